@@ -58,7 +58,7 @@ def parts() -> list[Part]:
         Part("figures of the validators", ("tests.validators.figures",)),
         Part(
             "exploration, long form",
-            ("pytest", "-q", "-n", "2", "tests/saga", "tests/formal", "tests/ui/talking"),
+            ("pytest", "-q", "-n", "2", "tests/saga", "tests/formal", "tests/ui/talking", "tests/domains/recipes"),
             {"SAGAGRAPH_EXPLORE": "full"},
         ),
     ]

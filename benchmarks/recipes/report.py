@@ -63,7 +63,12 @@ def _parts(cases: Sequence[Case], seconds: float) -> list[str]:
         ),
         _reading(),
         "## Each pair",
-        prose("Minutes and seconds. *Pieces*: by how many steps are split. *First*: until the first plan."),
+        prose(
+            prose(
+                "Minutes and seconds; *first* (until the first plan) and *all* in seconds of processor time.",
+                "*Pieces*: by how many steps are split.",
+            ),
+        ),
         _pairs(cases),
     ]
 
@@ -84,7 +89,8 @@ def _summary(cases: Sequence[Case]) -> list[str]:
     disagreed = sum(not case[arm]["agrees"] for case in cases for arm in ARMS)
     return [
         f"The evaluator accepts {accepted} of {len(cases)} plans, and {proven} are proven to be the shortest there are.",
-        f"The first plan takes {max(case['first_s'] for case in cases):.2f} s at most, and the proof {_seconds(cases)}.",
+        f"The first plan takes {max(case['first_s'] for case in cases):.2f} s at most, and the proof {_seconds(cases)}",
+        "(processor time).",
         f"{without} reference plans without time constraints can be shortened, and {len(better) - without} with them.",
         f"Splitting shortens {sum(bool(case['unsplit']['gap']) for case in cases)} plans.",
         f"On {disagreed} of the {len(ARMS) * len(cases)} plans judged here, the evaluator and our validator disagree.",

@@ -22,11 +22,11 @@ from msgspec import structs
 from sagagraph.context.model import Model
 from sagagraph.errors import InvalidInputError, NotAllowedError, RetiredError, StoreError
 from sagagraph.graph.team.team_planner import Planned, TeamPlanner
+from sagagraph.planning.agents.briefing import lessons_of
 from sagagraph.planning.agents.speaking import ROUNDS
 from sagagraph.planning.agents.team import Agent, Runnable, Teamed
 from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Provided, Revision
-from sagagraph.planning.feedback import lessons_of
 from sagagraph.planning.models.limits import Limits, Record
 from sagagraph.planning.models.model_planner import Assigning, Mending, ModelPlanner
 from sagagraph.saga.core import commands as c

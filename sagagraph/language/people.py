@@ -13,14 +13,7 @@ from sagagraph.language.quantities import Quantity
 if TYPE_CHECKING:
     from sagagraph.language.passage import Found, Passage
 
-PEOPLE: Final = {
-    "people": {
-        "person": r"(?:people|ppl|persons?|travell?ers?|passengers?|adults?|pax|pers|guests?|tourists?|seats?|tickets?|of us)\b",
-        "child": r"(?:children|child|kids?|teen(?:ager)?s?|toddlers?|infants?|bab(?:y|ies)|sons|daughters)\b",
-        "other": r"(?:colleagues|others|mates|friends)\b",
-        "couple": r"couples\b",
-    }
-}
+PEOPLE: Final = {"people": Forms(__file__, "units.people")}
 """Units for `tag_quantities`."""
 _SAYS: Final = Forms(__file__, "people")
 _PARTIES: Final = Forms(__file__, "people.parties")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from sagagraph.language.forms import Forms
@@ -22,27 +21,8 @@ _ONLY_WITH_A_CAPITAL: Final = _SAYS.listed("ONLY_WITH_A_CAPITAL")
 _WITHIN_A_NAME: Final = re.compile(r"[\s.'-]+")
 _TO_ANOTHER: Final = re.compile(r"\s*(?:to\s+|→\s*|-\s*)[A-Z]")
 _BEHIND: Final = re.compile(r"(?:\s*,\s*|\s*\(\s*|\s+(?:in\s+)?)(?P<region>[^\W\d_]+(?: [^\W\d_]+){0,2})")
-_COUNTRY_TOO: Final = MappingProxyType(
-    {
-        "united kingdom": ("uk", "england", "scotland", "wales", "britain", "great britain", "northern ireland"),
-        "united states": ("us", "usa", "america"),
-        "netherlands": ("holland", "the netherlands"),
-        "czechia": ("czech republic",),
-        "south korea": ("korea",),
-        "turkiye": ("turkey",),
-        "united arab emirates": ("uae",),
-    }
-)
-"""What else a country is called."""
-_STATES_WRITTEN = (
-    "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia,"
-    "HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland,MA Massachusetts,"
-    "MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire,NJ New Jersey,"
-    "NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon,PA Pennsylvania,RI Rhode Island,"
-    "SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia,WA Washington,WV West Virginia,"
-    "WI Wisconsin,WY Wyoming,DC District of Columbia"
-)
-_STATES: Final = dict(state.split(" ", 1) for state in _STATES_WRITTEN.split(","))
+_COUNTRIES: Final = Forms(__file__, "places.countries")
+_STATES: Final = dict(state.split(" ", 1) for state in _SAYS.text("STATES").split(","))
 _STATES_LIKE_CITIES: Final = frozenset({"New York", "Washington"})
 """`Los Angeles, New York` are two cities."""
 _LONGEST_NAME: Final = 8
@@ -171,6 +151,8 @@ class _Reader(Generic[_K]):
         if said in _ONLY_WITH_A_CAPITAL:
             return None
         if key in _ALSO_WORDS:
+            if key == "nice" and not is_capital and not _SAYS.ends_a_name.match(self._text, end):
+                return None  # `to nice hotels`
             leads = _SAYS.joined if is_capital else _SAYS.to
             is_meant = (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(leads, start)
             return city if is_meant else None
@@ -215,7 +197,7 @@ class _Reader(Generic[_K]):
 
 def _is_region_of(city: Known, region: str, named: str) -> bool:
     country = city.country.casefold()
-    if region.casefold() == country or region.casefold() in _COUNTRY_TOO.get(country, ()):
+    if region.casefold() == country or (country in [*_COUNTRIES] and _COUNTRIES[country].fullmatch(region)):
         return True
     return city.country == "United States" and named in _STATES.values() and region not in _STATES_LIKE_CITIES
 

@@ -6,6 +6,7 @@ A unit is tagged by its kind: `span` (days and nights), `km`, and whatever a dom
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -15,24 +16,12 @@ from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sagagraph.language.passage import Found, Passage
 
-Units = dict[str, dict[str, str]]
+Units = Mapping[str, Forms]
 """By the kind of its tag: the names of units, and how each is written."""
 
-UNITS: Final[Units] = {
-    "span": {
-        "night": r"nights?\b|nts?\b|n\b",
-        "day": r"days?\b",
-        "week": r"weeks?\b",
-        "fortnight": r"fortnights?\b",
-        "month": r"months?\b",
-        "year": r"years?\b",
-    },
-    "km": {"km": r"(?:km|kilomet(?:re|er)s?)\b"},
-}
+UNITS: Final[Units] = {kind: Forms(__file__, f"units.{kind}") for kind in ("span", "km")}
 _SAYS: Final = Forms(__file__, "quantities")
 _CHANGES: Final = ("more", "less", "later", "earlier")
 NIGHTS: Final = {"night": 1, "day": 1, "week": 7, "fortnight": 14}
@@ -74,11 +63,12 @@ def _grammar(unit: str) -> re.Pattern[str]:
 def tag_quantities(passage: Passage, units: Units) -> None:
     """Tag quantities, after the numbers are tagged."""
     for kind, names in units.items():
-        passage.tag(kind, _grammar("|".join(names.values())), lambda found, names=names: _quantity(found, names))  # type: ignore[misc]
+        unit = "|".join(map(names.text, names))
+        passage.tag(kind, _grammar(unit), lambda found, names=names: _quantity(found, names))  # type: ignore[misc]
 
 
-def _quantity(found: Found, names: Mapping[str, str]) -> Quantity | None:
-    unit = next(name for name, words in names.items() if re.fullmatch(words.replace(r"\b", ""), found["unit"], re.IGNORECASE))
+def _quantity(found: Found, names: Forms) -> Quantity | None:
+    unit = next(name for name in names if names[name].fullmatch(found["unit"]))
     amounts = found["amounts"]
     numbers = [*found.values(Number, "amounts"), *found.values(Number, "second")]
     exact = [number.value for number in numbers if number.value is not None]

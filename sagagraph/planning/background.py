@@ -100,6 +100,11 @@ def in_processes(*modules: str, at_once: int = AT_ONCE) -> Iterator[None]:
 
 
 class _Processes:
+    """Each process is made for one thought, as a copy of one that has imported what planners need and does nothing else (a fork
+    server), so it begins at once, and nothing of one person's plan is there for the next. In a thread, a planner written in
+    Python would hold the interpreter's lock against all other threads, and nothing could interrupt a solver that was given up.
+    """
+
     def __init__(self, modules: tuple[str, ...], at_once: int) -> None:
         self._room = asyncio.Semaphore(at_once)
         self._context = get_context("forkserver")
@@ -124,7 +129,7 @@ class _Processes:
         return await self.think(partial(_looped, plan))
 
 
-def _looped(plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def _looped(plan: Callable[[], Coroutine[Any, Any, T]]) -> T:  # a function of a module, so that it can be pickled
     return asyncio.run(plan())
 
 
@@ -139,10 +144,20 @@ class _Thinker:
 
     def answer(self) -> object:
         try:
-            self._start()
+            self._process.start()  # waits until the fork server has imported everything
+            self._told.close()
+            with self._turn:
+                self._is_running = True
+                if self._is_given_up:
+                    self._process.kill()
             is_answer, answer = pickle.loads(self._answers.recv_bytes())  # noqa: S301 - from a process of ours
         except (EOFError, OSError):
-            raise PlannerError(f"planning ended before it had an answer ({self._end()}): resume the saga to plan again") from None
+            end = "no process could be started"
+            if self._process.pid is not None:
+                self._process.join()
+                code = self._process.exitcode or 0
+                end = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            raise PlannerError(f"planning ended before it had an answer ({end}): resume the saga to plan again") from None
         finally:
             self._answers.close()
             self._told.close()
@@ -151,21 +166,6 @@ class _Thinker:
         if is_answer:
             return answer
         raise answer
-
-    def _start(self) -> None:
-        self._process.start()  # waits until the fork server has imported everything
-        self._told.close()
-        with self._turn:
-            self._is_running = True
-            if self._is_given_up:
-                self._process.kill()
-
-    def _end(self) -> str:
-        if self._process.pid is None:
-            return "no process could be started"
-        self._process.join()
-        code = self._process.exitcode or 0
-        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
     def give_up(self) -> None:
         with self._turn:
@@ -186,15 +186,12 @@ def _think(think: Callable[[], object], answers: Connection) -> None:
     except Exception as exc:  # noqa: BLE001 - whatever it is, it is for whoever asked
         exc.add_note(f"in the planner's process: {traceback.format_exc()}")
         told = False, exc
-    with suppress(BrokenPipeError):  # nobody waits for it any more
-        answers.send_bytes(_pickled(told))
-
-
-def _pickled(told: tuple[bool, object]) -> bytes:
     try:
-        return pickle.dumps(told)
+        pickled = pickle.dumps(told)
     except Exception as exc:  # noqa: BLE001 - each thing refuses in its own way
-        return pickle.dumps((False, PlannerError(f"the planner's answer cannot be passed on: {exc}; {told[1]!r}")))
+        pickled = pickle.dumps((False, PlannerError(f"the planner's answer cannot be passed on: {exc}; {told[1]!r}")))
+    with suppress(BrokenPipeError):  # nobody waits for it any more
+        answers.send_bytes(pickled)
 
 
 def _end_with_parent(thinker: int) -> None:

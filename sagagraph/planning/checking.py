@@ -111,8 +111,11 @@ def structural_faults(specs: Sequence[OperationSpec], actions: Sequence[Action])
             yield _at(spec, "UNKNOWN_ACTION", f"there is no action {spec.action!r} of version {spec.action_version}")
         elif spec.kind is not action.kind:
             yield _at(spec, "WRONG_KIND", f"action {spec.action!r} is {action.kind.value}, not {spec.kind.value}")
-        else:
-            yield from _unfit_inputs(spec, action)
+        elif not any(True for _ in references(spec.inputs)):  # what is known before anything runs
+            try:
+                action.request_from_json(spec.inputs)
+            except InvalidInputError as exc:
+                yield _at(spec, "WRONG_TYPE", str(exc))
     for fault in workflow_faults(specs):
         yield Violation(code="STRUCTURE", message=fault)
     taken = Counter(resource for spec in specs for resource in spec.resources)
@@ -121,16 +124,6 @@ def structural_faults(specs: Sequence[OperationSpec], actions: Sequence[Action])
             by = [spec.id for spec in specs if resource in spec.resources]
             message = f"{resource} is taken {times} times, by {', '.join(by)}"
             yield Violation(code="DOUBLE_BOOKED", message=message, scope={"resource": resource, "operations": by})
-
-
-def _unfit_inputs(spec: OperationSpec, action: Action) -> Iterator[Violation]:
-    """Checks inputs against what is known before anything runs."""
-    if any(True for _ in references(spec.inputs)):
-        return
-    try:
-        action.request_from_json(spec.inputs)
-    except InvalidInputError as exc:
-        yield _at(spec, "WRONG_TYPE", str(exc))
 
 
 def _at(spec: OperationSpec, code: str, message: str) -> Violation:

@@ -35,6 +35,7 @@ class Service:
         self._settings = settings
         self._clock = Clock(real_now)
         self._database = Database(settings.database)
+        self.identity = self._database.identity
         with self._database.transaction() as tx:
             self._clock.start(tx, settings.today, moves=settings.moves_clock)
         self.effects = Effects(self._database, self._clock, faults, settings)
@@ -43,9 +44,6 @@ class Service:
         """Abandons hanging calls; late ones land after the next start."""
         self.effects.give_up_calls_under_way()
         self._database.close()
-
-    def identity(self) -> str:
-        return self._database.identity
 
     def now(self) -> datetime:
         with self._database.snapshot() as tx:

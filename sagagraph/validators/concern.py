@@ -69,7 +69,7 @@ def written(view: msgspec.Struct | dict[str, Json]) -> bytes:
 
 def slice_of(view: msgspec.Struct) -> ContextSlice:
     """All of a view: it is critical. Raises `ContextBudgetError` that names the field that does not fit."""
-    facts: dict[str, Json] = msgspec.to_builtins(view)
+    facts: dict[str, Json] = msgspec.json.decode(written(view))
     return select(Fact(name, value, critical=True) for name, value in facts.items())
 
 

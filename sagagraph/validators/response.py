@@ -1,7 +1,7 @@
 """Responses to a verdict (SagaLLM section 3.3.2): rejection, augmentation, feedback. Pure: acting on it happens elsewhere.
 
 Rejection is the coordinator's: an INVALID output is compensated, an INVALID plan is not accepted. Augmentation fills in what an
-artifact lacks. Feedback is in the journal with the verdict, and is offered to later proposals (planning/feedback.py).
+artifact lacks. Feedback is in the journal with the verdict, and is offered to later proposals (planning/agents/briefing.py).
 """
 
 from __future__ import annotations

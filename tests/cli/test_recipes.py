@@ -77,6 +77,12 @@ def test_a_plan_is_repaired_and_says_what_is_made_again(command: CommandLine, tm
     assert "--event: say what has happened" in command("recipes", "repair", file, out).err
 
 
+def test_a_meal_is_begun_from_its_file_and_cooked(command: CommandLine, tmp_path: Path) -> None:
+    ended = command("recipes", "begin", written(tmp_path, "pair", PAPER), "--yes", "--saga-id", "dinner", "--json")
+    assert (ended.code, ended.json["saga_id"], ended.json["status"]) == (0, "dinner", "committed")
+    assert command("recipes", "begin", written(tmp_path, "no", {"recipes": []}), "--yes").code == 2
+
+
 def test_the_shipped_pairs_are_listed_and_planned_by_name(command: CommandLine) -> None:
     names = [each["pair"] for each in command("recipes", "pairs", "--json").json["pairs"]]
     assert "Lentil-Soup_Apple-Crumble" in names

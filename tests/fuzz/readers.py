@@ -24,7 +24,7 @@ from sagagraph.domains.reunion.text.partial import read_reunion
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import parse_request
-from sagagraph.domains.travel.rules.validator import validate_raw
+from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.errors import JournalError, SagaGraphError
 from sagagraph.files import json_file
@@ -39,6 +39,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.engine.views.document import entry_json, plain
 from sagagraph.saga.engine.views.view import view_of
 from sagagraph.saga.stores.rows import Head, checksum, entries_of, notes_of, request_of
+from sagagraph.validators.verdict import Verdict
 from tests.domains.travel.world import GAZETTEER, NOW, TODAY
 from tests.fuzz import doors, inputs
 from tests.fuzz.samples import (
@@ -141,7 +142,9 @@ def _trip(said: Any, folder: Path) -> None:
 
 def _itinerary(said: Any, folder: Path) -> None:
     read = json_file(_saved(folder, "plan.json", said), "PLAN")
-    verdict = validate_raw(read, REQUEST_AS_READ, None, now=NOW, cities=GAZETTEER)
+    request = parse_request(REQUEST_AS_READ, cities=GAZETTEER, today=NOW.date())
+    plan = parsed_itinerary(read)
+    verdict = plan if isinstance(plan, Verdict) else validate_itinerary(plan, request, None, now=NOW, cities=GAZETTEER)
     _tellable(verdict.model_dump(mode="json"))
 
 

@@ -6,15 +6,15 @@ from datetime import date
 
 import pytest
 
+from sagagraph.domains.travel.text.slots import TRIP_UNITS
 from sagagraph.language.calendar import Expression, resolved
 from sagagraph.language.clock import Clock, Lasting
 from sagagraph.language.numbers import Nth, Number
-from sagagraph.language.quantities import UNITS, Quantity
+from sagagraph.language.quantities import Quantity
 from sagagraph.language.tagging import tagged
 
 pytestmark = pytest.mark.quick
 
-UNITS_WITH_STARS = {**UNITS, "stars": {"star": r"(?:stars?\b|\*(?!\d))"}}
 TODAY = date(2025, 3, 1)
 
 
@@ -64,7 +64,7 @@ def test_places_in_a_row(text: str, places: list[int]) -> None:
     ],
 )
 def test_quantities(text: str, said: str) -> None:
-    (quantity,) = tagged(text, units=UNITS_WITH_STARS).values(Quantity)
+    (quantity,) = tagged(text, units=TRIP_UNITS).values(Quantity)
     words = [*map(str, quantity.counts), quantity.unit, quantity.link, quantity.bound, quantity.change]
     assert " ".join(filter(None, words)) == said
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sagagraph.planning.feedback import MOST_LESSONS, lessons_of
+from sagagraph.planning.agents.briefing import MOST_LESSONS, lessons_of
 from sagagraph.saga.core import events as e
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.kind import ActionKind

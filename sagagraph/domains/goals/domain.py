@@ -65,7 +65,7 @@ class Goals:
     async def _first_valid(self, request: Json, plans: Iterable[Mapping[str, Any]]) -> tuple[Proposal, ...] | Infeasible:
         why = ["no other way to it is known"]
         for plan in plans:
-            verdict = await self._judged(request, plan)
+            verdict = await self.validate(request, plan)
             if verdict.is_valid:
                 return (_proposal(plan),)
             why += [each.message for each in verdict.violations]
@@ -105,19 +105,17 @@ class Goals:
         return Assignment(_INSTRUCTIONS, tuple(facts), PlanDocument, ())
 
     async def _taken(self, request: Json, plan: Mapping[str, Any]) -> Proposal | Verdict:
-        verdict = await self._judged(request, plan)
+        verdict = await self.validate(request, plan)
         return _proposal(plan) if verdict.is_valid else verdict
 
     async def evidence(self, saga: Saga) -> Json:
         del saga
         return None
 
-    async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
+    async def validate(self, request: Json, plan: Json, shown: Json = None) -> Verdict:
         del shown
-        return await self._judged(request, plan)
-
-    async def _judged(self, request: Json, plan: Any) -> Verdict:
-        return await judged(plan, self.actions, _budget(object_of(request)))
+        budget = object_of(request).get("budget")
+        return await judged(plan, self.actions, float(budget) if isinstance(budget, int | float) else None)
 
     def needs_approval(self, saga: Saga) -> bool:
         del saga
@@ -149,8 +147,3 @@ def _proposal(plan: Mapping[str, Any]) -> Proposal:
 
 def title_of(plan: Json) -> str:
     return "; ".join(f"{step.id}: {step.action}" for step in PLAN.validate_python(plan).steps)
-
-
-def _budget(request: Mapping[str, Json]) -> float | None:
-    budget = request.get("budget")
-    return float(budget) if isinstance(budget, int | float) else None

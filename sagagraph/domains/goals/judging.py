@@ -112,8 +112,10 @@ def renewed(plan: PlanDocument, saga: Saga) -> dict[str, Any]:
     steps: dict[str, Step] = {}
     done = {each.spec.id: each for each in kept(saga)}
     for step in _in_order(plan):
-        moved = _renamed(step, names)
-        same = next((name for name, each in done.items() if _does(each, moved)), None)
+        depends_on = tuple(names.get(each, each) for each in step.depends_on)
+        moved = step.model_copy(update={"depends_on": depends_on, "inputs": _referring(to_json(step.inputs), names)})
+        wanted = step.action, to_json(moved.inputs)
+        same = next((name for name, each in done.items() if (each.spec.action, each.spec.inputs) == wanted), None)
         if same is not None:
             del done[same]
         names[step.id] = same or (f"{step.id}.{saga.plan.version + 1}" if step.id in saga.operations else step.id)
@@ -133,11 +135,6 @@ def _in_order(plan: PlanDocument) -> list[Step]:
         return list(plan.steps)
 
 
-def _renamed(step: Step, names: Mapping[str, str]) -> Step:
-    depends_on = tuple(names.get(each, each) for each in step.depends_on)
-    return step.model_copy(update={"depends_on": depends_on, "inputs": _referring(to_json(step.inputs), names)})
-
-
 def _referring(inputs: Any, names: Mapping[str, str]) -> Any:
     """Return inputs whose references follow the new names."""
     if isinstance(inputs, Mapping):
@@ -145,7 +142,3 @@ def _referring(inputs: Any, names: Mapping[str, str]) -> Any:
             return {**inputs, "$from": names.get(str(inputs["$from"]), inputs["$from"])}
         return {name: _referring(each, names) for name, each in inputs.items()}
     return [_referring(each, names) for each in inputs] if isinstance(inputs, list) else inputs
-
-
-def _does(done: Operation, step: Step) -> bool:
-    return done.spec.action == step.action and done.spec.inputs == to_json(step.inputs)

@@ -21,9 +21,19 @@ class JobShopEntry(Entry[Any]):  # nothing is ever opened: a schedule is in its 
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         with needing("jobshop"):
-            from sagagraph.domains.job_shop.judging import judge
+            from sagagraph.domains.job_shop import parsing
+            from sagagraph.domains.job_shop.instances import FIELD, parse_problem
+            from sagagraph.domains.job_shop.rules.validator import validate_schedule
+        from sagagraph.files import json_file, text_file
 
-        return await judge(case)
+        problem = parse_problem(text_file(case.problem, FIELD))
+        events = parsing.parse_events(problem, case.read_events())
+        old, said = case.read_against(), case.executed_until
+        until = None if said is None else parsing.parse_moment_said(said, "--executed-until")
+        case.check_told()
+        if case.against is not None:
+            parsing.check_legible(parsing.parse_schedule(old), "--against")
+        return validate_schedule(problem, json_file(case.plan, "PLAN"), events, against=old, executed_until=until)
 
     def command(self, name: str) -> typer.Typer:
         with needing("jobshop"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from pydantic import BaseModel
@@ -14,7 +15,7 @@ from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_moment_of
 from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planning.explanation import reasons
+from sagagraph.domains.reunion.planning.measure import reasons
 from sagagraph.domains.reunion.proposals import Proposed, assignment_of
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.robustness import slack_told
@@ -50,18 +51,8 @@ class ReunionPlanner(Protocol):
         ...
 
 
-class Judge(Protocol):
-    """See `validate_plan`."""
-
-    def __call__(
-        self,
-        problem: ReunionProblem,
-        plan: object,
-        events: Events = (),
-        *,
-        against: object = None,
-        executed_until: int | None = None,
-    ) -> Verdict: ...
+Judge = Callable[..., Verdict]
+"""See `validate_plan`."""
 
 
 class Reunion:

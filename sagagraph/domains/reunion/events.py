@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
@@ -88,25 +88,21 @@ Event = Annotated[
 ]
 
 
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, dict) else value
-
-
-EVENTS: Final = TypeAdapter[tuple[Event, ...]](Annotated[tuple[Event, ...], BeforeValidator(_as_list)])
+EVENTS: Final = TypeAdapter[tuple[Event, ...]](
+    Annotated[tuple[Event, ...], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)]
+)
 """A file holds one event or a list of them."""
 
 
 def in_words(event: Event, problem: ReunionProblem) -> str:
-    return f"Known at {text_of(event.at)}: {_what(event, problem)}"
+    until = f" until {text_of(event.until)}" if isinstance(event, _ForATime) and event.until is not None else ""
+    return f"Known at {text_of(event.at)}: {_what(event, problem.places)}{until}"
 
 
-def _what(event: Event, problem: ReunionProblem) -> str:
-    places = problem.places
+def _what(event: Event, places: dict[str, str]) -> str:
     match event:
         case TravelFactor():
-            return (
-                f"everything at {places.get(event.place, event.place)} takes {event.factor:g} times as long{_until(event.until)}"
-            )
+            return f"everything at {places.get(event.place, event.place)} takes {event.factor:g} times as long"
         case Delayed():
             return f"{event.person} is delayed until {text_of(event.from_)}"
         case Cancelled():
@@ -114,13 +110,9 @@ def _what(event: Event, problem: ReunionProblem) -> str:
         case Added():
             return f"{event.person.name} comes too"
         case VehicleDown():
-            return f"{event.vehicle} is out of order{_until(event.until)}"
+            return f"{event.vehicle} is out of order"
         case RoadClosed():
             ends = f"{places.get(event.from_, event.from_)} to {places.get(event.to, event.to)}"
-            return f"the road from {ends} is closed{_until(event.until)}"
+            return f"the road from {ends} is closed"
         case MayReroute():
             return f"{event.vehicle} may go to {', '.join(places.get(each, each) for each in event.minutes_left)} instead"
-
-
-def _until(moment: int | None) -> str:
-    return "" if moment is None else f" until {text_of(moment)}"

@@ -144,53 +144,41 @@ def _parse_act(said: object, dated: bool | None) -> Act | tuple[tuple[str, str],
 
 
 def _check_event(problem: ReunionProblem, people: set[str], event: Event, field: str) -> None:
-    for name, moment in _moments(event):
-        _check_kind(problem.is_dated, moment, f"{field}.{name}")
-    vehicles = {vehicle.name for vehicle in problem.vehicles}
-    for name, named, known in _references(event, people, vehicles, set(problem.places)):
-        if named not in known:
-            raise InvalidInputError(
-                f"there is no {named!r}; there are {', '.join(sorted(known)) or 'none'}", field=f"{field}.{name}"
-            )
-    if isinstance(event, Added) and event.person.name in people:
-        raise InvalidInputError(f"{event.person.name!r} is there already; a name stands for one", field=f"{field}.person.name")
-
-
-def _moments(event: Event) -> list[tuple[str, int]]:
-    stated: list[tuple[str, int | None]] = [("at", event.at)]
-    match event:
-        case TravelFactor() | VehicleDown() | RoadClosed():
-            stated.append(("until", event.until))
-        case Delayed():
-            stated.append(("from", event.from_))
-        case Added(person=person):
-            goals = [(f"person.goals[{n}].by", goal.by) for n, goal in enumerate(person.goals)]
-            stated += [("person.from", person.from_), *goals]
-        case _:
-            pass
-    return [(name, moment) for name, moment in stated if moment is not None]
-
-
-def _references(event: Event, people: set[str], vehicles: set[str], places: set[str]) -> list[tuple[str, str, set[str]]]:
-    """(field, name, the names that there are)"""
+    """Check its moments, the names in it, and that whoever is added is new."""
+    vehicles, places = {vehicle.name for vehicle in problem.vehicles}, set(problem.places)
+    moments: list[tuple[str, int | None]] = [("at", event.at)]
+    named: list[tuple[str, str, set[str]]] = []
     match event:
         case TravelFactor():
-            return [("place", event.place, places), *(("passed", each, vehicles) for each in event.passed)]
-        case Delayed() | Cancelled():
-            return [("person", event.person, people)]
+            moments.append(("until", event.until))
+            named = [("place", event.place, places), *(("passed", each, vehicles) for each in event.passed)]
+        case Delayed():
+            moments.append(("from", event.from_))
+            named = [("person", event.person, people)]
+        case Cancelled():
+            named = [("person", event.person, people)]
         case Added(person=person):
-            goals = [(f"person.goals[{n}].place", goal.place, places) for n, goal in enumerate(person.goals)]
-            return [
-                ("person.place", person.place, places),
-                *goals,
-                *(("person.prefers", each, people) for each in person.prefers),
-            ]
+            goals = [(f"person.goals[{number}]", goal) for number, goal in enumerate(person.goals)]
+            moments += [("person.from", person.from_), *((f"{name}.by", goal.by) for name, goal in goals)]
+            named = [("person.place", person.place, places), *((f"{name}.place", goal.place, places) for name, goal in goals)]
+            named += [("person.prefers", each, people) for each in person.prefers]
         case VehicleDown():
-            return [("vehicle", event.vehicle, vehicles)]
+            moments.append(("until", event.until))
+            named = [("vehicle", event.vehicle, vehicles)]
         case RoadClosed():
-            return [("from", event.from_, places), ("to", event.to, places)]
+            moments.append(("until", event.until))
+            named = [("from", event.from_, places), ("to", event.to, places)]
         case MayReroute():
-            return [("vehicle", event.vehicle, vehicles), *(("minutes_left", each, places) for each in event.minutes_left)]
+            named = [("vehicle", event.vehicle, vehicles), *(("minutes_left", each, places) for each in event.minutes_left)]
+    for name, moment in moments:
+        if moment is not None:
+            _check_kind(problem.is_dated, moment, f"{field}.{name}")
+    for name, said, known in named:
+        if said not in known:
+            there_are = ", ".join(sorted(known)) or "none"
+            raise InvalidInputError(f"there is no {said!r}; there are {there_are}", field=f"{field}.{name}")
+    if isinstance(event, Added) and event.person.name in people:
+        raise InvalidInputError(f"{event.person.name!r} is there already; a name stands for one", field=f"{field}.person.name")
 
 
 def _check_kind(dated: bool | None, moment: int, field: str) -> None:

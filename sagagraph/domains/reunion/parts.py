@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.reunion.day import DayPlan
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.times import Moment, text_of
+from sagagraph.domains.reunion.times import Moment
 
 _FORBID: Final = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,7 +44,9 @@ def parts_of(plan: DayPlan) -> tuple[Part, ...]:
     """Return one part for everybody who does something, in the order of their first steps."""
     steps: dict[str, list[Step]] = {}
     for act in sorted(plan.plan.actions, key=lambda each: (each.start, each.end)):
-        for who, step in _steps(act, plan.places):
+        here = act.from_ if isinstance(act, Journey) else act.place or ""
+        for who, what in _by_person(act, plan.places):
+            step = Step.model_construct(start=act.start, end=act.end, what=what, place=plan.places.get(here, here))
             steps.setdefault(who, []).append(step)
     return tuple(Part(who=who, reunion=plan.plan.problem, day=plan.day, steps=tuple(done)) for who, done in steps.items())
 
@@ -54,13 +56,6 @@ def in_words(act: Act, places: dict[str, str]) -> str:
     if isinstance(act, Journey):
         return f"{act.driver or act.vehicle}: {_drive(act, places)}"
     return f"{_listed(act.who)}: {_work(act, places)}"
-
-
-def _steps(act: Act, places: dict[str, str]) -> Iterator[tuple[str, Step]]:
-    here = act.from_ if isinstance(act, Journey) else act.place or ""
-    for who, what in _by_person(act, places):
-        times = {"start": text_of(act.start), "end": text_of(act.end)}
-        yield who, Step.model_validate({**times, "what": what, "place": places.get(here, here)})
 
 
 def _by_person(act: Act, places: dict[str, str]) -> Iterator[tuple[str, str]]:

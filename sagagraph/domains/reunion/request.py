@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -61,6 +61,11 @@ class Road(BaseModel):
     amount: Minutes
     one_way: bool = False
 
+    @property
+    def ways(self) -> tuple[tuple[str, str], ...]:
+        """Every direction in which it holds."""
+        return ((self.here, self.there),) if self.one_way else ((self.here, self.there), (self.there, self.here))
+
     @model_validator(mode="before")
     @classmethod
     def _row(cls, row: Any) -> Any:
@@ -95,10 +100,6 @@ class Goal(PersonGoal):
     people: Literal["all"] | tuple[Name, ...]
 
 
-def _as_tuple(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
-
-
 class Person(BaseModel):
     model_config = _FORBID
 
@@ -110,7 +111,7 @@ class Person(BaseModel):
     """Luggage and terminal: not available before `from` + `exit_minutes`."""
     drives: bool | None = None
     """None: they drive the vehicles that name them as drivers."""
-    prefers: Annotated[tuple[Name, ...], BeforeValidator(_as_tuple)] = ()
+    prefers: Annotated[tuple[Name, ...], BeforeValidator(lambda told: (told,) if isinstance(told, str) else told)] = ()
     """Whom they would rather ride with (soft)."""
     goals: tuple[PersonGoal, ...] = ()
     never_alone: bool = False
@@ -206,33 +207,30 @@ class ReunionProblem(BaseModel):
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
         for kind, named in (("people", self.people), ("vehicles", self.vehicles), ("tasks", self.tasks)):
-            _once(kind, [each.name for each in named])
-        people = {each.name for each in self.people}
-        tasks = {each.name for each in self.tasks}
-        for field, name in _places_named(self):
-            if name not in self.places:
-                raise ValueError(f"{field}: no place is called {name!r}; there are {_list(self.places)}")
-        for field, name in _people_named(self):
-            if name not in people:
-                raise ValueError(f"{field}: nobody is called {name!r}; there are {_list(people)}")
-        for field, name in _tasks_named(self):
-            if name not in tasks:
-                raise ValueError(f"{field}: no task is called {name!r}; there are {_list(tasks) or 'none'}")
-        return self
-
-    @model_validator(mode="after")
-    def _nobody_is_apart_alone(self) -> Self:
-        for number, names in enumerate(self.apart):
-            if len(set(names)) < 2:
-                raise ValueError(f"apart[{number}]: name at least two people")
+            listed = [each.name for each in named]
+            for number, name in enumerate(listed):
+                if name in listed[:number]:
+                    raise ValueError(f"{kind}[{number}].name: {name!r} is there twice; a name stands for one")
+        known = (
+            ("no place", set(self.places), _places_named),
+            ("nobody", {each.name for each in self.people}, _people_named),
+            ("no task", {each.name for each in self.tasks}, _tasks_named),
+        )
+        for none, names, named_in in known:
+            for field, name in named_in(self):
+                if name not in names:
+                    raise ValueError(f"{field}: {none} is called {name!r}; there are {', '.join(sorted(names)) or 'none'}")
         return self
 
     @model_validator(mode="after")
     def _rows_agree(self) -> Self:
+        for number, names in enumerate(self.apart):
+            if len(set(names)) < 2:
+                raise ValueError(f"apart[{number}]: name at least two people")
         for table in ("travel_minutes", "distance_km"):
             amounts: dict[tuple[str, str], float] = {}
             for number, road in enumerate(getattr(self, table)):
-                for way in [(road.here, road.there)] if road.one_way else [(road.here, road.there), (road.there, road.here)]:
+                for way in road.ways:
                     if amounts.setdefault(way, road.amount) != road.amount:
                         raise ValueError(f"{table}[{number}]: {way[0]} to {way[1]} is {amounts[way]:g} in another row")
         return self
@@ -241,13 +239,21 @@ class ReunionProblem(BaseModel):
     def _goals_can_be_reached(self) -> Self:
         roads: nx.DiGraph[str] = nx.DiGraph()
         roads.add_nodes_from(self.places)
-        for road in self.travel_minutes:
-            roads.add_edge(road.here, road.there)
-            if not road.one_way:
-                roads.add_edge(road.there, road.here)
-        for field, person, place in _ways_to_goals(self):
-            if not nx.has_path(roads, person.place, place):
-                raise ValueError(f"{field}: {person.name} is to be at {place}, and travel_minutes has no way from {person.place}")
+        roads.add_edges_from(way for road in self.travel_minutes for way in road.ways)
+        ways = [
+            *((field, person, goal) for field, person, goal in _own_goals(self)),
+            *(
+                (f"goals[{number}]", person, goal)
+                for number, goal in enumerate(self.goals)
+                for person in self.people
+                if goal.people == "all" or person.name in goal.people
+            ),
+        ]
+        for field, person, goal in ways:
+            if not nx.has_path(roads, person.place, goal.place):
+                raise ValueError(
+                    f"{field}: {person.name} is to be at {goal.place}, and travel_minutes has no way from {person.place}"
+                )
         return self
 
     @model_validator(mode="after")
@@ -272,11 +278,19 @@ class ReunionProblem(BaseModel):
         """Whether its times have a date; None if it has no times."""
         return next((is_dated(moment) for _, moment in _moments(self)), None)
 
+    @property
+    def moments(self) -> list[int]:
+        """What is stated of when something begins, opens, closes or is due."""
+        return [moment for field, moment in _moments(self) if not field.endswith("not_before")]
 
-def _once(field: str, names: list[str]) -> None:
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise ValueError(f"{field}[{number}].name: {name!r} is there twice; a name stands for one")
+    def goals_of(self, person: Person) -> tuple[PersonGoal, ...]:
+        """Return their own goals, and those of several that they belong to."""
+        return (*person.goals, *(goal for goal in self.goals if goal.people == "all" or person.name in goal.people))
+
+
+def _own_goals(problem: ReunionProblem) -> Iterator[tuple[str, Person, PersonGoal]]:
+    for number, person in enumerate(problem.people):
+        yield from ((f"people[{number}].goals[{index}]", person, goal) for index, goal in enumerate(person.goals))
 
 
 def _places_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
@@ -285,10 +299,10 @@ def _places_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
             yield from ((f"{table}[{number}]", end) for end in (road.here, road.there))
     for number, person in enumerate(problem.people):
         yield f"people[{number}].place", person.place
-        yield from ((f"people[{number}].goals[{index}].place", goal.place) for index, goal in enumerate(person.goals))
-    yield from ((f"vehicles[{number}].place", vehicle.place) for number, vehicle in enumerate(problem.vehicles))
-    yield from ((f"tasks[{number}].place", task.place) for number, task in enumerate(problem.tasks) if task.place is not None)
-    yield from ((f"goals[{number}].place", goal.place) for number, goal in enumerate(problem.goals))
+        yield from ((f"{field}.place", goal.place) for field, who, goal in _own_goals(problem) if who is person)
+    for kind in ("vehicles", "tasks", "goals"):
+        named = enumerate(getattr(problem, kind))
+        yield from ((f"{kind}[{number}].place", each.place) for number, each in named if each.place is not None)
 
 
 def _people_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
@@ -312,28 +326,14 @@ def _tasks_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
         yield from ((f"tasks[{number}].after", name) for name in task.after)
 
 
-def _ways_to_goals(problem: ReunionProblem) -> Iterator[tuple[str, Person, str]]:
-    for number, person in enumerate(problem.people):
-        yield from ((f"people[{number}].goals[{index}]", person, goal.place) for index, goal in enumerate(person.goals))
-    for number, goal in enumerate(problem.goals):
-        invited = [person for person in problem.people if goal.people == "all" or person.name in goal.people]
-        yield from ((f"goals[{number}]", person, goal.place) for person in invited)
-
-
 def _moments(problem: ReunionProblem) -> Iterator[tuple[str, int]]:
     """Return (field, moment) of all stated moments."""
     goals: list[tuple[str, PersonGoal]] = [(f"goals[{number}]", goal) for number, goal in enumerate(problem.goals)]
-    stated: list[tuple[str, int | None]] = []
-    for number, person in enumerate(problem.people):
-        stated.append((f"people[{number}].from", person.from_))
-        goals += [(f"people[{number}].goals[{index}]", goal) for index, goal in enumerate(person.goals)]
+    goals += [(field, goal) for field, _person, goal in _own_goals(problem)]
+    stated = [(f"people[{number}].from", person.from_) for number, person in enumerate(problem.people)]
     stated += [(f"vehicles[{number}].from", vehicle.from_) for number, vehicle in enumerate(problem.vehicles)]
     for number, task in enumerate(problem.tasks):
         stated += [(f"tasks[{number}].window", moment) for moment in (task.window.opens, task.window.closes)]
     for field, goal in goals:
         stated += [(f"{field}.by", goal.by), (f"{field}.not_before", goal.not_before)]
     yield from ((field, moment) for field, moment in stated if moment is not None)
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
@@ -48,6 +49,7 @@ def is_dated(moment: int) -> bool:
     return moment >= _FIRST_DATED
 
 
+@lru_cache(maxsize=10_000)
 def text_of(moment: int) -> str:
     """Format as files hold it; dated moments in UTC. Clock times of the next day are written as hours from 24 on."""
     if is_dated(moment):

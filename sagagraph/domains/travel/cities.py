@@ -29,57 +29,45 @@ MEANT_BY_THEIR_NAME: Final = frozenset(
 SMALLEST_SHARE: Final = 0.08
 """Of the people of a city: a namesake with fewer is not meant by the plain name."""
 
-OTHER_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "athina": "Athens",
-        "barna": "Barcelona",
-        "beograd": "Belgrade",
-        "bombay": "Mumbai",
-        "brussel": "Brussels",
-        "bruxelles": "Brussels",
-        "bucuresti": "Bucharest",
-        "cdmx": "Mexico City",
-        "ciudad de mexico": "Mexico City",
-        "firenze": "Florence",
-        "frankfurt am main": "Frankfurt",
-        "frisco": "San Francisco",
-        "geneve": "Geneva",
-        "genf": "Geneva",
-        "genova": "Genoa",
-        "kobenhavn": "Copenhagen",
-        "koeln": "Cologne",
-        "koln": "Cologne",
-        "la": "Los Angeles",
-        "lisboa": "Lisbon",
-        "mailand": "Milan",
-        "milano": "Milan",
-        "moskva": "Moscow",
-        "muenchen": "Munich",
-        "munchen": "Munich",
-        "napoli": "Naples",
-        "new delhi": "Delhi",
-        "new york city": "New York",
-        "nizza": "Nice",
-        "ny": "New York",
-        "nyc": "New York",
-        "peking": "Beijing",
-        "praha": "Prague",
-        "prag": "Prague",
-        "rio": "Rio de Janeiro",
-        "roma": "Rome",
-        "rom": "Rome",
-        "saigon": "Ho Chi Minh City",
-        "san fran": "San Francisco",
-        "sf": "San Francisco",
-        "sevilla": "Seville",
-        "st petersburg": "Saint Petersburg",
-        "torino": "Turin",
-        "venezia": "Venice",
-        "vegas": "Las Vegas",
-        "warszawa": "Warsaw",
-        "washington dc": "Washington",
-        "wien": "Vienna",
-        "zuerich": "Zurich",
+        "Athens": ("athina",),
+        "Barcelona": ("barna",),
+        "Beijing": ("peking",),
+        "Belgrade": ("beograd",),
+        "Brussels": ("brussel", "bruxelles"),
+        "Bucharest": ("bucuresti",),
+        "Cologne": ("koeln", "koln"),
+        "Copenhagen": ("kobenhavn",),
+        "Delhi": ("new delhi",),
+        "Florence": ("firenze",),
+        "Frankfurt": ("frankfurt am main",),
+        "Geneva": ("geneve", "genf"),
+        "Genoa": ("genova",),
+        "Ho Chi Minh City": ("saigon",),
+        "Las Vegas": ("vegas",),
+        "Lisbon": ("lisboa",),
+        "Los Angeles": ("la",),
+        "Mexico City": ("cdmx", "ciudad de mexico"),
+        "Milan": ("mailand", "milano"),
+        "Moscow": ("moskva",),
+        "Mumbai": ("bombay",),
+        "Munich": ("muenchen", "munchen"),
+        "Naples": ("napoli",),
+        "New York": ("new york city", "ny", "nyc"),
+        "Nice": ("nizza",),
+        "Prague": ("praha", "prag"),
+        "Rio de Janeiro": ("rio",),
+        "Rome": ("roma", "rom"),
+        "Saint Petersburg": ("st petersburg",),
+        "San Francisco": ("frisco", "san fran", "sf"),
+        "Seville": ("sevilla",),
+        "Turin": ("torino",),
+        "Venice": ("venezia",),
+        "Vienna": ("wien",),
+        "Warsaw": ("warszawa",),
+        "Washington": ("washington dc",),
+        "Zurich": ("zuerich",),
     }
 )
 
@@ -138,9 +126,10 @@ class Gazetteer:
         """Build the gazetteer. `cities`: the most important first."""
         self.cities: tuple[City, ...] = tuple(cities)
         self._by_name = {name_key(city.name): city for city in self.cities}
-        for other, name in OTHER_NAMES.items():
+        for name, others in OTHER_NAMES.items():
             if (city := self._by_name.get(name_key(name))) is not None:
-                self._by_name.setdefault(other, city)
+                for other in others:
+                    self._by_name.setdefault(other, city)
         self._most_words: dict[str, int] = {}
         for name in self._by_name:
             first = name.partition(" ")[0]

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from sagagraph.domains.travel.actions.actions import travel_actions
-from sagagraph.domains.travel.actions.patience import patient
+from sagagraph.domains.travel.actions.actions import patient, travel_actions
 from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
 from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
+from sagagraph.domains.travel.planning import amendment as amendment
 from sagagraph.domains.travel.planning import planner
 from sagagraph.domains.travel.planning.agents import ROLES, TripTeam
-from sagagraph.domains.travel.planning.amendment import (
-    all_fees_paid,
-    all_standing,
-    amending_workflow,
-    damage_of,
-    itinerary_before,
-    wish_of,
-)
 from sagagraph.domains.travel.planning.market import pairs_of
 from sagagraph.domains.travel.planning.planner import insured
 from sagagraph.domains.travel.planning.repair import repair
 from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
 from sagagraph.domains.travel.provider.provider import ReservationProvider
-from sagagraph.domains.travel.request import TripRequest
+from sagagraph.domains.travel.request import TripRequest, parse_request
 from sagagraph.domains.travel.rules.evidence import Evidence, gather_evidence
 from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
@@ -39,6 +32,7 @@ from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
+from sagagraph.validators.concern import certified
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
@@ -98,7 +92,7 @@ class Travel:
         return TripTeam(TripRequest.model_validate(request), trips, proposed, self.provider, self._insured)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        damage = await damage_of(saga, self.provider, self.cities)
+        damage = await amendment.damage_of(saga, self.provider, self.cities)
         repaired = await apart(repair, damage, self.provider, self._cities_of(damage.request))
         return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else await self._insured(repaired)
 
@@ -111,8 +105,10 @@ class Travel:
 
     async def evidence(self, saga: Saga) -> Json:
         proposed = Itinerary.model_validate(saga.plan.content)
-        stands = await all_standing(saga, self.provider)
-        shown = await gather_evidence(proposed, wish_of(saga.request), stands, all_fees_paid(saga), self.provider, self.cities)
+        stands = await amendment.all_standing(saga, self.provider)
+        shown = await gather_evidence(
+            proposed, amendment.wish_of(saga.request), stands, amendment.all_fees_paid(saga), self.provider, self.cities
+        )
         return shown.model_dump(mode="json")
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
@@ -123,7 +119,7 @@ class Travel:
             return itinerary
         return validate_itinerary(
             itinerary,
-            wish_of(request),
+            amendment.wish_of(request),
             {offer.offer_id: offer for offer in evidence.quotes},
             now=evidence.now,
             cities=self.cities,
@@ -137,7 +133,7 @@ class Travel:
 
         A second choice after a refusal, at the same times and for no more money, is what the approval was given for.
         """
-        before, after = itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
+        before, after = amendment.itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
         if before is None or _times(before) != _times(after):
             return True
         cost_before, cost_after = before.total + before.fees, after.total + after.fees
@@ -151,11 +147,24 @@ class Travel:
 
     def revision(self, saga: Saga) -> Revision:
         proposed = Itinerary.model_validate(saga.plan.content)
-        revise = revised_workflow if amended_by(saga) is None else amending_workflow
+        revise = revised_workflow if amended_by(saga) is None else amendment.amending_workflow
         return revise(saga, proposed, self._actions)
 
     def account(self, saga: Saga) -> Account:
         return account_of(saga)
+
+
+async def judged(wanted: Json, said: Json, travel: Travel) -> Verdict:
+    """Judge a plan by what the provider quotes now: an itinerary, or a plan of `trip --plan-only` that contains one."""
+    itinerary = said["plan"] if isinstance(said, Mapping) and "plan" in said else said
+    now = await travel.provider.now()
+    request = parse_request(wanted, cities=travel.cities, today=now.date())
+    parsed = parsed_itinerary(itinerary)
+    if isinstance(parsed, Verdict):
+        return parsed
+    evidence = await gather_evidence(parsed, request, (), Decimal(0), travel.provider, travel.cities)
+    verdict = await travel.validate(request.model_dump(mode="json"), itinerary, evidence.model_dump(mode="json"))
+    return certified(verdict, itinerary, travel.name)
 
 
 def _times(itinerary: Itinerary) -> list[tuple[object, ...]]:

@@ -59,12 +59,13 @@ class TravelEntry(Entry["Travel"]):
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         with needing("travel"):
-            from sagagraph.domains.travel.judging import judge
+            from sagagraph.domains.travel.domain import judged
+        from sagagraph.files import json_file
 
         if case.events or case.executed_until or case.against:
             raise InvalidInputError("is for reunions and job shops; a trip is judged as it is", field="--event")
         async with self.open(around) as travel:
-            return await judge(case, travel)
+            return await judged(json_file(case.problem, "PROBLEM"), json_file(case.plan, "PLAN"), travel)
 
     def command(self, name: str) -> typer.Typer:
         from sagagraph.domains.travel import commands

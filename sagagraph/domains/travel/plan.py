@@ -9,11 +9,11 @@ from decimal import Decimal
 from itertools import zip_longest
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Price
 from sagagraph.domains.travel.offers import HotelOffer, InsuranceOffer, Offer, TransportOffer
-from sagagraph.domains.travel.request import TripRequest
+from sagagraph.domains.travel.request import Lean, TripRequest
 
 HASH_DIGITS = 16
 _LABEL = re.compile(r"T[1-9]\d*(\.[1-9]\d*)?")
@@ -47,8 +47,10 @@ class Choice(BaseModel):
     """From 0 to 1. The search's is the share of its measures (price, time, comfort, balance) whose best trip has it."""
 
 
-class Leg(BaseModel):
+class Leg(Lean):
     """One thing to book."""
+
+    later = frozenset({"cover"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -58,12 +60,6 @@ class Leg(BaseModel):
     choice: Choice | None = None
     cover: InsuranceOffer | None = None
     """What insures the fare; it is taken out unless the fare turns out to be refundable when it is booked."""
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_not_insured(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write a leg as before there was insurance."""
-        fields: dict[str, Any] = serialise(self)
-        return {name: value for name, value in fields.items() if name != "cover" or value is not None}
 
     @property
     def price(self) -> Decimal:
@@ -81,7 +77,8 @@ class Leg(BaseModel):
         return self.offer.check_out if isinstance(self.offer, HotelOffer) else self.offer.arrives.date()
 
 
-class Itinerary(BaseModel):
+class Itinerary(Lean):
+    later = frozenset({"converted", "fees"})
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     request: TripRequest
@@ -109,13 +106,6 @@ class Itinerary(BaseModel):
         if labels != expected:
             raise ValueError(f"the legs are labelled {', '.join(labels)}, not {', '.join(expected)}")
         return legs
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_not_converted(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write itineraries without another currency, and without fees, as before these existed."""
-        fields: dict[str, Any] = serialise(self)
-        unset = {name for name, value in (("converted", self.converted), ("fees", self.fees)) if not value}
-        return {name: value for name, value in fields.items() if name not in unset}
 
     @classmethod
     def of(

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import date, time, timedelta
 from enum import StrEnum
 from itertools import pairwise
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
     BaseModel,
@@ -119,7 +119,20 @@ class Window(BaseModel):
         return (self.last - self.first).days
 
 
-class Stop(BaseModel):
+class Lean(BaseModel):
+    """Leaves out of what it writes the fields of `later` releases that have their default, so that earlier ones read it."""
+
+    later: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialise(self)
+        usual = {name for name in self.later if getattr(self, name) == type(self).model_fields[name].default}
+        return {name: value for name, value in fields.items() if name not in usual}
+
+
+class Stop(Lean):
+    later = frozenset({"stars"})
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     city: str = Field(min_length=1)
@@ -133,12 +146,6 @@ class Stop(BaseModel):
         if stars is not None and stars[0] > stars[1]:
             raise ValueError(f"the fewest stars come first, so {stars[0]} to {stars[1]} is the wrong way round")
         return stars
-
-    @model_serializer(mode="wrap")
-    def _without_stars_of_its_own(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write a stop as it was written before it could have stars of its own."""
-        fields: dict[str, Any] = serialise(self)
-        return {name: value for name, value in fields.items() if name != "stars" or value is not None}
 
 
 class Hours(BaseModel):
@@ -175,8 +182,10 @@ ANY_JOURNEY_HOURS: Final = JourneyHours()
 ANY_STARS: Final = (1, 5)
 
 
-class TripRequest(BaseModel):
+class TripRequest(Lean):
     """A trip that can be planned: nothing in it is missing or contradicts itself."""
+
+    later = frozenset({"hours", "not_on", "order", "insured"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -204,13 +213,6 @@ class TripRequest(BaseModel):
     order: Order = Order.GIVEN
     insured: bool = False
     """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_not_wished(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write a request that could be made before these wishes existed as it was then."""
-        fields: dict[str, Any] = serialise(self)
-        usual = {"hours": ANY_JOURNEY_HOURS, "not_on": (), "order": Order.GIVEN, "insured": False}
-        return {name: value for name, value in fields.items() if name not in usual or getattr(self, name) != usual[name]}
 
     def stars_in(self, city: str) -> tuple[int, int]:
         """Return the fewest and most stars of hotels in a city."""

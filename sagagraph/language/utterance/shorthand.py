@@ -13,7 +13,7 @@ _SAYS: Final = Forms(__file__, "shorthand")
 _IN_FULL: Final = dict(each.split(":") for each in _SAYS.text("WRITTEN_OUT").split(","))
 _SHORT: Final = re.compile(
     rf"\b(?:{'|'.join(_IN_FULL)})\b(?!')|\b(?P<verb>do|does|did|ca|wo|is|are|was|were|has|have|would|could|should|ai)nt\b"
-    r"|(?P<with>\bw/)(?P<out>o\b)? ?|(?<=[a-z]) (?:n|'n'|n')(?= [a-z])",
+    r"|(?P<for>(?<!for )\b4 (?=(?-i:us|me)\b(?! ?\$| dollars)))|(?P<with>\bw/)(?P<out>o\b)? ?|(?<=[a-z]) (?:n|'n'|n')(?= [a-z])",
     re.IGNORECASE,
 )
 _LETTERS: Final = re.compile(r"(?<![^\W_])[a-z]{5,}(?![^\W_])")
@@ -28,6 +28,8 @@ def in_full(text: str) -> str:
 
 
 def _written_out(found: re.Match[str]) -> str:
+    if found["for"]:
+        return "for "
     if found["with"]:
         return "without " if found["out"] else "with "
     if found["verb"]:
@@ -44,5 +46,6 @@ def spelled(text: str) -> str:
 def _common(word: str) -> str:
     if word in _COMMON or word in _REAL:
         return word
-    close = [each for each in get_close_matches(word, _COMMON, 1, 0.83) if each[0] == word[0]]
+    swapped = [each for each in _COMMON if sorted(each) == sorted(word)]
+    close = [each for each in swapped or get_close_matches(word, _COMMON, 1, 0.83) if each[0] == word[0]]
     return close[0] if close and abs(len(close[0]) - len(word)) <= 1 else word

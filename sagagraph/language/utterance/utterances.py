@@ -7,7 +7,7 @@ question rather than news, praise rather than a decision.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -62,7 +62,13 @@ def utterances(text: str) -> tuple[Utterance, ...]:
                 found[-1] = replace(last, text=f"{last.text} {each.text}")
             else:
                 found.append(each)
-    return tuple(found)
+    return (Utterance(Kind.HEARSAY, text, said=text),) if _is_opposed(found) else tuple(found)
+
+
+def _is_opposed(said: Iterable[Utterance]) -> bool:
+    """`Do it, cancel all of it`: a decision and its opposite. `Yes, cancel it` is only one."""
+    acts = {each.act for each in said if each.act not in (Act.APPROVE, Act.WITHOUT) or _SAYS.does.search(each.text)}
+    return not acts.isdisjoint((Act.APPROVE, Act.WITHOUT)) and not acts.isdisjoint((Act.CANCEL, Act.CANCEL_PART, Act.REJECT))
 
 
 _STATED: Final = (Kind.WISH, Kind.NEWS, Kind.HEARSAY)
@@ -117,9 +123,9 @@ def _with_corrections(text: str) -> str:
 def _parts(sentence: str) -> Iterator[Utterance]:
     if not re.search(r"\w", sentence):
         return
-    alone = _decision(sentence) or _small_talk(sentence)
-    if alone is not None:
-        yield alone
+    alone = _decision(sentence)
+    if alone is not None or is_small_talk(sentence):
+        yield alone or Utterance(Kind.SMALL_TALK, sentence)
         return
     head = _SAYS.head.match(sentence)
     if head is not None and not (head["no"] and sentence[head.end("no")] == " " and not _SAYS.subject.match(head["rest"])):
@@ -138,6 +144,10 @@ def _parts(sentence: str) -> Iterator[Utterance]:
         rest = split["rest"]
         is_condition = sentence[split.end("first") : split.start("rest")].strip(" ,").casefold() not in ("and", "but")
         yield from [Utterance(Kind.HEARSAY, rest, said=sentence)] if is_condition else _parts(rest)
+        return
+    decisions = [_decision(piece) for piece in _SAYS.joint.split(sentence)]
+    if all(decisions) and _is_opposed(filter(None, decisions)):
+        yield Utterance(Kind.HEARSAY, sentence, said=sentence)
         return
     pieces = [piece for piece in _SAYS.also_asked.split(sentence) if piece.strip()]
     if len(pieces) > 1 and _kind_of(pieces[0]).kind in (Kind.WISH, Kind.NEWS):
@@ -193,7 +203,3 @@ def tells_news(said: str) -> bool:
 def _decision(said: str) -> Utterance | None:
     found = decision_in(said)
     return None if found is None else Utterance(Kind.DECISION, said, *found)
-
-
-def _small_talk(said: str) -> Utterance | None:
-    return Utterance(Kind.SMALL_TALK, said) if is_small_talk(said) else None

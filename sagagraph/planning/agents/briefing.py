@@ -5,8 +5,8 @@ It is a source of contexts for the `ContextManager`, folded from a journal: at t
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sagagraph.context.selector import ContextSource, Need
@@ -44,7 +44,9 @@ class Briefing:
         self, entries: Sequence[e.Entry], roles: Mapping[str, Role], inputs: Mapping[str, Json], said: Mapping[str, Said]
     ):
         self.wishes = _wishes(entries)
-        self._verdict = _verdict_of(entries)
+        # On the plan that was proposed last; the saga's name says nothing of what was decided.
+        judged = Verdict.model_validate(fold("briefing", entries).plan.verdict or Verdict.of([]))
+        self._objections = judged.violations if judged.verdict is VerdictStatus.INVALID else ()
         self._roles = roles
         self._inputs = inputs
         self._said = said
@@ -58,7 +60,7 @@ class Briefing:
     def constraint(self, operation: str) -> Json:
         """What validators object to in what it said last."""
         parts = self._inputs[operation]
-        return [each.message[:_LONGEST] for each in self._verdict.violations if concerns(each.scope, parts)][:_REMEMBERED] or None
+        return [each.message[:_LONGEST] for each in self._objections if concerns(each.scope, parts)][:_REMEMBERED] or None
 
     def has_output(self, operation: str) -> bool:
         return operation in self._said
@@ -111,8 +113,40 @@ def _fields(request: Any) -> dict[str, Any]:
     return dict(request) if isinstance(request, Mapping) else {"request": request}
 
 
-def _verdict_of(entries: Sequence[e.Entry]) -> Verdict:
-    """Return the verdict on the plan that was proposed last; VALID where it was not judged."""
-    saga_id = "briefing"  # the name says nothing of what was decided
-    verdict = Verdict.model_validate(fold(saga_id, entries).plan.verdict or Verdict.of([]))
-    return verdict if verdict.verdict is VerdictStatus.INVALID else Verdict.of([])
+MOST_LESSONS: Final = 8
+
+
+def lessons_of(journals: Iterable[Sequence[e.Entry]]) -> tuple[str, ...]:
+    """What validators said in earlier runs (SagaLLM section 3.3.2), the most frequent first, equally frequent ones by alphabet.
+
+    Codes, names of actions, counts, and notes of validators only: nothing that a person or a provider wrote gets from one saga's
+    journal into another saga's question.
+    """
+    counted = Counter(lesson for entries in journals for lesson in set(_lessons_in(entries)))
+    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(f"{lesson} (in {times} earlier {'run' if times == 1 else 'runs'})" for lesson, times in ordered[:MOST_LESSONS])
+
+
+def _lessons_in(entries: Sequence[e.Entry]) -> Iterator[str]:
+    actions: dict[str, str] = {}
+    for entry in entries:
+        match entry.event:
+            case e.PlanJudged(verdict=verdict):
+                yield from _said_of("a plan", verdict)
+            case e.PlanAccepted(operations=operations):
+                actions |= {each.id: each.action for each in operations}
+            case e.OperationPlanned(operation=operation):
+                actions[operation.id] = operation.action
+            case e.OperationSucceeded() | e.OperationRejected():
+                for verdict in entry.event.verdicts:
+                    yield from _said_of(f"an output of {actions.get(entry.event.operation, 'an action')}", verdict)
+            case e.OperationFailed(operation=name, fault=fault) if fault.code.isidentifier():
+                yield f"{actions.get(name, 'an action')} failed: {fault.code}"
+
+
+def _said_of(what: str, verdict: Any) -> Iterator[str]:
+    if not isinstance(verdict, Mapping):
+        return
+    if verdict.get("verdict") == VerdictStatus.INVALID.value:
+        yield from (f"{what} was rejected: {violation['code']}" for violation in verdict.get("violations", ()))
+    yield from (str(note) for note in verdict.get("notes", ()))

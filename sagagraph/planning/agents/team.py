@@ -79,14 +79,10 @@ class Task:
 
     def within(self, tokens: int) -> Mapping[str, Json]:
         """Return the options as a slice shows them. Where they do not fit, those that the search likes least are left out."""
-        kept = {part: list(options) for part, options in self.options.items()}
-        while tokens_of(_written(kept)) > tokens and any(len(options) > 1 for options in kept.values()):
+        kept = {part: [{"id": each.id, **each.facts} for each in some] for part, some in self.options.items()}
+        while tokens_of(kept) > tokens and any(len(options) > 1 for options in kept.values()):
             max(kept.values(), key=len).pop()
-        return _written(kept)
-
-
-def _written(options: Mapping[str, list[Option]]) -> dict[str, Json]:
-    return {part: [{"id": each.id, **each.facts} for each in some] for part, some in options.items()}
+        return kept
 
 
 def schema_of(options: Mapping[str, Any]) -> dict[str, Json]:

@@ -71,50 +71,44 @@ def init_model(
     if provider not in _PROVIDERS or not model.strip():
         known = " or ".join(f"{each}:NAME" for each in _PROVIDERS)
         raise InvalidInputError(f"{name[:60]!r} names no model; use {known}", field="SAGAGRAPH_MODEL")
-    return ChatModel(provider, model, time_limit_s, prices, os.environ if environment is None else environment, clock)
+    where = os.environ if environment is None else environment
+    return ChatModel(f"{provider}:{model}", _PROVIDERS[provider], model, time_limit_s, prices, where, clock)
 
 
+@dataclass(slots=True, repr=False, eq=False)  # what the environment holds must never be shown
 class ChatModel:
     """A LangChain chat model as a `Model`. `init_model` makes it."""
 
-    def __init__(
-        self,
-        provider: str,
-        model: str,
-        time_limit_s: float,
-        prices: Prices | None,
-        environment: Mapping[str, str],
-        clock: Callable[[], float],
-    ) -> None:
-        self.name = f"{provider}:{model}"
-        self._provider = _PROVIDERS[provider]
-        self._provider_name = provider
-        self._model = model
-        self._time_limit_s = time_limit_s
-        self._prices = prices
-        self._environment = environment
-        self._clock = clock
-        self._chat: BaseChatModel | None = None
+    name: str
+    provider: _Provider
+    model: str
+    time_limit_s: float
+    prices: Prices | None
+    environment: Mapping[str, str]
+    clock: Callable[[], float]
+    chat: BaseChatModel | None = None
 
     async def answer(self, question: Question) -> Answer:
         chat = self._opened()
-        begun = self._clock()
+        begun = self.clock()
         try:
-            async with asyncio.timeout(self._time_limit_s):
+            async with asyncio.timeout(self.time_limit_s):
                 message = await self._asked(chat, question)
         except Exception as exc:  # noqa: BLE001 - whatever breaks in an SDK is an outage of the model
             # The cause is left out: a provider's words about a refused key may contain that key.
             raise self._failure(exc) from None
-        usage = self._usage(message, self._clock() - begun)
+        counted = message.usage_metadata
+        tokens = (counted["input_tokens"], counted["output_tokens"]) if counted else (0, 0)
+        usage = Usage(self.name, *tokens, self.clock() - begun, self.prices.of(*tokens) if self.prices else None)
         try:
             return Answer(self._content(message), usage)
         except UnusableAnswerError as exc:
             raise UnusableAnswerError(str(exc), usage=usage) from None
 
     def _opened(self) -> BaseChatModel:
-        if self._chat is None:
-            provider = self._provider
-            key = self._environment.get(provider.key, "")
+        if self.chat is None:
+            provider = self.provider
+            key = self.environment.get(provider.key, "")
             if not key.strip():
                 raise ModelError(
                     f"{self.name}: no key is set: set {provider.key}, or unset SAGAGRAPH_MODEL to plan without a model"
@@ -123,25 +117,25 @@ class ChatModel:
                 make = getattr(importlib.import_module(provider.package), provider.chat_model)
             except ImportError:
                 raise ModelError(f"{self.name}: {provider.package} is not installed: pip install 'sagagraph[llm]'") from None
-            address = {"base_url": url} if (url := self._environment.get(provider.base_url)) else {}
-            self._chat = make(
-                model=self._model,
+            address = {"base_url": url} if (url := self.environment.get(provider.base_url)) else {}
+            self.chat = make(
+                model=self.model,
                 api_key=key,
                 max_retries=0,
-                timeout=self._time_limit_s,
+                timeout=self.time_limit_s,
                 # LangChain shares one connection pool in the process: a pooled connection would outlive its event loop.
                 default_headers={"Connection": "close"},
                 **address,
                 **provider.options,
             )
-        return self._chat
+        return self.chat
 
     async def _asked(self, chat: BaseChatModel, question: Question) -> AIMessage:
         from langchain_core.messages import HumanMessage, SystemMessage
 
         # The limit is set on a copy: structured output does not accept it as an option everywhere.
         limited = chat.model_copy(update={"max_tokens": question.max_tokens})
-        asking = limited.with_structured_output(dict(question.schema), method=self._provider.method, include_raw=True)
+        asking = limited.with_structured_output(dict(question.schema), method=self.provider.method, include_raw=True)
         answered: Any = await asking.ainvoke([SystemMessage(question.instructions), HumanMessage(question.data.text)])
         message: AIMessage = answered["raw"]
         return message
@@ -160,17 +154,11 @@ class ChatModel:
         except (ValueError, RecursionError):
             raise UnusableAnswerError(f"{self.name} answered something that is no JSON") from None
 
-    def _usage(self, message: AIMessage, seconds: float) -> Usage:
-        counted = message.usage_metadata
-        tokens_in, tokens_out = (counted["input_tokens"], counted["output_tokens"]) if counted else (0, 0)
-        cost = self._prices.of(tokens_in, tokens_out) if self._prices else None
-        return Usage(self.name, tokens_in, tokens_out, seconds, cost)
-
     def _failure(self, exc: Exception) -> ModelError:
         """Puts a failure into our own words."""
         kind, status = type(exc).__name__, getattr(exc, "status_code", None)
         if isinstance(exc, TimeoutError) or "Timeout" in kind:
-            return ModelError(f"{self.name}: no answer within {self._time_limit_s:g} s; try again later")
+            return ModelError(f"{self.name}: no answer within {self.time_limit_s:g} s; try again later")
         if kind == "LengthFinishReasonError":
             return UnusableAnswerError(f"{self.name} stopped in the middle of its answer (length)")
         if kind == "ContentFilterFinishReasonError":
@@ -178,23 +166,20 @@ class ChatModel:
         if isinstance(status, int):
             return ModelError(f"{self.name}: {self._meaning(status)} (HTTP {status})")
         if "Connection" in kind:
-            return ModelError(f"{self.name}: cannot be reached; see {self._provider.base_url}")
+            return ModelError(f"{self.name}: cannot be reached; see {self.provider.base_url}")
         return UnusableAnswerError(f"{self.name} answered something that cannot be read ({kind})")
 
     def _meaning(self, status: int) -> str:
-        match status:
-            case 401 | 403:
-                return f"the key in {self._provider.key} is refused"
-            case 402:
-                return "the account has no credit"
-            case 404:
-                return f"there is no model {self._model!r}"
-            case 429:
-                return "the rate limit is reached; try again later"
-            case _ if status >= 500:
-                return "the provider has an outage; try again later"
-            case _:
-                return "the question was not accepted"
+        refused = f"the key in {self.provider.key} is refused"
+        meanings = {
+            401: refused,
+            402: "the account has no credit",
+            403: refused,
+            404: f"there is no model {self.model!r}",
+            429: "the rate limit is reached; try again later",
+        }
+        otherwise = "the provider has an outage; try again later" if status >= 500 else "the question was not accepted"
+        return meanings.get(status, otherwise)
 
 
 def _no_number(constant: str) -> None:

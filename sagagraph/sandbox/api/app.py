@@ -129,7 +129,7 @@ def _routes(service: Service, faults: FaultInjection) -> APIRouter:
     router = APIRouter()
     plain: dict[str, Callable[[], Any]] = {
         "/health": lambda: {"status": "ok"},
-        "/identity": lambda: {"id": service.identity()},
+        "/identity": lambda: {"id": service.identity},
         "/clock": lambda: {"now": as_text(service.now())},
         "/faults": lambda: {"orders": [each.model_dump(mode="json") for each in service.effects.orders.open]},
         "/guarantees": service.guarantees,

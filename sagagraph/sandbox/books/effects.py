@@ -11,19 +11,8 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from sagagraph.sandbox.books import calls as c
 from sagagraph.sandbox.books import keys, ledger, stock
-from sagagraph.sandbox.books.calls import (
-    Answer,
-    BookCall,
-    Call,
-    CallName,
-    KeyedCall,
-    Kind,
-    ServiceError,
-    VoidCall,
-    fingerprint,
-    refusal,
-)
 from sagagraph.sandbox.books.database import Database
 from sagagraph.sandbox.books.faults import Fault, FaultFile, FaultOrders, FaultRule
 from sagagraph.sandbox.books.landing import land, void, withdraw
@@ -61,7 +50,7 @@ class Effects:
 
     # -- arriving ----------------------------------------------------------------------------------------------------
 
-    def count(self, kind: Kind, name: CallName) -> FaultRule | None:
+    def count(self, kind: c.Kind, name: c.CallName) -> FaultRule | None:
         """Counts a call that has no effect."""
         if ordered := self.orders.take(kind, name, None):
             return ordered
@@ -70,7 +59,7 @@ class Effects:
         with self._database.transaction() as tx:
             return self._faults.take(tx, kind, name)
 
-    def arrive(self, call: Call) -> Arrival:
+    def arrive(self, call: c.Call) -> Arrival:
         """Counts the call; a late one is scheduled, and a hanging one is in progress from now on."""
         ordered = self.orders.take(call.kind, call.name, call.labels.saga_id)
         if ordered is None and not self._faults.concerns(call.kind, call.name):
@@ -79,15 +68,11 @@ class Effects:
             rule = ordered or self._faults.take(tx, call.kind, call.name)
             if rule is not None and rule.fault == "late":
                 keys.schedule_late_call(tx, call, self._clock.now(tx) + rule.duration)
-            if rule is not None and rule.fault == "hang":
-                return Arrival(rule, self._enter_under_way(tx, call, rule))
+            key = self._deduplicated_key(call)
+            if rule is not None and rule.fault == "hang" and key is not None:
+                until = self._clock.real() + rule.duration
+                return Arrival(rule, keys.enter_under_way(tx, key, self._owner, until=until))
             return Arrival(rule)
-
-    def _enter_under_way(self, tx: sqlite3.Connection, call: Call, rule: FaultRule) -> int | None:
-        key = self._deduplicated_key(call)
-        if key is None:
-            return None
-        return keys.enter_under_way(tx, key, self._owner, until=self._clock.real() + rule.duration)
 
     def give_up_calls_under_way(self) -> None:
         with self._database.transaction() as tx:
@@ -95,7 +80,7 @@ class Effects:
 
     # -- landing -----------------------------------------------------------------------------------------------------
 
-    def carry_out(self, call: Call, arrival: Arrival) -> Answer:
+    def carry_out(self, call: c.Call, arrival: Arrival) -> c.Answer:
         """Lands the call, or says why it cannot."""
         with self._database.transaction() as tx:
             if arrival.place is not None:
@@ -124,73 +109,62 @@ class Effects:
         with self._database.transaction() as tx:
             return withdraw(tx, reservation_id, self._clock.now(tx))
 
-    def _settle(self, tx: sqlite3.Connection, call: Call, arrival: Arrival) -> Answer:
+    def _settle(self, tx: sqlite3.Connection, call: c.Call, arrival: Arrival) -> c.Answer:
         now = self._clock.now(tx)
         try:
-            if isinstance(call, VoidCall):
-                return self._void(tx, call, arrival, now)
-            return self._replay(tx, call, arrival, now) or self._land(tx, call, arrival, now)
-        except ServiceError as error:
-            if error.code in _FINAL_CODES:
-                self._record_refusal(tx, call, error.answer)
+            if not isinstance(call, c.VoidCall):
+                return self._replay(tx, call, arrival, now) or self._land(tx, call, arrival, now)
+            if not self._settings.keeps("void"):
+                raise c.ServiceError(404, "not_offered", "this service does not offer to void by key")
+            self._check_due(call, arrival, now)
+            return c.Answer(200, void(tx, call, now))
+        except c.ServiceError as error:
+            key = call.labels.idempotency_key
+            if error.code in _FINAL_CODES and key is not None and self._settings.keeps("refusals"):
+                keys.remember_refusal(tx, key, error.answer)
             return error.answer
 
-    def _void(self, tx: sqlite3.Connection, call: VoidCall, arrival: Arrival, now: datetime) -> Answer:
-        if not self._settings.keeps("void"):
-            raise ServiceError(404, "not_offered", "this service does not offer to void by key")
-        self._check_deadline(call, now)
-        _refuse_on_order(arrival)
-        return Answer(200, void(tx, call, now))
-
-    def _replay(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer | None:
-        """What the service already has on record for the call's key: nothing, the first answer, or a refusal (raised)."""
+    def _replay(self, tx: sqlite3.Connection, call: c.KeyedCall, arrival: Arrival, now: datetime) -> c.Answer | None:
+        """What the service already has on record for the call's key: nothing, the first answer, or a c.refusal (raised)."""
         key = call.labels.idempotency_key
         if key is None:
             return None
         if ledger.void_of(tx, call.kind, key):
-            raise refusal("voided", f"the key {key!r} was voided")
+            raise c.refusal("voided", f"the key {key!r} was voided")
         return self._remembered(tx, call, arrival, now) or keys.recorded_refusal(tx, key)
 
-    def _remembered(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer | None:
+    def _remembered(self, tx: sqlite3.Connection, call: c.KeyedCall, arrival: Arrival, now: datetime) -> c.Answer | None:
         key = self._deduplicated_key(call)
         if key is None:
             return None
         if keys.is_under_way(tx, key, before=arrival.place, real_now=self._clock.real()):
-            raise ServiceError(409, "in_progress", f"a call with the key {key!r} is still under way")
+            raise c.ServiceError(409, "in_progress", f"a call with the key {key!r} is still under way")
         retention_s = self._settings.key_retention_s
         since = None if retention_s is None else now - timedelta(seconds=retention_s)
         first = keys.first_answer(tx, key, since=since)
         if first is None:
             return None
-        if first.fingerprint != fingerprint(call):
-            raise refusal("key_reused", f"the key {key!r} belongs to another call")
-        return Answer(200, first.body, is_replay=True)
+        if first.fingerprint != c.fingerprint(call):
+            raise c.refusal("key_reused", f"the key {key!r} belongs to another call")
+        return c.Answer(200, first.body, is_replay=True)
 
-    def _record_refusal(self, tx: sqlite3.Connection, call: Call, refused: Answer) -> None:
-        key = call.labels.idempotency_key
-        if key is not None and self._settings.keeps("refusals"):
-            keys.remember_refusal(tx, key, refused)
-
-    def _land(self, tx: sqlite3.Connection, call: KeyedCall, arrival: Arrival, now: datetime) -> Answer:
-        self._check_deadline(call, now)
-        _refuse_on_order(arrival)
-        if arrival.fault == "price_up" and isinstance(call, BookCall) and (offer := find_offer(call.offer_id)):
+    def _land(self, tx: sqlite3.Connection, call: c.KeyedCall, arrival: Arrival, now: datetime) -> c.Answer:
+        self._check_due(call, arrival, now)
+        if arrival.fault == "price_up" and isinstance(call, c.BookCall) and (offer := find_offer(call.offer_id)):
             stock.raise_prices(tx, [offer])
-        answer = Answer(201, land(tx, call, now, market_moves=self._settings.market_moves, fault=arrival.fault))
+        answer = c.Answer(201, land(tx, call, now, market_moves=self._settings.market_moves, fault=arrival.fault))
         if key := self._deduplicated_key(call):
-            keys.remember_answer(tx, key, fingerprint(call), answer.body, now)
+            keys.remember_answer(tx, key, c.fingerprint(call), answer.body, now)
         return answer
 
-    def _check_deadline(self, call: Call, now: datetime) -> None:
+    def _check_due(self, call: c.Call, arrival: Arrival, now: datetime) -> None:
+        """Raises for a call that is too late, or refused by order."""
         deadline = call.labels.deadline
         if deadline is not None and now > deadline and self._settings.keeps("deadline"):
-            raise refusal("deadline_passed", f"the deadline was {deadline.isoformat()}; it is {as_text(now)}")
+            raise c.refusal("deadline_passed", f"the deadline was {deadline.isoformat()}; it is {as_text(now)}")
+        if arrival.fault == "refuse":
+            raise c.refusal("refused", "the provider does not accept this")
 
-    def _deduplicated_key(self, call: Call) -> str | None:
+    def _deduplicated_key(self, call: c.Call) -> str | None:
         """The key under which repetitions of the call are recognised."""
         return call.labels.idempotency_key if self._settings.keeps("dedup") else None
-
-
-def _refuse_on_order(arrival: Arrival) -> None:
-    if arrival.fault == "refuse":
-        raise refusal("refused", "the provider does not accept this")

@@ -64,19 +64,16 @@ class FaultFile:
 
     def take(self, tx: sqlite3.Connection, kind: Kind, call: CallName) -> FaultRule | None:
         """Counts one call and returns the first entry whose turn it is."""
-        due = [
-            rule for entry, rule in enumerate(self.rules) if rule.concerns(kind, call) and self._count_for(tx, entry) == rule.nth
-        ]
-        return due[0] if due else None
-
-    def _count_for(self, tx: sqlite3.Connection, entry: int) -> int:
-        row = tx.execute(
-            "INSERT INTO fault_counts (file, entry, calls) VALUES (?, ?, 1)"
-            " ON CONFLICT DO UPDATE SET calls = calls + 1 RETURNING calls",
-            (self.file_hash, entry),
-        ).fetchone()
-        calls: int = row["calls"]
-        return calls
+        due = None
+        for entry, rule in enumerate(self.rules):
+            if rule.concerns(kind, call):
+                row = tx.execute(
+                    "INSERT INTO fault_counts (file, entry, calls) VALUES (?, ?, 1)"
+                    " ON CONFLICT DO UPDATE SET calls = calls + 1 RETURNING calls",
+                    (self.file_hash, entry),
+                ).fetchone()
+                due = rule if due is None and row["calls"] == rule.nth else due
+        return due
 
 
 @dataclass

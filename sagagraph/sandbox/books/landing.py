@@ -12,10 +12,9 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+from sagagraph.sandbox.books import calls as c
 from sagagraph.sandbox.books import ledger, stock
-from sagagraph.sandbox.books.calls import BookCall, CancelCall, CaptureCall, KeyedCall, RefundCall, VoidCall, refusal, unknown
 from sagagraph.sandbox.books.faults import Fault
-from sagagraph.sandbox.books.ledger import Entry
 from sagagraph.sandbox.clock import as_text
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 from sagagraph.sandbox.world.offers import Offer
@@ -54,43 +53,45 @@ def _a_day_later(facts: Any) -> dict[str, str]:
 Json = dict[str, Any]
 
 
-def land(tx: sqlite3.Connection, call: KeyedCall, now: datetime, *, market_moves: bool, fault: Fault | None = None) -> Json:
+def land(tx: sqlite3.Connection, call: c.KeyedCall, now: datetime, *, market_moves: bool, fault: Fault | None = None) -> Json:
     match call:
-        case BookCall():
+        case c.BookCall():
             return _book(tx, call, now, fault, market_moves=market_moves)
-        case CancelCall():
+        case c.CancelCall():
             return _cancel(tx, call, now, fault)
-        case CaptureCall():
-            return _capture(tx, call, now, fault)
-        case RefundCall():
+        case c.CaptureCall():
+            for reservation_id in call.reservation_ids:
+                ledger.existing(tx, "reservation", reservation_id)
+            amount = 2 * call.amount if fault == "double_charge" else call.amount
+            columns = {"state": "captured", "amount": amount, "reservations": json.dumps(call.reservation_ids)}
+            return ledger.payment_as_json(ledger.enter(tx, "payments", call.labels, now, **columns))
+        case c.RefundCall():
             return _refund(tx, call, now, fault)
 
 
-def _book(tx: sqlite3.Connection, call: BookCall, now: datetime, fault: Fault | None, *, market_moves: bool) -> Json:
+def _book(tx: sqlite3.Connection, call: c.BookCall, now: datetime, fault: Fault | None, *, market_moves: bool) -> Json:
     offer = find_offer(call.offer_id)
     if offer is None or offer.kind != call.kind:
-        raise unknown("offer", call.offer_id)
+        raise c.unknown("offer", call.offer_id)
     offer = stock.as_it_stands(tx, offer.for_quantity(call.quantity), now, market_moves=market_moves)
     left = stock.left_of(tx, offer)
     if offer.starts <= now:
-        raise refusal("date_past", f"{call.offer_id} started at {offer.starts.isoformat()}")
+        raise c.refusal("date_past", f"{call.offer_id} started at {offer.starts.isoformat()}")
     if left < call.quantity:
-        raise refusal("sold_out", f"{call.offer_id} has {left} left, not {call.quantity}")
+        raise c.refusal("sold_out", f"{call.offer_id} has {left} left, not {call.quantity}")
     if call.expected_price not in (None, offer.price):
         price = as_amount(offer.price)
-        raise refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
+        raise c.refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
     stock.take(tx, offer)
-    return _enter_reservation(tx, call, mistaken(offer, fault), left - call.quantity, now)
-
-
-def _enter_reservation(tx: sqlite3.Connection, call: BookCall, offer: Offer, left: int, now: datetime) -> Json:
+    offer = mistaken(offer, fault)
     row = ledger.enter(
         tx,
         "reservations",
-        Entry.of(call.labels, now),
+        call.labels,
+        now,
         kind=offer.kind,
         state="confirmed",
-        offer=json.dumps(offer.as_json(left=left)),
+        offer=json.dumps(offer.as_json(left=left - call.quantity)),
         units=json.dumps([each.unit for each in offer.stock]),
         quantity=offer.quantity,
         price=offer.price,
@@ -101,10 +102,10 @@ def _enter_reservation(tx: sqlite3.Connection, call: BookCall, offer: Offer, lef
     return ledger.reservation_as_json(row)
 
 
-def _cancel(tx: sqlite3.Connection, call: CancelCall, now: datetime, fault: Fault | None) -> Json:
+def _cancel(tx: sqlite3.Connection, call: c.CancelCall, now: datetime, fault: Fault | None) -> Json:
     row = ledger.existing(tx, "reservation", call.reservation_id)
     fee = _cancellation_fee(row, now) + (ANOTHER_FEE if fault == "other_fee" else 0)
-    cancellation = _undo_reservation(tx, row, fee, Entry.of(call.labels, now))
+    cancellation = _undo_reservation(tx, row, fee, call.labels, now)
     is_first = row["state"] == "confirmed"
     return {
         "id": cancellation["id"],
@@ -123,27 +124,19 @@ def _cancellation_fee(row: sqlite3.Row, now: datetime) -> Cents:
     return 0 if is_free else fee
 
 
-def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, entry: Entry) -> sqlite3.Row:
+def _undo_reservation(tx: sqlite3.Connection, row: sqlite3.Row, fee: Cents, labels: c.Labels, now: datetime) -> sqlite3.Row:
     if row["state"] == "confirmed":
         stock.give_back(tx, json.loads(row["units"]), row["quantity"])
-    return ledger.enter_cancellation(tx, row["id"], fee, entry)
+    return ledger.enter_cancellation(tx, row["id"], fee, labels, now)
 
 
-def _capture(tx: sqlite3.Connection, call: CaptureCall, now: datetime, fault: Fault | None) -> Json:
-    for reservation_id in call.reservation_ids:
-        ledger.existing(tx, "reservation", reservation_id)
-    entry, named = Entry.of(call.labels, now), json.dumps(call.reservation_ids)
-    amount = 2 * call.amount if fault == "double_charge" else call.amount
-    return ledger.payment_as_json(ledger.enter(tx, "payments", entry, state="captured", amount=amount, reservations=named))
-
-
-def _refund(tx: sqlite3.Connection, call: RefundCall, now: datetime, fault: Fault | None) -> Json:
+def _refund(tx: sqlite3.Connection, call: c.RefundCall, now: datetime, fault: Fault | None) -> Json:
     row = ledger.existing(tx, "payment", call.payment_id)
     amount = row["amount"] if call.amount is None else call.amount
     if amount > row["amount"]:
-        raise refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
+        raise c.refusal("invalid", f"amount: {as_amount(amount)} is more than {call.payment_id} captured")
     amount = amount // 2 if fault == "partial_refund" else amount
-    refund = ledger.enter_refund(tx, row["id"], amount, Entry.of(call.labels, now))
+    refund = ledger.enter_refund(tx, row["id"], amount, call.labels, now)
     return {
         "id": refund["id"],
         "payment_id": row["id"],
@@ -161,37 +154,26 @@ def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json
     row = ledger.existing(tx, "reservation", reservation_id)
     if row["state"] == "confirmed":
         stock.use_up(tx, json.loads(row["units"]))
-        ledger.enter_cancellation(tx, reservation_id, 0, Entry(None, None, None, now))
+        ledger.enter_cancellation(tx, reservation_id, 0, c.Labels(), now)
     return ledger.reservation_as_json(ledger.existing(tx, "reservation", reservation_id))
 
 
-def void(tx: sqlite3.Connection, call: VoidCall, now: datetime) -> Json:
+def void(tx: sqlite3.Connection, call: c.VoidCall, now: datetime) -> Json:
     """Undoes what landed under the key and refuses all that comes later; a repetition returns the first answer."""
     if row := ledger.void_of(tx, call.kind, call.key):
         return {"key": call.key, "outcome": row["outcome"], "fee": as_amount(row["fee"])}
     landed = ledger.landed_under(tx, call.kind, call.key)
     if not landed and ledger.is_key_of_undoing(tx, call.kind, call.key):
-        raise refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which cannot be undone")
-    entry = Entry(call.key, call.labels.saga_id, call.labels.operation_id, now)
-    undo = _void_payment if call.kind == "payment" else _void_reservation
-    fee = sum(undo(tx, row, entry) for row in landed)
+        raise c.refusal("key_reused", f"{call.key!r} is the key of a cancellation or refund, which cannot be undone")
+    labels, fee = replace(call.labels, idempotency_key=call.key), 0
+    for row in landed:
+        if call.kind == "payment":  # what has not been refunded yet; the bank charges nothing for it
+            rest = row["amount"] - ledger.refunded_of(tx, row["id"])
+            if rest > 0:
+                ledger.enter_refund(tx, row["id"], rest, labels, now)
+        elif row["state"] != "cancelled":
+            fee += (due := _cancellation_fee(row, now))
+            _undo_reservation(tx, row, due, labels, now)
     outcome = "cancelled" if landed else "tombstone"
     ledger.enter_void(tx, call, outcome, fee, now)
     return {"key": call.key, "outcome": outcome, "fee": as_amount(fee)}
-
-
-def _void_reservation(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
-    """Returns the fee: none if it was already cancelled."""
-    if row["state"] == "cancelled":
-        return 0
-    fee = _cancellation_fee(row, entry.at)
-    _undo_reservation(tx, row, fee, entry)
-    return fee
-
-
-def _void_payment(tx: sqlite3.Connection, row: sqlite3.Row, entry: Entry) -> Cents:
-    """Refunds what has not been refunded yet; the bank charges nothing for it."""
-    rest = row["amount"] - ledger.refunded_of(tx, row["id"])
-    if rest > 0:
-        ledger.enter_refund(tx, row["id"], rest, entry)
-    return 0

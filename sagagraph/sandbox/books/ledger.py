@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -28,29 +27,16 @@ _COLUMNS_OF_RESERVATIONS = ("id", "kind", "state", "offer", "price", "fee", "cre
 _COLUMNS_OF_PAYMENTS = ("id", "state", "amount", "created_at", "idempotency_key")
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Who did it, under which key, and when: the columns of every row."""
-
-    idempotency_key: str | None
-    saga_id: str | None
-    operation_id: str | None
-    at: datetime
-
-    @classmethod
-    def of(cls, labels: Labels, at: datetime) -> Entry:
-        return cls(labels.idempotency_key, labels.saga_id, labels.operation_id, at)
-
-
-def enter(tx: sqlite3.Connection, book: Book, entry: Entry, **columns: object) -> sqlite3.Row:
-    """Writes a row and returns it with its new id."""
+def enter(tx: sqlite3.Connection, book: Book, labels: Labels, at: datetime, **columns: object) -> sqlite3.Row:
+    """Writes a row and returns it with its new id, which counts by the highest row id: rows are never removed."""
+    number = tx.execute(f"SELECT coalesce(max(rowid), 0) + 1 AS next FROM {book}").fetchone()["next"]  # noqa: S608 - our own names
     row = {
-        "id": _next_id(tx, book),
+        "id": f"{_PREFIXES[book]}-{number:05}",
         **columns,
-        "idempotency_key": entry.idempotency_key,
-        "saga_id": entry.saga_id,
-        "operation_id": entry.operation_id,
-        "created_at": as_text(entry.at),
+        "idempotency_key": labels.idempotency_key,
+        "saga_id": labels.saga_id,
+        "operation_id": labels.operation_id,
+        "created_at": as_text(at),
     }
     names, places = ", ".join(row), ", ".join(f":{name}" for name in row)
     query = f"INSERT INTO {book} ({names}) VALUES ({places}) RETURNING *"  # noqa: S608 - our own names
@@ -58,16 +44,16 @@ def enter(tx: sqlite3.Connection, book: Book, entry: Entry, **columns: object) -
     return entered
 
 
-def enter_cancellation(tx: sqlite3.Connection, reservation_id: str, fee: Cents, entry: Entry) -> sqlite3.Row:
+def enter_cancellation(tx: sqlite3.Connection, reservation_id: str, fee: Cents, labels: Labels, at: datetime) -> sqlite3.Row:
     """Marks the reservation as cancelled too, and charges the fee to it."""
     tx.execute("UPDATE reservations SET state = 'cancelled', fee = fee + ? WHERE id = ?", (fee, reservation_id))
-    return enter(tx, "cancellations", entry, reservation_id=reservation_id, fee=fee)
+    return enter(tx, "cancellations", labels, at, reservation_id=reservation_id, fee=fee)
 
 
-def enter_refund(tx: sqlite3.Connection, payment_id: str, amount: Cents, entry: Entry) -> sqlite3.Row:
+def enter_refund(tx: sqlite3.Connection, payment_id: str, amount: Cents, labels: Labels, at: datetime) -> sqlite3.Row:
     """Marks the payment as refunded too."""
     tx.execute("UPDATE payments SET state = 'refunded' WHERE id = ?", (payment_id,))
-    return enter(tx, "refunds", entry, payment_id=payment_id, amount=amount)
+    return enter(tx, "refunds", labels, at, payment_id=payment_id, amount=amount)
 
 
 def enter_void(tx: sqlite3.Connection, call: VoidCall, outcome: str, fee: Cents, at: datetime) -> None:
@@ -125,23 +111,13 @@ def payment_as_json(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def whole_ledger(tx: sqlite3.Connection) -> dict[str, list[dict[str, Any]]]:
-    return {book: [_ledger_row(row, book) for row in _rows(tx, book)] for book in _SHOWN_COLUMNS}
-
-
-def _rows(tx: sqlite3.Connection, book: str) -> sqlite3.Cursor:
-    return tx.execute(f"SELECT {_SHOWN_COLUMNS[book]} FROM {book} ORDER BY rowid")  # noqa: S608 - our own names
-
-
-def _ledger_row(row: sqlite3.Row, book: str) -> dict[str, Any]:
-    shown = _with_money(dict(row))
-    return shown | {"currency": CURRENCY} if book in _WITH_CURRENCY else shown
+    ledger: dict[str, list[dict[str, Any]]] = {}
+    for book, columns in _SHOWN_COLUMNS.items():
+        more = {"currency": CURRENCY} if book in _WITH_CURRENCY else {}
+        rows = tx.execute(f"SELECT {columns} FROM {book} ORDER BY rowid")  # noqa: S608 - our own names
+        ledger[book] = [_with_money(dict(row)) | more for row in rows]
+    return ledger
 
 
 def _with_money(columns: dict[str, Any]) -> dict[str, Any]:
     return {name: as_amount(value) if name in _MONEY_COLUMNS else value for name, value in columns.items()}
-
-
-def _next_id(tx: sqlite3.Connection, book: Book) -> str:
-    """Counts by the highest row id, since rows are never removed."""
-    row = tx.execute(f"SELECT coalesce(max(rowid), 0) + 1 AS next FROM {book}").fetchone()  # noqa: S608 - our own names
-    return f"{_PREFIXES[book]}-{row['next']:05}"

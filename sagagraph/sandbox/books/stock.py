@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from sagagraph.sandbox.world.draws import draw
-from sagagraph.sandbox.world.offers import Offer, Stock
+from sagagraph.sandbox.world.offers import Offer
+from sagagraph.sandbox.world.prices import draw
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
@@ -60,19 +60,17 @@ def as_it_stands(tx: sqlite3.Connection, offer: Offer, now: datetime, *, market_
 
 def as_others_left_it(offer: Offer, now: datetime) -> Offer:
     hour = _EPOCH + (now - _EPOCH) // _HOUR * _HOUR
-    stock = tuple(replace(each, sold=_sold(each, hour)) for each in offer.stock)
-    return replace(offer, stock=stock, rate=_rate(offer, hour))
+    stock = []
+    for each in offer.stock:  # some sell out, some never fill up
+        demand = 0.45 + 0.7 * draw("demand", each.unit)
+        sold = min(each.capacity, int(each.capacity * demand * _rush(each.unit, each.until, hour)))
+        stock.append(replace(each, sold=sold))
+    return replace(offer, stock=tuple(stock), rate=_rate(offer, hour))
 
 
 def _taken(tx: sqlite3.Connection, unit: str) -> int:
     row = tx.execute("SELECT taken FROM stock WHERE unit = ?", (unit,)).fetchone()
     return row["taken"] if row else 0
-
-
-def _sold(stock: Stock, hour: datetime) -> int:
-    """Never later than an hour before departure. Some sell out, some never fill up."""
-    demand = 0.45 + 0.7 * draw("demand", stock.unit)
-    return min(stock.capacity, int(stock.capacity * demand * _rush(stock.unit, stock.until, hour)))
 
 
 def _rush(unit: str, until: datetime, hour: datetime) -> float:

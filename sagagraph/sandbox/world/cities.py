@@ -117,15 +117,13 @@ def _world() -> tuple[tuple[City, ...], dict[str, Airport]]:
         code: Country(code, name, float(level) if level else None, frozenset(neighbours.split()))
         for code, name, level, neighbours in rows("countries")
     }
-    return tuple(_city(row, countries, airports) for row in table), airports
-
-
-def _city(row: list[str], countries: dict[str, Country], airports: dict[str, Airport]) -> City:
-    key, name, country, _region, population, timezone, latitude, longitude, code, railway = row
-    original, airport = original_cities().get(key), airports[code]
-    # The original cities are placed at their airports, as they always were.
-    here = (airport.latitude, airport.longitude) if original else (float(latitude), float(longitude))
-    return City(key, name, countries[country], int(population), timezone, *here, airport, railway, original)
+    cities = []
+    for key, name, country, _region, population, timezone, latitude, longitude, code, railway in table:
+        original, airport = original_cities().get(key), airports[code]
+        # The original cities are placed at their airports, as they always were.
+        here = (airport.latitude, airport.longitude) if original else (float(latitude), float(longitude))
+        cities.append(City(key, name, countries[country], int(population), timezone, *here, airport, railway, original))
+    return tuple(cities), airports
 
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "’": " ", "‘": " ", "ʻ": " ", "–": "-"})

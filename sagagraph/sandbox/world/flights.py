@@ -8,21 +8,11 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from sagagraph.sandbox.world.cities import (
-    HAVE_FLIGHTS_TO_ALL,
-    LONG_HAUL_WITHOUT_HUB,
-    Airport,
-    City,
-    Original,
-    all_airports,
-    hubs,
-    original_cities,
-)
-from sagagraph.sandbox.world.draws import draw, draw_between, pick
+from sagagraph.sandbox.world import cities as c
 from sagagraph.sandbox.world.offers import Departure, Offer, departure_minute, journey_id, journey_offer
-from sagagraph.sandbox.world.prices import distance_km, journey_factor
+from sagagraph.sandbox.world.prices import distance_km, draw, draw_between, journey_factor, pick
 
-Chain = tuple[Airport, ...]
+Chain = tuple[c.Airport, ...]
 """Where passengers change, in order of travel."""
 
 LONG_HAUL_KM = 3500
@@ -32,16 +22,20 @@ _A_CHANGE_KM = 600
 """The longest detour that is preferred to another change."""
 
 
-def has_direct(one: Airport, other: Airport) -> bool:
+def has_direct(one: c.Airport, other: c.Airport) -> bool:
     """Whether there are direct flights: in both directions or in none."""
     if one.original and other.original:
         return _is_original_direct(one, one.original, other, other.original)
     kilometres = distance_km(one, other)
-    return kilometres >= _SHORTEST_DIRECT_KM and (_is_gateway(one, other) or _has_demand(one, other, kilometres))
+    if kilometres < _SHORTEST_DIRECT_KM:
+        return False
+    # Where people of the other change there are always flights, so every airport can be reached.
+    is_gateway = (one.is_hub and one in _gateways(other)) or (other.is_hub and other in _gateways(one))
+    return is_gateway or _has_demand(one, other, kilometres)
 
 
 @lru_cache(maxsize=10_000)
-def chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
+def chains(origin: c.Airport, destination: c.Airport) -> tuple[Chain, ...]:
     """The best ways to change en route, at most three: with one change at no great detour, otherwise with more."""
     if origin.original and destination.original:
         return _original_chains(origin, destination)
@@ -50,19 +44,15 @@ def chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
     sensible = [chain for chain in once if flown_km(origin, chain, destination) <= longest]
     if not sensible and not has_direct(origin, destination):
         sensible = [*once, *_longer_chains(origin, destination)]
-    sensible.sort(key=lambda chain: (_worth_km(origin, chain, destination), [stop.code for stop in chain]))
+    sensible.sort(key=lambda via: (flown_km(origin, via, destination) + _A_CHANGE_KM * len(via), [stop.code for stop in via]))
     return tuple(sensible[:_CHAINS_TRIED])
 
 
-def flown_km(origin: Airport, via: Chain, destination: Airport) -> float:
+def flown_km(origin: c.Airport, via: Chain, destination: c.Airport) -> float:
     return sum(distance_km(*leg) for leg in pairwise((origin, *via, destination)))
 
 
-def _worth_km(origin: Airport, via: Chain, destination: Airport) -> float:
-    return flown_km(origin, via, destination) + _A_CHANGE_KM * len(via)
-
-
-def _longer_chains(origin: Airport, destination: Airport) -> list[Chain]:
+def _longer_chains(origin: c.Airport, destination: c.Airport) -> list[Chain]:
     """Routes with two changes, or with three between the ends of the world."""
     starts, ends = _hubs_with_direct(origin), _hubs_with_direct(destination)
     twice = [(a, b) for a in starts for b in ends if a is not b and b in _hubs_with_direct(a) and a is not destination]
@@ -71,30 +61,25 @@ def _longer_chains(origin: Airport, destination: Airport) -> list[Chain]:
     return [(a, hub, b) for a in starts for b in ends for hub in _common_hubs(a, b) if hub not in (origin, destination)]
 
 
-def _common_hubs(one: Airport, other: Airport) -> Iterator[Airport]:
+def _common_hubs(one: c.Airport, other: c.Airport) -> Iterator[c.Airport]:
     served = _hubs_with_direct(other)
     return (hub for hub in _hubs_with_direct(one) if hub in served and hub is not one and hub is not other)
 
 
 @cache
-def _hubs_with_direct(airport: Airport) -> frozenset[Airport]:
-    return frozenset(hub for hub in hubs() if distance_km(hub, airport) >= _SHORTEST_LEG_KM and has_direct(hub, airport))
-
-
-def _is_gateway(one: Airport, other: Airport) -> bool:
-    """Whether one is where people of the other change: such pairs always have flights, so every airport can be reached."""
-    return (one.is_hub and one in _gateways(other)) or (other.is_hub and other in _gateways(one))
+def _hubs_with_direct(airport: c.Airport) -> frozenset[c.Airport]:
+    return frozenset(hub for hub in c.hubs() if distance_km(hub, airport) >= _SHORTEST_LEG_KM and has_direct(hub, airport))
 
 
 @cache
-def _gateways(airport: Airport) -> frozenset[Airport]:
-    """The two nearest hubs, and the nearest one with intercontinental flights."""
-    by_distance = sorted((distance_km(hub, airport), hub.code, hub) for hub in hubs())
+def _gateways(airport: c.Airport) -> frozenset[c.Airport]:
+    """The two nearest c.hubs, and the nearest one with intercontinental flights."""
+    by_distance = sorted((distance_km(hub, airport), hub.code, hub) for hub in c.hubs())
     near = [hub for far, _, hub in by_distance if far >= _SHORTEST_LEG_KM]
     return frozenset([*near[:2], *[hub for hub in near if hub.is_worldwide_hub][:1]])
 
 
-def _has_demand(one: Airport, other: Airport, kilometres: float) -> bool:
+def _has_demand(one: c.Airport, other: c.Airport, kilometres: float) -> bool:
     if one.is_hub and other.is_hub:
         both = one.is_worldwide_hub + other.is_worldwide_hub
         return kilometres <= (4500, 9000, 14_500)[both]
@@ -111,21 +96,21 @@ def _has_demand(one: Airport, other: Airport, kilometres: float) -> bool:
 # -- between the original cities -------------------------------------------------------------------------------------
 
 
-def _is_original_direct(one: Airport, its: Original, other: Airport, others: Original) -> bool:
+def _is_original_direct(one: c.Airport, its: c.Original, other: c.Airport, others: c.Original) -> bool:
     codes = {one.code, other.code}
-    if codes & HAVE_FLIGHTS_TO_ALL:
+    if codes & c.HAVE_FLIGHTS_TO_ALL:
         return True
     if its.region == others.region:
         return its.is_hub or others.is_hub or draw("direct", *sorted(codes)) < 0.6
-    return (its.is_hub and others.is_hub) or codes in LONG_HAUL_WITHOUT_HUB
+    return (its.is_hub and others.is_hub) or codes in c.LONG_HAUL_WITHOUT_HUB
 
 
-def _original_chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
-    """Through those of their hubs that make the shortest connections."""
+def _original_chains(origin: c.Airport, destination: c.Airport) -> tuple[Chain, ...]:
+    """Through those of their c.hubs that make the shortest connections."""
     ends = origin, destination
     possible = [
         (hub,)
-        for hub in (all_airports()[code] for code, original in original_cities().items() if original.is_hub)
+        for hub in (c.all_airports()[code] for code, original in c.original_cities().items() if original.is_hub)
         if hub not in ends and all(has_direct(hub, end) and distance_km(hub, end) >= _SHORTEST_LEG_KM for end in ends)
     ]
     return tuple(sorted(possible, key=lambda chain: flown_km(origin, chain, destination))[:_CHAINS_TRIED])
@@ -150,7 +135,7 @@ class _Flight(NamedTuple):
     """The share of days on which it flies."""
 
 
-def flights_between(origin: City, destination: City, day: date, travellers: int) -> list[Offer]:
+def flights_between(origin: c.City, destination: c.City, day: date, travellers: int) -> list[Offer]:
     """In order of departure; empty between cities with the same airport."""
     offers = [
         _offer(flight, origin, destination, day, travellers)
@@ -160,7 +145,7 @@ def flights_between(origin: City, destination: City, day: date, travellers: int)
     return sorted(offers, key=lambda offer: offer.starts)
 
 
-def _offer(flight: _Flight, origin: City, destination: City, day: date, travellers: int) -> Offer:
+def _offer(flight: _Flight, origin: c.City, destination: c.City, day: date, travellers: int) -> Offer:
     # All cities of an airport share its flights, and their seats.
     unit = journey_id("flight", origin.airport.code, destination.airport.code, day, flight.departure.number)
     season = journey_factor(day, origin.airport, destination.airport)
@@ -170,7 +155,7 @@ def _offer(flight: _Flight, origin: City, destination: City, day: date, travelle
 
 
 @lru_cache(maxsize=10_000)
-def _flights(origin: Airport, destination: Airport) -> tuple[_Flight, ...]:
+def _flights(origin: c.Airport, destination: c.Airport) -> tuple[_Flight, ...]:
     if origin is destination:
         return ()
     directs = _direct_departures(origin, destination)
@@ -184,47 +169,38 @@ def _flights(origin: Airport, destination: Airport) -> tuple[_Flight, ...]:
     )
 
 
-def _flight(origin: Airport, via: Chain, destination: Airport, *, slot: int, turn: int, turns: int) -> _Flight:
+def _flight(origin: c.Airport, via: Chain, destination: c.Airport, *, slot: int, turn: int, turns: int) -> _Flight:
     """`slot` makes the number unique on its pair of airports; `turn` of `turns` spreads similar flights over the day."""
     pair = (origin.code, destination.code)
     carrier, code, level = pick(_CARRIERS, "carrier", *pair, slot)
     flown = flown_km(origin, via, destination)
-    in_the_air = sum(_minutes_in_the_air(*leg) for leg in pairwise((origin, *via, destination)))
+    legs = pairwise((origin, *via, destination))
+    minutes = sum(round((40 + distance_km(*leg) / 14) / 5) * 5 for leg in legs)
+    for nth in range(len(via)):  # from 55 to 150 minutes to change
+        minutes += draw_between(11, 30, "change", *pair, slot, *([nth] if nth else [])) * 5
     departure = Departure(
         kind="flight",
         carrier=carrier,
         number=f"{code}{draw_between(10, 99, 'number', *pair, slot)}{slot}",
         leaves=departure_minute(turn, turns, "flight", *pair, bool(via)),
-        minutes=in_the_air + sum(_minutes_to_change(nth, pair, slot) for nth in range(len(via))),
+        minutes=minutes,
         via=tuple(hub.code for hub in via),
     )
     fare = (49 + 0.062 * flown) * level * (0.88 if via else 1.0)
     return _Flight(departure, fare, 1.0 if via else 0.85 if flown > LONG_HAUL_KM else 0.95)
 
 
-def _minutes_to_change(nth: int, pair: tuple[str, str], slot: int) -> int:
-    """From 55 to 150."""
-    about = (*pair, slot) if nth == 0 else (*pair, slot, nth)
-    return draw_between(11, 30, "change", *about) * 5
-
-
-def _minutes_in_the_air(origin: Airport, destination: Airport) -> int:
-    return round((40 + distance_km(origin, destination) / 14) / 5) * 5
-
-
-def _direct_departures(origin: Airport, destination: Airport) -> int:
+def _direct_departures(origin: c.Airport, destination: c.Airport) -> int:
     """How many direct flight numbers serve the pair."""
     if not has_direct(origin, destination):
         return 0
     if origin.original and destination.original:
         both_hubs, most = origin.original.is_hub and destination.original.is_hub, 4
     else:
-        both_hubs, most = origin.is_hub and destination.is_hub, _most_departures(min(origin.people, destination.people))
+        people = min(origin.people, destination.people)
+        both_hubs = origin.is_hub and destination.is_hub
+        most = 4 if people >= _MANY_PEOPLE else 2 if people >= _FEW_PEOPLE else 1
     kilometres = distance_km(origin, destination)
     if kilometres > LONG_HAUL_KM:
         return 2 if both_hubs else 1
     return min(most, 3 if kilometres > 1000 else 4)
-
-
-def _most_departures(people: int) -> int:
-    return 4 if people >= _MANY_PEOPLE else 2 if people >= _FEW_PEOPLE else 1

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 
 from sagagraph.sandbox.world.cities import City
-from sagagraph.sandbox.world.draws import draw, draw_between
 from sagagraph.sandbox.world.offers import Offer, Stock
-from sagagraph.sandbox.world.prices import hotel_level, season_factor
+from sagagraph.sandbox.world.prices import draw, draw_between, hotel_level, season_factor
 
 _IN_ORIGINAL_CITIES = (
     ("Station Inn", 2),
@@ -41,19 +40,17 @@ def hotels_in(city: City, check_in: date, check_out: date, rooms: int) -> list[O
     nights = [check_in + timedelta(days=n) for n in range(min((check_out - check_in).days, _LONGEST_STAY + 1))]
     if not 1 <= len(nights) <= _LONGEST_STAY:
         return []
-    return [_offer(city, index, nights, check_out, rooms) for index in range(len(_houses(city)))]
+    houses = _IN_ORIGINAL_CITIES if city.original else _NAMES_AND_STARS
+    return [_offer(city, f"hotel.{city.key}-{n}", *house, nights, check_out, rooms) for n, house in enumerate(houses)]
 
 
-def _houses(city: City) -> tuple[tuple[str, int], ...]:
-    """Name and stars of each."""
-    return _IN_ORIGINAL_CITIES if city.original else _NAMES_AND_STARS
-
-
-def _offer(city: City, index: int, nights: list[date], check_out: date, rooms: int) -> Offer:
-    name, stars = _houses(city)[index]
-    hotel_id = f"hotel.{city.key}-{index}"
+def _offer(city: City, hotel_id: str, name: str, stars: int, nights: list[date], check_out: date, rooms: int) -> Offer:
     check_in = nights[0]
-    rates = [_rate(city, hotel_id, stars, night) for night in nights]
+    level = _DOLLARS_BY_STARS[stars] * hotel_level(city)
+    house = 0.85 + 0.3 * draw("rate", hotel_id)
+    rates = [
+        level * season_factor(night, city.latitude) * (1.15 if night.weekday() in _WEEKEND else 1.0) * house for night in nights
+    ]
     capacity = draw_between(4, 20, "rooms", hotel_id)
     return Offer(
         kind="hotel",
@@ -77,9 +74,3 @@ def _offer(city: City, index: int, nights: list[date], check_out: date, rooms: i
             "nights": len(nights),
         },
     )
-
-
-def _rate(city: City, hotel_id: str, stars: int, night: date) -> float:
-    weekend = 1.15 if night.weekday() in _WEEKEND else 1.0
-    house = 0.85 + 0.3 * draw("rate", hotel_id)
-    return _DOLLARS_BY_STARS[stars] * hotel_level(city) * season_factor(night, city.latitude) * weekend * house

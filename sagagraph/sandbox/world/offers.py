@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 from sagagraph.sandbox.world.cities import City
-from sagagraph.sandbox.world.draws import draw_between
+from sagagraph.sandbox.world.prices import draw_between
 
 OfferKind = Literal["flight", "train", "hotel", "insurance"]
 
@@ -110,21 +110,18 @@ class Offer:
 
     def as_json(self, *, left: int) -> dict[str, Any]:
         free_until = self.free_until and self.free_until.isoformat()
+        quantity, rate = ("rooms", "price_per_night") if self.kind == "hotel" else ("travellers", "price_per_person")
         return {
             "offer_id": self.offer_id,
             "kind": self.kind,
             **self.facts,
-            **self._quantity_and_rate(),
+            quantity: self.quantity,
+            rate: as_amount(self.rate),
             "price": as_amount(self.price),
             "currency": CURRENCY,
             "left": left,
             "cancellation": {"free_until": free_until, "fee": as_amount(self.cancellation_fee)},
         }
-
-    def _quantity_and_rate(self) -> dict[str, Any]:
-        if self.kind == "hotel":
-            return {"rooms": self.quantity, "price_per_night": as_amount(self.rate)}
-        return {"travellers": self.quantity, "price_per_person": as_amount(self.rate)}
 
 
 _FIRST_MINUTE, _LAST_MINUTE = 6 * 60, 22 * 60

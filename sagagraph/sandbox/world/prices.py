@@ -1,12 +1,32 @@
-"""Price levels: what the country, the size of a city and the time of the year do to prices."""
+"""Price levels, distances, and draws with fixed results: what the country, a city's size, the time of the year and chance do."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date
-from typing import NamedTuple, Protocol
+from hashlib import blake2b
+from typing import NamedTuple, Protocol, TypeVar
 
 from sagagraph.sandbox.world.cities import City
+
+_SEED = "sagagraph-sandbox-1"
+_T = TypeVar("_T")
+
+
+def draw(*about: object) -> float:
+    """A number in [0, 1), always the same for the same things."""
+    text = "|".join([_SEED, *map(str, about)])
+    return int.from_bytes(blake2b(text.encode(), digest_size=6).digest()) / 2**48
+
+
+def draw_between(low: int, high: int, *about: object) -> int:
+    """A whole number from `low` to `high`, both included."""
+    return low + int(draw(*about) * (high - low + 1))
+
+
+def pick(options: Sequence[_T], *about: object) -> _T:
+    return options[int(draw(*about) * len(options))]
 
 
 class Place(Protocol):

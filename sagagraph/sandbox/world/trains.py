@@ -7,9 +7,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from sagagraph.sandbox.world.cities import City, all_cities
-from sagagraph.sandbox.world.draws import draw, draw_between, pick
 from sagagraph.sandbox.world.offers import Departure, Offer, departure_minute, journey_id, journey_offer
-from sagagraph.sandbox.world.prices import Place, Spot, distance_km, journey_factor
+from sagagraph.sandbox.world.prices import Place, Spot, distance_km, draw, draw_between, journey_factor, pick
 
 
 class Railway(NamedTuple):
@@ -142,24 +141,22 @@ def trains_between(origin: City, destination: City, day: date, travellers: int) 
     line = line_between(origin, destination)
     if line is None:
         return []
-    departures = _departures(origin, destination)
-    return [_offer(line, origin, destination, day, travellers, turn, departures) for turn in range(departures)]
-
-
-def _departures(origin: City, destination: City) -> int:
     is_busy = _are_original(origin, destination) or min(origin.population, destination.population) >= _MANY_PEOPLE
-    return draw_between(*((5, 9) if is_busy else (2, 5)), "trains", origin.key, destination.key)
+    departures = draw_between(*((5, 9) if is_busy else (2, 5)), "trains", origin.key, destination.key)
+    return [_offer(line, origin, destination, day, travellers, turn, departures) for turn in range(departures)]
 
 
 def _offer(line: Line, origin: City, destination: City, day: date, travellers: int, turn: int, turns: int) -> Offer:
     pair = (origin.key, destination.key)
     railway = pick(line.service.railways, "railway", *pair, turn)
+    shortest, longest = _BETWEEN_ORIGINALS_MINUTES if _are_original(origin, destination) else (_SHORTEST_MINUTES, None)
+    minutes = max(shortest, round(_AT_STATIONS_MINUTES + line.kilometres * _TRACK_PER_KM / railway.speed_kmh * 60))
     train = Departure(
         kind="train",
         carrier=railway.name,
         number=f"{railway.code}{draw_between(10, 99, 'train', *pair, turn)}{turn}",
         leaves=departure_minute(turn, turns, "train", *pair),
-        minutes=_minutes(line, railway, _are_original(origin, destination)),
+        minutes=minutes if longest is None else min(longest, minutes),
     )
     unit = journey_id("train", *pair, day, train.number)
     factor = journey_factor(day, origin, destination) * _BY_WEEKDAY[day.weekday()] * (0.8 + 0.6 * draw("fare", unit))
@@ -170,11 +167,3 @@ def _offer(line: Line, origin: City, destination: City, day: date, travellers: i
 
 def _are_original(origin: City, destination: City) -> bool:
     return origin.original is not None and destination.original is not None
-
-
-def _minutes(line: Line, railway: Railway, are_original: bool) -> int:
-    minutes = round(_AT_STATIONS_MINUTES + line.kilometres * _TRACK_PER_KM / railway.speed_kmh * 60)
-    if are_original:
-        shortest, longest = _BETWEEN_ORIGINALS_MINUTES
-        return max(shortest, min(longest, minutes))
-    return max(_SHORTEST_MINUTES, minutes)

@@ -100,6 +100,7 @@ class Talk(Wishing, Deciding):
                 await self._decide(each, said, saga)
             case Kind.HEARSAY if each.said:
                 self._say(Deed.KEPT, f"I book on a plain yes only, so nothing is done about “{each.said}”.")
+                self._add("Which of it do you mean?" if each.text == each.said else "")
             case _:
                 await self._statement(each, saga)
 

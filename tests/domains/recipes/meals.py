@@ -11,6 +11,8 @@ import pytest
 from sagagraph.domains.recipes.request import Meal, parse_meal
 
 Json = dict[str, Any]
+IS_FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
+"""Whether `make proof` runs the complete forms."""
 NEEDS_DATA = pytest.mark.skipif("SAGAGRAPH_DATA" not in os.environ, reason="SAGAGRAPH_DATA names no folder of benchmark data")
 
 

@@ -14,9 +14,8 @@ from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planning.choices import MOST_DRIVING, NOTICEABLE, choices
-from sagagraph.domains.reunion.planning.explanation import reasons
-from sagagraph.domains.reunion.planning.measure import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.planning.measure import Tradeoffs, reasons, tradeoffs
+from sagagraph.domains.reunion.planning.planner import MOST_DRIVING, NOTICEABLE, choices
 from sagagraph.domains.reunion.planning.solver import Solver
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget

@@ -9,7 +9,6 @@ from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
 from sagagraph.domains.reunion.planning.planner import plan
 from sagagraph.domains.reunion.planning.progress import standing
-from sagagraph.domains.reunion.planning.repair import After
 from sagagraph.domains.reunion.planning.requirement import by_person, requirements_of
 from sagagraph.domains.reunion.planning.solving import Solved
 from tests.domains.reunion.exhaustive import tiny
@@ -48,7 +47,7 @@ def test_what_cannot_be_met_any_more_is_told_of_all_who_are_late_together() -> N
     problem = problem_of("wedding")
     slow = events_of(problem, {"at": "13:00", "event": "travel_factor", "place": "B", "factor": 3})
     stands = next(standing(problem, solved(problem).plan, slow))
-    told = conflict_json(Why(stands.problem, budget(20), After(stands)).conflict())
+    told = conflict_json(Why(stands.problem, budget(20), stands.setting).conflict())
     assert [each["requirement"] for each in told] == ["people.Alex.goals[0].by"]
     assert told[0]["relax"]["to"] == "16:00"
     assert {each["requirement"] for each in told[0]["relax"]["together"]} == {

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.planning.measure import check_distances, measure
-from sagagraph.domains.reunion.planning.model.question import roles_of
+from sagagraph.domains.reunion.planning.model.search import roles_of
 from sagagraph.domains.reunion.planning.planner import alternatives, plan
 from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
 from sagagraph.domains.reunion.request import Objective

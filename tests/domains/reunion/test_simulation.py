@@ -7,7 +7,7 @@ import pytest
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.facts.whereabouts import in_words, whereabouts
+from sagagraph.domains.reunion.rules.facts.simulation import in_words, whereabouts
 from tests.domains.reunion.plans import Json, plan_of, shipped, task, travel
 from tests.domains.reunion.published import ALAS_TABLE_21, SAGALLM_TABLE_5
 

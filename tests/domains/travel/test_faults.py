@@ -20,7 +20,7 @@ import pytest
 from msgspec.structs import replace
 
 from sagagraph.domains.travel.actions import actions
-from sagagraph.domains.travel.actions.patience import patient
+from sagagraph.domains.travel.actions.actions import patient
 from sagagraph.domains.travel.domain import Travel, account_of
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.provider.receipts import Ledger

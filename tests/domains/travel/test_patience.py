@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from sagagraph.domains.travel.actions import actions
-from sagagraph.domains.travel.actions.patience import PATIENCE_S, patient
+from sagagraph.domains.travel.actions.actions import PATIENCE_S, patient
 from sagagraph.domains.travel.domain import Travel, account_of
 from sagagraph.domains.travel.page.page import TravelPage
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider

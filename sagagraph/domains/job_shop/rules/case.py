@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from sagagraph.domains.job_shop.parsing import ParsedSchedule
 from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown
 from sagagraph.validators.verdict import Violation
+
+T = TypeVar("T")
+K = TypeVar("K")
 
 
 class Row(Struct, frozen=True, array_like=True):
@@ -70,36 +73,32 @@ class Case:
     @cached_property
     def jobs(self) -> Mapping[int, tuple[Row, ...]]:
         """The readable steps of each job, in order."""
-        jobs: dict[int, list[Row]] = defaultdict(list)
-        for key in sorted(self.rows):
-            jobs[key[0]].append(self.rows[key])
-        return {job: tuple(rows) for job, rows in jobs.items()}
+        return _grouped((self.rows[key] for key in sorted(self.rows)), lambda row: row.job)
 
     @cached_property
     def machines(self) -> Mapping[int, tuple[Row, ...]]:
         """In the order of time."""
-        machines: dict[int, list[Row]] = defaultdict(list)
-        for row in sorted(self.rows.values(), key=lambda row: (row.start, row.end, row.index)):
-            machines[row.machine].append(row)
-        return {machine: tuple(rows) for machine, rows in machines.items()}
+        in_time = sorted(self.rows.values(), key=lambda row: (row.start, row.end, row.index))
+        return _grouped(in_time, lambda row: row.machine)
 
     @cached_property
     def stops(self) -> Mapping[int, tuple[Stop, ...]]:
         """By machine, without overlaps and in order of time."""
-        found: dict[int, list[MachineDown]] = defaultdict(list)
-        for event in self.events:
-            if isinstance(event, MachineDown):
-                found[event.machine].append(event)
-        return {machine: _apart(stops) for machine, stops in found.items()}
+        down = (event for event in self.events if isinstance(event, MachineDown))
+        return {machine: _apart(stops) for machine, stops in _grouped(down, lambda event: event.machine).items()}
 
     @cached_property
-    def changes(self) -> Mapping[tuple[int, int], list[DurationChanged]]:
+    def changes(self) -> Mapping[tuple[int, int], tuple[DurationChanged, ...]]:
         """By step, in the order in which they became known."""
-        found: dict[tuple[int, int], list[DurationChanged]] = defaultdict(list)
-        for event in self.events:
-            if isinstance(event, DurationChanged):
-                found[event.job, event.step].append(event)
-        return found
+        changed = (event for event in self.events if isinstance(event, DurationChanged))
+        return _grouped(changed, lambda event: (event.job, event.step))
+
+
+def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[T, ...]]:
+    found: dict[K, list[T]] = defaultdict(list)
+    for item in items:
+        found[key(item)].append(item)
+    return {name: tuple(group) for name, group in found.items()}
 
 
 def rows_of(problem: JobShop, plan: ParsedSchedule) -> dict[tuple[int, int], Row]:
@@ -116,7 +115,7 @@ def named(what: str, rows: list[Row]) -> str:
     return f"{what}, from {rows[0].start} to {max(row.end for row in rows)}"
 
 
-def _apart(events: list[MachineDown]) -> tuple[Stop, ...]:
+def _apart(events: Sequence[MachineDown]) -> tuple[Stop, ...]:
     """Merge the same moments into spans without overlaps, in order of time; empty spans vanish."""
     for_ever = float("inf")
     spans = [(each.at, for_ever if each.until is None else each.until) for each in events]

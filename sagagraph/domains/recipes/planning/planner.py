@@ -1,7 +1,7 @@
 """Planner: the earliest moment at which a meal can be complete, with a proof; or why it cannot be cooked.
 
 A plan without splitting comes first: it is found at once. Where the bound leaves room below it, steps are split as well, on the
-finest grid, on which the proof is made (docs/recipes.md, "How plans are found").
+grid of the data, and then on the finest, on which the proof is made (docs/recipes.md, "How plans are found").
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Situation:
 
     @cached_property
     def grids(self) -> tuple[int, int]:
-        """The one of the data, on which steps are not split, and the finest, on which they are."""
+        """The one of the data, on which plans are found soonest, and the finest, on which they are proven."""
         steps = self.meal.steps.values()
         unit = gcd(*(step.duration for step in steps), *(within for step in steps for within in step.within.values()))
         if self.past and unit % FINEST:
@@ -122,20 +122,21 @@ def plan_or_explain(situation: Situation, budget: Budget) -> Planned | Conflict:
 def plan_meal(situation: Situation, budget: Budget) -> Planned:
     """Plan what is left of a meal."""
     floor = makespan_bound(situation.meal) if not situation.past else 0
-    grid, finest = situation.grids
-    whole = shortest(situation, grid, situation.latest, budget.part(budget.left / 2), splits=False)
-    if whole.plan and whole.makespan <= floor:
-        return Planned(whole.plan, whole.makespan)
-    latest = whole.makespan - finest if whole.plan else situation.latest
-    split = shortest(situation, finest, latest, budget, splits=True)
-    bound = max(floor, split.lower_bound) if situation.is_exact else floor
-    is_proven = split.is_infeasible and situation.is_exact
-    if split.plan:
-        plan = calmest(situation, split.plan, finest, split.makespan, budget.part(_CALM_S))
-        return Planned(plan, min(bound, split.makespan))
-    if whole.plan:
-        return Planned(whole.plan, whole.makespan if is_proven else min(bound, whole.makespan))
-    return Planned((), bound, is_infeasible=is_proven)
+    coarse, finest = situation.grids
+    kinds = list(dict.fromkeys(((coarse, False), (coarse, True), (finest, True))))
+    best, how, answer = Planned((), 0), kinds[0], Planned((), 0)
+    for place, (grid, splits) in enumerate(kinds):
+        latest = best.makespan - finest if best.plan else situation.latest
+        answer = shortest(situation, grid, latest, budget.part(budget.left / (len(kinds) - place)), splits=splits)
+        best, how = (answer, (grid, splits)) if answer.plan else (best, how)
+        if best.plan and best.makespan <= floor:
+            break
+    bound = max(floor, answer.lower_bound) if situation.is_exact else floor
+    is_proven = answer.is_infeasible and situation.is_exact
+    if not best.plan:
+        return Planned((), bound, is_infeasible=is_proven)
+    plan = calmest(situation, best.plan, how[0], best.makespan, budget.part(_CALM_S)) if how[1] else best.plan
+    return Planned(plan, best.makespan if is_proven else min(bound, best.makespan))
 
 
 def makespan_bound(meal: Meal) -> int:

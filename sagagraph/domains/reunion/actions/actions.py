@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -122,54 +122,36 @@ def _close_action(outbox: Outbox) -> Action:
     )
 
 
+def _message(call: Call, at: datetime, kind: MessageKind, text: str, **rest: Any) -> Message:
+    plain = {"key": call.idempotency_key, "person": "", "uid": "", "sequence": 0, "calendar": ""}
+    ids = {"saga_id": call.saga_id, "operation_id": call.operation_id}
+    return Message(kind=kind, text=text, created_at=at.isoformat(), **{**plain, **ids, **rest})
+
+
 def _invite(part: Part, call: Call, at: datetime) -> Message:
     uid = f"{call.idempotency_key}@sagagraph"
-    return Message(
-        key=call.idempotency_key,
-        kind=MessageKind.INVITATION,
-        saga_id=call.saga_id,
-        operation_id=call.operation_id,
-        person=part.who,
-        uid=uid,
-        sequence=0,
-        text=f"{part.who}, your part of {part.reunion} on {part.day}:\n{part_text(part)}",
-        calendar=invitation_ics(part, uid, sent=at).decode(),
-        created_at=at.isoformat(),
-    )
+    text = f"{part.who}, your part of {part.reunion} on {part.day}:\n{part_text(part)}"
+    calendar = invitation_ics(part, uid, sent=at).decode()
+    return _message(call, at, MessageKind.INVITATION, text, person=part.who, uid=uid, calendar=calendar)
 
 
 def _taking_back(part: Part, uid: str, call: Call) -> Draft:
-    def draft(at: datetime) -> Message:
-        return Message(
-            key=f"{call.operation_key}/withdrawn",
-            kind=MessageKind.WITHDRAWAL,
-            saga_id=call.saga_id,
-            operation_id=call.operation_id,
-            person=part.who,
-            uid=uid,
-            sequence=1,
-            text=f"{part.who}, what you were told of {part.reunion} on {part.day} does not hold any more:\n{part_text(part)}",
-            calendar=withdrawal_ics(part, uid, sent=at).decode(),
-            created_at=at.isoformat(),
-            withdraws=call.operation_key,
-        )
-
-    return draft
+    return lambda at: _message(
+        call,
+        at,
+        MessageKind.WITHDRAWAL,
+        f"{part.who}, what you were told of {part.reunion} on {part.day} does not hold any more:\n{part_text(part)}",
+        key=f"{call.operation_key}/withdrawn",
+        person=part.who,
+        uid=uid,
+        sequence=1,
+        calendar=withdrawal_ics(part, uid, sent=at).decode(),
+        withdraws=call.operation_key,
+    )
 
 
 def _end(closing: Closing, call: Call, at: datetime) -> Message:
-    return Message(
-        key=call.idempotency_key,
-        kind=MessageKind.END,
-        saga_id=call.saga_id,
-        operation_id=call.operation_id,
-        person="",
-        uid="",
-        sequence=0,
-        text=f"{closing.reunion} on {closing.day} is over",
-        calendar="",
-        created_at=at.isoformat(),
-    )
+    return _message(call, at, MessageKind.END, f"{closing.reunion} on {closing.day} is over")
 
 
 def _invitation(outbox: Outbox, message: Message) -> Invitation:

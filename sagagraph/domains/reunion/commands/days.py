@@ -16,7 +16,7 @@ from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import acting, checked_id, domain_of, exit_code, show
 from sagagraph.cli.settling import resume
 from sagagraph.cli.terminal import interruptible
-from sagagraph.domains.reunion.actions.outbox import Message, Outbox
+from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.commands.problems import Source, tell_beside, tell_suggestions, told
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
 from sagagraph.domains.reunion.day import as_json as model_json
@@ -25,7 +25,7 @@ from sagagraph.domains.reunion.entry import DOMAIN
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.facts.whereabouts import Whereabouts, in_words, whereabouts
+from sagagraph.domains.reunion.rules.facts.simulation import Whereabouts, in_words, whereabouts
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
 from sagagraph.files import json_file
@@ -47,7 +47,7 @@ async def begin(options: Options, source: Source, saga_id: str | None, on: date 
     if not options.as_json:
         tell_beside(said)
         tell_suggestions(said.problem)
-    wanted = ReunionRequest(problem=said.problem, day=on or _today(), told=said.transcript)
+    wanted = ReunionRequest(problem=said.problem, day=on or datetime.now().astimezone().date(), told=said.transcript)
     async with acting(options, NAME, create=True) as opened:
         request = await _as_begun(opened.engine, name, wanted)
         view = await started(options, opened, name, request, approved=approved)
@@ -60,7 +60,8 @@ async def event(options: Options, saga_id: str, files: Sequence[Path], problem: 
     with interruptible(saga_id):
         async with acting(options, domain) as opened:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
-            _check_open(saga)
+            if saga.stage in FINAL:
+                raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
             wanted = await _with_events(saga, outbox, told, problem)
             approver = f"{PERSON}, --yes" if approved else None
             view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
@@ -82,11 +83,6 @@ async def _as_begun(engine: Engine, saga_id: str, wanted: ReunionRequest) -> Any
                 if parse_request(first.request).wishes_for_the_same_as(wanted):
                     return first.request
     return model_json(wanted)
-
-
-def _check_open(saga: Saga) -> None:
-    if saga.stage in FINAL:
-        raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
 
 
 async def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
@@ -115,22 +111,24 @@ async def day(options: Options, saga_id: str, at: str | None) -> int:
     with interruptible(saga_id):
         async with acting(options, domain) as opened:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
-            request, plan = parse_request(saga.request), _plan_of(saga)
+            if saga.plan.accepted is None:
+                raise NotAllowedError(f"saga {saga.id!r} has no plan that was accepted: approve one first", saga_id=saga.id)
+            request, plan = parse_request(saga.request), accepted_plan(saga)
+            now = await _clock(saga, request, outbox)
             if at is not None:
-                now = await _clock(saga, request, outbox)
-                await _advance(outbox, saga_id, now, parse_moment_of(request.problem, at, "--at"))
-            now = await _clock(saga, request, outbox) or plan.begins or 0
+                to = parse_moment_of(request.problem, at, "--at")
+                if now is not None and to < now:
+                    raise InvalidInputError(f"the day is at {text_of(now)} already, and never goes back", field="--at")
+                await outbox.advance(saga_id, to)
+                now = to
+            now = now or plan.begins or 0
             view = await opened.engine.status(saga_id)
-            if now >= _end_of(request, plan) and view.status.value == "running":
+            goals = (goal for person in request.problem.people for goal in request.problem.goals_of(person))
+            is_over = now >= max([plan.ends or 0, *(goal.by for goal in goals)])
+            if is_over and view.status.value == "running":
                 over = model_json(request.model_copy(update={"is_over": True}))
                 view = await opened.graph.change(saga_id, over, by="the clock")
     return _show_day(options, view, now, request, plan)
-
-
-async def _advance(outbox: Outbox, saga_id: str, now: int | None, to: int) -> None:
-    if now is not None and to < now:
-        raise InvalidInputError(f"the day is at {text_of(now)} already, and never goes back", field="--at")
-    await outbox.advance(saga_id, to)
 
 
 async def messages(options: Options, saga_id: str) -> int:
@@ -141,7 +139,8 @@ async def messages(options: Options, saga_id: str) -> int:
     if options.as_json:
         render.print_json({"messages": [asdict(each) for each in found]})
     for each in found if not options.as_json else ():
-        render.stdout.print(f"{each.kind}: {_indented(each)}", markup=False)
+        indented = each.text.replace("\n", "\n    ")
+        render.stdout.print(f"{each.kind}: {indented}", markup=False)
     return 0
 
 
@@ -151,37 +150,18 @@ async def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | N
     return max(known, default=None)
 
 
-def _plan_of(saga: Saga) -> DayPlan:
-    if saga.plan.accepted is None:
-        raise NotAllowedError(f"saga {saga.id!r} has no plan that was accepted: approve one first", saga_id=saga.id)
-    return accepted_plan(saga)
-
-
-def _end_of(request: ReunionRequest, plan: DayPlan) -> int:
-    goals = (*request.problem.goals, *(goal for person in request.problem.people for goal in person.goals))
-    return max([plan.ends or 0, *(goal.by for goal in goals)])
-
-
 def _show_day(options: Options, view: SagaView, now: int, request: ReunionRequest, plan: DayPlan) -> int:
     events = tuple(sorted(request.events, key=lambda each: each.at))
     parsed = parse_plan(request.problem, model_json(plan.plan))
     found = list(whereabouts(Case(Circumstances(request.problem, events), parsed).simulation, now))
     if options.as_json:
-        render.print_json({"at": text_of(now), **where_json(found), "saga": view})
+        render.print_json({"at": text_of(now), **_where_json(found), "saga": view})
     else:
         render.stdout.print(f"it is {text_of(now)}", markup=False)
         for each in found:
             render.stdout.print(f"  {in_words(each)}", markup=False)
         render.print_saga(view)
     return exit_code(view)
-
-
-def _indented(message: Message) -> str:
-    return message.text.replace("\n", "\n    ")
-
-
-def _today() -> date:
-    return datetime.now().astimezone().date()
 
 
 def where(problem: Path, plan: Path, at: str, events: list[Path], *, as_json: bool) -> int:
@@ -195,30 +175,30 @@ def where(problem: Path, plan: Path, at: str, events: list[Path], *, as_json: bo
         render.stderr.print(f"action {each.index} is left out: it cannot be read", markup=False)
     found = list(whereabouts(Case(Circumstances(known, happened), parsed).simulation, moment))
     if as_json:
-        render.print_json({"at": text_of(moment), **where_json(found)})
+        render.print_json({"at": text_of(moment), **_where_json(found)})
     for one in found if not as_json else ():
         render.stdout.print(in_words(one), markup=False)
     return 0
 
 
-def where_json(found: list[Whereabouts]) -> dict[str, list[dict[str, Any]]]:
-    return {
-        "people": [_where_json(each) for each in found if not each.is_vehicle],
-        "vehicles": [_where_json(each) for each in found if each.is_vehicle],
-    }
+def _where_json(found: list[Whereabouts]) -> dict[str, list[dict[str, Any]]]:
+    """`place` is null on the way, and where the plan contradicts itself (`places` has the candidates)."""
 
+    def told(each: Whereabouts) -> dict[str, Any]:
+        leg = each.leg
+        return {
+            "name": each.name,
+            "place": each.places[0] if len(each.places) == 1 else None,
+            "places": each.places,
+            "between": leg and [leg.from_, leg.to],
+            "elapsed": leg and leg.elapsed,
+            "minutes": leg and leg.minutes,
+            "vehicle": leg and leg.vehicle,
+            "tasks": each.tasks,
+            "available": each.is_available,
+        }
 
-def _where_json(found: Whereabouts) -> dict[str, Any]:
-    """Return the place as JSON: `place` is null on the way, and where the plan contradicts itself (`places` has the
-    candidates).
-    """
-    leg = None if found.leg is None else {"from" if name == "from_" else name: each for name, each in asdict(found.leg).items()}
     return {
-        "name": found.name,
-        "place": found.places[0] if len(found.places) == 1 else None,
-        "places": found.places,
-        "between": leg and [leg.pop("from"), leg.pop("to")],
-        **(leg or {"elapsed": None, "minutes": None, "vehicle": None}),
-        "tasks": found.tasks,
-        "available": found.is_available,
+        "people": [told(each) for each in found if not each.is_vehicle],
+        "vehicles": [told(each) for each in found if each.is_vehicle],
     }

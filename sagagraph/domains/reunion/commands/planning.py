@@ -5,13 +5,15 @@ Only these commands load OR-Tools, and only when they run.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
-from sagagraph.domains.reunion.plan import Journey, ReunionPlan
+from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan
 from sagagraph.domains.reunion.planning.measure import check_distances
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
@@ -19,10 +21,7 @@ from sagagraph.files import json_file, write_json
 from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
-    from sagagraph.domains.reunion.plan import Work
-    from sagagraph.domains.reunion.planning.repair import Change, Repaired
     from sagagraph.domains.reunion.planning.solving import Setting, Solved, Unsolved
-    from sagagraph.domains.reunion.request import ReunionProblem
 
 _UNREADABLE = ("MALFORMED", "UNKNOWN_REFERENCE")
 
@@ -40,16 +39,20 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
         more = alternatives(known, answer, others, Budget.of(seconds))
         document["alternatives"] = [_solved_json(each) for each in more]
     if out is not None:
-        write_json(out, _plan_json(answer.plan), "--out")
+        write_json(out, _json(answer.plan), "--out")
     if not as_json:
-        _tell_plan(answer)
+        for action in answer.plan.actions:
+            _say(_words(action))
+        for each in answer.objectives:
+            proof = "the least there is" if each.value == each.bound else f"at least {each.bound:g}"
+            _say(f"{each.objective.value}: {each.value:g} ({proof})")
     render.print_json(document)
     return 0
 
 
 def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float, *, as_json: bool) -> int:
     from sagagraph.domains.reunion.planning.progress import standing
-    from sagagraph.domains.reunion.planning.repair import After, repair
+    from sagagraph.domains.reunion.planning.repair import EditRadius, repair
     from sagagraph.domains.reunion.planning.solving import Unsolved
 
     known = _problem(problem)
@@ -60,20 +63,27 @@ def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float
     answer = repair(known, old, happened, Budget.of(seconds))
     if isinstance(answer, Unsolved):
         stands = next(standing(known, old, happened))
-        nothing: dict[str, Any] = {"plan": None, "changed": [], "edit_radius": {"actions": 0, "people": 0, "minutes": 0}}
-        return _tell_unsolved(stands.problem, answer, After(stands), seconds, nothing, as_json=as_json)
-    told = _plan_json(answer.solved.plan)
-    verdict = validate_plan(known, told, happened, against=_plan_json(old))
+        nothing: dict[str, Any] = {"plan": None, "changed": [], "edit_radius": asdict(EditRadius(0, 0, 0))}
+        return _tell_unsolved(stands.problem, answer, stands.setting, seconds, nothing, as_json=as_json)
+    told, radius = _json(answer.solved.plan), answer.edit_radius
+    verdict = validate_plan(known, told, happened, against=_json(old))
+    for each in () if as_json else answer.changed:
+        was = "new" if each.before is None else _words(each.before)
+        now = "dropped" if each.after is None else _words(each.after)
+        _say(f"action {each.index}: {was} -> {now}")
     if not as_json:
-        _tell_repair(answer)
-    document = {**_repaired_json(answer), "verdict": verdict.verdict.value}
+        _say(f"{radius.actions} actions of {radius.people} people change, starts move by {radius.minutes} minutes")
+    solved = _solved_json(answer.solved)
+    changed = [
+        {"index": each.index, "before": each.before and _json(each.before), "after": each.after and _json(each.after)}
+        for each in answer.changed
+    ]
+    rest = {"status": solved["status"], "objectives": solved["objectives"], "verdict": verdict.verdict.value}
+    document = {"plan": told, "changed": changed, "edit_radius": asdict(radius), **rest}
     if not verdict.is_valid:
         document["violations"] = [each.model_dump(mode="json") for each in verdict.violations]
     render.print_json(document)
     return 0 if verdict.is_valid else 1
-
-
-# -- reading ---------------------------------------------------------------------------------------------------------
 
 
 def _problem(path: Path) -> ReunionProblem:
@@ -93,37 +103,12 @@ def _plan(problem: ReunionProblem, said: Any) -> ReunionPlan:
     return ReunionPlan.model_construct(problem=problem.name, actions=tuple(parsed.actions[n] for n in sorted(parsed.actions)))
 
 
-# -- transcript ---------------------------------------------------------------------------------------------------------
-
-
-def _plan_json(plan: ReunionPlan) -> dict[str, Any]:
-    return {"problem": plan.problem, "actions": [_action_json(each) for each in plan.actions]}
-
-
-def _action_json(action: Journey | Work) -> dict[str, Any]:
-    return action.model_dump(mode="json", by_alias=True)
+def _json(value: ReunionPlan | Act) -> dict[str, Any]:
+    return value.model_dump(mode="json", by_alias=True)
 
 
 def _solved_json(solved: Solved) -> dict[str, Any]:
-    attained = [{"objective": each.objective.value, "value": each.value, "bound": each.bound} for each in solved.objectives]
-    return {**_plan_json(solved.plan), "status": solved.status.value, "objectives": attained}
-
-
-def _repaired_json(repaired: Repaired) -> dict[str, Any]:
-    radius = repaired.edit_radius
-    solved = _solved_json(repaired.solved)
-    return {
-        "plan": _plan_json(repaired.solved.plan),
-        "changed": [_change_json(each) for each in repaired.changed],
-        "edit_radius": {"actions": radius.actions, "people": radius.people, "minutes": radius.minutes},
-        "status": solved["status"],
-        "objectives": solved["objectives"],
-    }
-
-
-def _change_json(change: Change) -> dict[str, Any]:
-    before, after = (None if each is None else _action_json(each) for each in (change.before, change.after))
-    return {"index": change.index, "before": before, "after": after}
+    return {**_json(solved.plan), "status": solved.status.value, "objectives": [asdict(each) for each in solved.objectives]}
 
 
 def _tell_unsolved(
@@ -138,34 +123,19 @@ def _tell_unsolved(
     conflict = Why(problem, Budget.of(seconds), setting).conflict()
     told = conflict_json(conflict)
     if not as_json:
-        render.stderr.print("there is no plan: these cannot be met together", markup=False)
+        _say("there is no plan: these cannot be met together")
         for each in told:
             helped = f" ({each['relax']['sentence']}, there would be one)" if each["relax"] else ""
-            render.stderr.print(f"  {each['sentence']}{helped}", markup=False)
+            _say(f"  {each['sentence']}{helped}")
     render.print_json({**rest, "verdict": "INVALID", "conflict": told, "irreducible": conflict.is_irreducible})
     return 1
 
 
-def _tell_plan(solved: Solved) -> None:
-    for action in solved.plan.actions:
-        render.stderr.print(_words(action), markup=False)
-    for each in solved.objectives:
-        proof = "the least there is" if each.value == each.bound else f"at least {each.bound:g}"
-        render.stderr.print(f"{each.objective.value}: {each.value:g} ({proof})", markup=False)
+def _say(words: str) -> None:
+    render.stderr.print(words, markup=False)
 
 
-def _tell_repair(repaired: Repaired) -> None:
-    for each in repaired.changed:
-        was = "new" if each.before is None else _words(each.before)
-        now = "dropped" if each.after is None else _words(each.after)
-        render.stderr.print(f"action {each.index}: {was} -> {now}", markup=False)
-    radius = repaired.edit_radius
-    render.stderr.print(
-        f"{radius.actions} actions of {radius.people} people change, starts move by {radius.minutes} minutes", markup=False
-    )
-
-
-def _words(action: Journey | Work) -> str:
+def _words(action: Act) -> str:
     when = f"{text_of(action.start)}-{text_of(action.end)}"
     who = ", ".join(action.people) or "nobody"
     what = f"{action.vehicle} {action.from_} to {action.to}" if isinstance(action, Journey) else action.task

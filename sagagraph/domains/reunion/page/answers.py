@@ -15,9 +15,10 @@ from sagagraph.domains.reunion.planning.measure import waits
 from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
-from sagagraph.domains.reunion.rules.facts.whereabouts import in_words, whereabouts
+from sagagraph.domains.reunion.rules.facts.simulation import in_words, whereabouts
 from sagagraph.domains.reunion.text.clauses import When, tagged
 from sagagraph.domains.reunion.text.news import named_in, places_in
+from sagagraph.domains.reunion.text.partial import PartialProblem
 from sagagraph.domains.reunion.text.revision import partial_of
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.saga.core.state import Saga
@@ -68,7 +69,7 @@ class Answers:
         people = named_in(asked, (each.name for each in self._problem.people))
         tasks = [each.name for each in self._problem.tasks if _shares_a_word(each.name, asked)]
         kinds: tuple[tuple[bool, Callable[[], Iterator[str]]], ...] = (
-            (bool(_GUESSED.search(asked)), self._guesses),
+            (bool(_GUESSED.search(asked)), lambda: (f"– {each}" for each in self._partial.notes) if self._partial else iter(())),
             (bool(_DRIVING.search(asked)), lambda: self._driving(people)),
             (bool(_HOW_FAR.search(asked)), lambda: self._roads(asked)),
             (bool(_WAITING.search(asked)), lambda: self._waits(people)),
@@ -88,12 +89,13 @@ class Answers:
         events = tuple(sorted(self._request.events, key=lambda event: event.at))
         return Case(Circumstances(self._problem, events), parse_plan(self._problem, as_json(self._day.plan)))
 
-    def _guesses(self) -> Iterator[str]:
-        yield from (f"– {each}" for each in partial_of(self._request.told).notes) if self._request.told else ()
+    @cached_property
+    def _partial(self) -> PartialProblem | None:
+        return partial_of(self._request.told) if self._request.told else None
 
     def _roads(self, asked: str) -> Iterator[str]:
         ends = places_in(asked, self._problem.places)
-        estimated = partial_of(self._request.told).assembly.estimates if self._request.told else ()
+        estimated = self._partial.assembly.estimates if self._partial else ()
         guessed = {frozenset((each.here, each.there)) for each in estimated}
         home = {goal.place for goal in self._problem.goals}
         wanted = {*ends, *(home if len(ends) == 1 else ())}
@@ -143,20 +145,12 @@ class Answers:
         for act in self._acts:
             if isinstance(act, Work) and act.task in names:
                 yield from self._told([act])
-                yield from self._watchers(act)
-
-    def _watchers(self, work: Work) -> Iterator[str]:
-        task = self._case.world.tasks[work.task]
-        place = work.place or task.place
-        if task.attention is Attention.WATCHED and place is not None:
-            there = [
-                name
-                for name in self._case.world.people
-                if any(
-                    self._case.simulation.may_be_at(name, place, at) for at in self._case.changes if work.start <= at < work.end
-                )
-            ]
-            yield f"  Somebody is there all that time, in turn or together: {', '.join(there)}."
+                task = self._case.world.tasks[act.task]
+                place, may_be_at = act.place or task.place, self._case.simulation.may_be_at
+                if task.attention is Attention.WATCHED and place is not None:
+                    times = [at for at in self._case.changes if act.start <= at < act.end]
+                    there = [name for name in self._case.world.people if any(may_be_at(name, place, at) for at in times)]
+                    yield f"  Somebody is there all that time, in turn or together: {', '.join(there)}."
 
     def _parts(self, people: Iterable[str]) -> Iterator[str]:
         asked = set(people)

@@ -74,16 +74,11 @@ def _offered(day: Day) -> Iterator[Disruption]:
             late = text_of(person.from_ + _DELAY)
             event = {"at": at, "event": "delayed", "person": person.name, "from": late}
             yield day.after(f"{person.name} is delayed until {late}", event)
-    for place in _busiest(day):
+    begins = [person.place for person in day.problem.people]
+    for place in sorted(set(begins), key=lambda place: (-begins.count(place), place))[:1]:
         slow: dict[str, Any] = {"at": at, "event": "travel_factor", "place": place, "factor": FACTOR}
         yield day.after(f"Accident at {day.problem.places[place]}: everything there takes three times as long", slow)
     for vehicle in day.problem.vehicles[:2]:
         yield day.after(f"{vehicle.name} breaks down", {"at": at, "event": "vehicle_down", "vehicle": vehicle.name})
     if day.plan.plan.actions:
         yield day.over()
-
-
-def _busiest(day: Day) -> list[str]:
-    """The place where most people begin."""
-    begins = [person.place for person in day.problem.people]
-    return sorted(set(begins), key=lambda place: (-begins.count(place), place))[:1]

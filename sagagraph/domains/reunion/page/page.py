@@ -20,7 +20,7 @@ from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
-from sagagraph.domains.reunion.suggestions import Suggestion, suggestions
+from sagagraph.domains.reunion.suggestions import suggestions
 from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
 from sagagraph.domains.reunion.text.rewording import in_plainer_words
@@ -93,19 +93,14 @@ class ReunionPage(Page):
         return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
 
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
-        if text is None:
-            return self._without(known, key)
-        return self._reworded(known, key, text)
-
-    def _without(self, transcript: Transcript, key: str) -> Draft:
+        """Leave out what is under that key, or say `text` instead."""
+        transcript: Transcript = known
         kind, _, rest = key.partition(":")
-        if kind == _SENSE:
+        if text is None and kind == _SENSE:
             left = tuple(each for each in transcript.added if each != rest)
             return self._draft(Revision(transcript.model_copy(update={"added": left})))
-        return self._draft(Revision(without(transcript, _number(key, transcript))))
-
-    def _reworded(self, transcript: Transcript, key: str, text: str) -> Draft:
-        kind = key.partition(":")[0]
+        if text is None:
+            return self._draft(Revision(without(transcript, _number(key, transcript))))
         if kind == _HAPPENED:
             raise InvalidInputError("what has happened stays: tell what happens now", field=key)
         if kind != _SENTENCE:
@@ -115,7 +110,8 @@ class ReunionPage(Page):
     def _draft(self, found: Revision, *asides: str) -> Draft:
         transcript = found.transcript
         wishes = tuple(Wish(_key(each), "Said", each) for each in transcript.sentences)
-        asides = (*asides, *map(_overtaken, found.overtaken))
+        overtaken = (f"Instead of “{old}”: “{new}”." if new else f"No more: “{old}”." for old, new in found.overtaken)
+        asides = (*asides, *overtaken)
         meant = meaning_of(transcript)
         if meant.problem is None:
             return Draft(transcript, wishes, tuple(each.text for each in meant.questions), found.unread, asides=asides)
@@ -125,7 +121,7 @@ class ReunionPage(Page):
         told = transcript if transcript.sentences or transcript.added else None
         request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
         added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in transcript.added)
-        remarks = (*_notes(meant.notes), *_forgotten(suggestions(meant.problem)))
+        remarks = _remarks(meant.notes, [each.sentence for each in suggestions(meant.problem)])
         return Draft(transcript, (*wishes, *added), (), found.unread, request, remarks, asides)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
@@ -175,9 +171,10 @@ class ReunionPage(Page):
             return ()
         sent = datetime.fromtimestamp(saga.last_at, UTC)
         parts = parts_of(DayPlan.model_validate(saga.plan.content))
+        names = [re.sub(r"[^\w-]+", "_", part.who, flags=re.ASCII).strip("_") or "part" for part in parts]
         return tuple(
-            Download(f"{_file_name(part.who)}.ics", "text/calendar", invitation_ics(part, f"{saga.id}/{part.who}", sent=sent))
-            for part in parts
+            Download(f"{name}.ics", "text/calendar", invitation_ics(part, f"{saga.id}/{part.who}", sent=sent))
+            for name, part in zip(names, parts, strict=True)
         )
 
 
@@ -204,23 +201,9 @@ def _with_added(transcript: Transcript, said: re.Match[str]) -> Transcript:
     return transcript.model_copy(update={"added": (*transcript.added, *(proposed[each - 1].id for each in numbers))})
 
 
-def _overtaken(change: tuple[str, str]) -> str:
-    before, after = change
-    return f"Instead of “{before}”: “{after}”." if after else f"No more: “{before}”."
-
-
-def _notes(notes: tuple[str, ...]) -> tuple[str, ...]:
+def _remarks(notes: tuple[str, ...], forgotten: list[str]) -> tuple[str, ...]:
     granted = [each for each in notes if not each.startswith(ESTIMATED)]
     guessed = [f"{each[0].upper()}{each[1:]}. {_BETTER}" for each in notes if each.startswith(ESTIMATED)]
-    return (*((f"I took for granted: {'; '.join(granted)}.",) if granted else ()), *guessed)
-
-
-def _forgotten(left: tuple[Suggestion, ...]) -> tuple[str, ...]:
-    if not left:
-        return ()
-    listed = [f"{number}. {each.sentence}" for number, each in enumerate(left, 1)]
-    return ("\n".join(["People often forget:", *listed, "Say “add all”, or “add 1”, if that holds here."]),)
-
-
-def _file_name(who: str) -> str:
-    return re.sub(r"[^\w-]+", "_", who, flags=re.ASCII).strip("_") or "part"
+    listed = [f"{number}. {sentence}" for number, sentence in enumerate(forgotten, 1)]
+    said = "\n".join(["People often forget:", *listed, "Say “add all”, or “add 1”, if that holds here."])
+    return (*((f"I took for granted: {'; '.join(granted)}.",) if granted else ()), *guessed, *((said,) if forgotten else ()))

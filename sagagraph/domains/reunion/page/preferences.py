@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.reunion.day import DayPlan, parse_request
-from sagagraph.domains.reunion.planning.explanation import reasons
-from sagagraph.domains.reunion.planning.measure import Tradeoffs, tradeoffs
+from sagagraph.domains.reunion.planning.measure import Tradeoffs, reasons, tradeoffs
 from sagagraph.planning.page import ALONE, Preference, better_offer
 from sagagraph.saga.core.state import Saga
 

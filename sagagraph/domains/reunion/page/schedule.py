@@ -14,15 +14,15 @@ from sagagraph.planning.page import Bar, Connection, Line, Place, PlanView, Rout
 
 
 def view_of(plan: DayPlan) -> PlanView:
-    return PlanView(_lines(plan), _all_bars(plan), _route(plan))
-
-
-def _all_bars(plan: DayPlan) -> tuple[Bar, ...]:
-    """A row for everybody who does something, and for every vehicle."""
+    """A line for everybody who does something, and a row for them and for every vehicle."""
     acts = sorted(plan.plan.actions, key=lambda act: (act.start, act.end))
     bars = [bar for act in acts for bar in _bars(act, plan)]
-    people = [bar for bar in bars if bar.operation]
-    return (*sorted(people, key=lambda bar: bar.row), *(bar for bar in bars if not bar.operation))
+    people = sorted((bar for bar in bars if bar.operation), key=lambda bar: bar.row)
+    lines = (
+        Line(part.who, part.who, "; ".join(f"{text_of(step.start)}–{text_of(step.end)} {step.what}" for step in part.steps))
+        for part in parts_of(plan)
+    )
+    return PlanView(tuple(lines), (*people, *(bar for bar in bars if not bar.operation)), _route(plan))
 
 
 def _bars(act: Act, plan: DayPlan) -> Iterator[Bar]:
@@ -46,22 +46,9 @@ def instant(moment: int, day: date) -> datetime:
 
 def _route(plan: DayPlan) -> Route:
     """Arrange places on a circle, to show who drives where, not how far."""
-    spots = {name: _spot(number, len(plan.places), label) for number, (name, label) in enumerate(plan.places.items())}
-    journeys = [act for act in plan.plan.actions if isinstance(act, Journey) and act.from_ in spots and act.to in spots]
-    connections = tuple(
-        Connection(spots[act.from_], spots[act.to], act.vehicle, f"{text_of(act.start)} {act.vehicle}: {', '.join(act.people)}")
-        for act in sorted(journeys, key=lambda act: act.start)
-    )
-    return Route(connections)
-
-
-def _spot(number: int, of: int, label: str) -> Place:
-    angle = 2 * math.pi * number / max(of, 1)
-    return Place(label, math.sin(angle), math.cos(angle))
-
-
-def _lines(plan: DayPlan) -> tuple[Line, ...]:
-    return tuple(
-        Line(part.who, part.who, "; ".join(f"{text_of(step.start)}–{text_of(step.end)} {step.what}" for step in part.steps))
-        for part in parts_of(plan)
-    )
+    angles = {name: 2 * math.pi * number / len(plan.places) for number, name in enumerate(plan.places)}
+    spots = {name: Place(plan.places[name], math.sin(angle), math.cos(angle)) for name, angle in angles.items()}
+    acts = sorted(plan.plan.actions, key=lambda act: act.start)
+    journeys = [act for act in acts if isinstance(act, Journey) and act.from_ in spots and act.to in spots]
+    listed = ((act, f"{text_of(act.start)} {act.vehicle}: {', '.join(act.people)}") for act in journeys)
+    return Route(tuple(Connection(spots[act.from_], spots[act.to], act.vehicle, text) for act, text in listed))

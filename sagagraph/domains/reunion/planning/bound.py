@@ -6,19 +6,15 @@ back too (a fixed-charge network design: Magnanti and Wong, "Network design and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.reach import METRES
+from sagagraph.domains.reunion.planning.model.situation import Leg, Situation, Traveller
 from sagagraph.domains.reunion.request import Objective
+from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import proven_bound, solver_with
 
-if TYPE_CHECKING:
-    from sagagraph.domains.reunion.planning.model.situation import Leg, Situation, Traveller
-    from sagagraph.planning.budget import Budget
-
-    Flow = dict[tuple[str, str], cp_model.IntVar]
+Flow = dict[tuple[str, str], cp_model.IntVar]
 
 
 def driving_bound(situation: Situation, objective: Objective, budget: Budget) -> int:

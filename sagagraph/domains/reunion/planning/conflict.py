@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
-from sagagraph.domains.reunion.planning.requirement import Requirement, by_person, requirements_of
+from sagagraph.domains.reunion.planning.requirement import Change, Requirement, by_person, requirements_of
 from sagagraph.domains.reunion.planning.solving import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.planning.budget import Budget
 
-if TYPE_CHECKING:
-    from sagagraph.domains.reunion.planning.requirement import Change
-    from sagagraph.domains.reunion.request import ReunionProblem
-    from sagagraph.planning.budget import Budget
+SECONDS_A_QUESTION: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +60,29 @@ class Why:
             while position > 0:
                 block = core[max(0, position - size) : position]
                 rest = [each for each in core if each not in block]
-                if self._has_no_plan(rest):
+                if self._plan_with([each.without for each in self._all if each not in rest]) is False:
                     core = rest
                 position = min(len(core), position - len(block))
             if size == 1:
                 return tuple(core)
             size = max(1, size // 2)
 
-    def _has_no_plan(self, kept: list[Requirement]) -> bool:
-        """Tell whether it is proven that there is no plan. A time-out counts as a plan, so the conflict may be larger than
-        necessary.
-        """
-        answer = self._plan_with([each.without for each in self._all if each not in kept])
-        if answer is None:
-            self._is_sure = False
-        return answer is False
-
     def _plan_with(self, changes: list[Change]) -> bool | None:
+        """Tell whether there is a plan; None: nothing is proven in time, so the conflict may be larger than necessary, and what
+        is found not the least."""
         problem = self._problem
         for change in changes:
             problem = change(problem)
-        part = self._budget.part(_SECONDS_A_QUESTION)
+        part = self._budget.part(SECONDS_A_QUESTION)
         usual, free = questions_of(problem, self._setting)
         if not isinstance(first_plan(usual, part), Unsolved):
             return True
         if is_impossible(problem, self._setting, part):
             return False
-        return None if isinstance(first_plan(free, part), Unsolved) else True
+        if isinstance(first_plan(free, part), Unsolved):
+            self._is_sure = False
+            return None
+        return True
 
     def _relaxation(self, requirement: Requirement) -> Relaxation | None:
         """Return the least relaxation of it and, if that does not help, of related requirements in the conflict beside it."""
@@ -114,43 +109,27 @@ class Why:
         """Return the smallest change that makes a plan possible, found by bisection."""
         scale = requirement.scale
         enough = 1
-        while scale is not None and enough < scale.most and not self._has_plan([*others, scale.at(enough)]):
+        while scale is not None and enough < scale.most and not self._plan_with([*others, scale.at(enough)]):
             enough = min(2 * enough, scale.most)
-        if scale is None or (enough == scale.most and not self._has_plan([*others, scale.at(enough)])):
+        if scale is None or (enough == scale.most and not self._plan_with([*others, scale.at(enough)])):
             return requirement.without, None, f"it need not be that {requirement.sentence}"
         too_little = enough // 2
         while enough - too_little > 1:
             middle = (too_little + enough) // 2
-            if self._has_plan([*others, scale.at(middle)]):
+            if self._plan_with([*others, scale.at(middle)]):
                 enough = middle
             else:
                 too_little = middle
         return scale.at(enough), scale.value(enough), scale.sentence(enough)
 
-    def _has_plan(self, changes: list[Change]) -> bool:
-        """Tell whether a plan was found. A time-out counts as none, so what is found may not be the least."""
-        answer = self._plan_with(changes)
-        if answer is None:
-            self._is_sure = False
-        return answer is True
-
-
-_SECONDS_A_QUESTION = 4.0
-
 
 def conflict_json(conflict: Conflict) -> list[dict[str, Any]]:
-    pairs = zip(conflict.requirements, conflict.relaxations, strict=True)
-    return [
-        {
-            "requirement": each.name,
-            "sentence": each.sentence,
-            "relax": None if relaxed is None else _relax_json(relaxed),
-        }
-        for each, relaxed in pairs
-    ]
-
-
-def _relax_json(relaxed: Relaxation) -> dict[str, Any]:
-    together = [{"requirement": name, "to": value} for name, value in relaxed.together]
-    told = {"to": relaxed.value, "sentence": relaxed.sentence, "least": relaxed.is_least}
-    return {**told, **({"together": together} if together else {})}
+    told = []
+    for each, relaxed in zip(conflict.requirements, conflict.relaxations, strict=True):
+        relax: dict[str, Any] | None = None
+        if relaxed is not None:
+            relax = {"to": relaxed.value, "sentence": relaxed.sentence, "least": relaxed.is_least}
+            if relaxed.together:
+                relax["together"] = [{"requirement": name, "to": value} for name, value in relaxed.together]
+        told.append({"requirement": each.name, "sentence": each.sentence, "relax": relax})
+    return told

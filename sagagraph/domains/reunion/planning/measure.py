@@ -1,18 +1,14 @@
-"""Measures of a plan in each objective: arithmetic on its stated times. Less is always better."""
+"""Measures of a plan in each objective: arithmetic on its stated times, and in words. Less is always better."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sagagraph.domains.reunion.plan import Journey, Work
-from sagagraph.domains.reunion.request import LONG_WAIT, Attention, Objective
+from sagagraph.domains.reunion.plan import Journey, ReunionPlan, Work
+from sagagraph.domains.reunion.request import LONG_WAIT, Attention, Objective, Person, ReunionProblem
+from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from sagagraph.domains.reunion.plan import ReunionPlan
-    from sagagraph.domains.reunion.request import Person, ReunionProblem
 
 
 def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) -> float:
@@ -25,7 +21,6 @@ def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) ->
     `unused_rentals`: vehicles that are rented and never driven. `robustness` is not measured here.
     """
     journeys = [action for action in plan.actions if isinstance(action, Journey)]
-    moments = tuple(_moments(problem)) or (0,)
     match objective:
         case Objective.DISTANCE:
             km = _kilometres(problem)
@@ -33,14 +28,19 @@ def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) ->
         case Objective.DRIVING_MINUTES:
             return sum(each.end - each.start for each in journeys)
         case Objective.MAKESPAN:
-            return max((action.end for action in plan.actions), default=min(moments)) - min(moments)
+            begins = min(problem.moments, default=0)
+            return max((action.end for action in plan.actions), default=begins) - begins
         case Objective.WORKLOAD_BALANCE:
-            return _spread(plan)
+            work: dict[str, int] = {}
+            for action in plan.actions:
+                for name in set(action.people):
+                    work[name] = work.get(name, 0) + action.end - action.start
+            return max(work.values(), default=0) - min(work.values(), default=0)
         case Objective.LATEST_DEPARTURE:
             first = {each.vehicle: each.start for each in sorted(journeys, key=lambda each: -each.start)}
-            return sum(max(0, max(moments) - start) for start in first.values())
+            return sum(max(0, max(problem.moments, default=0) - start) for start in first.values())
         case Objective.FRESH_FOOD:
-            return sum(_stands(problem, each) for each in plan.actions if isinstance(each, Work))
+            return _standing_food(problem, plan)
         case Objective.WAITING:
             every = (wait for person in problem.people for wait in waits(problem, plan, person))
             return sum(wait + max(0, wait - LONG_WAIT) for wait in every)
@@ -56,8 +56,7 @@ def waits(problem: ReunionProblem, plan: ReunionPlan, person: Person) -> Iterato
     """Yield how long each wait between the actions of one person is, where these do not overlap."""
     watched = {task.name for task in problem.tasks if task.attention is Attention.WATCHED}
     own = [each for each in plan.actions if person.name in each.people and not (each.do == "task" and each.task in watched)]
-    shared = (goal for goal in problem.goals if goal.people == "all" or person.name in goal.people)
-    destinations = {goal.place for goal in (*person.goals, *shared)}
+    destinations = {goal.place for goal in problem.goals_of(person)}
     place, free = person.place, person.available
     for action in sorted(own, key=lambda each: (each.start, each.end)):
         if free is not None and place not in destinations:
@@ -66,12 +65,12 @@ def waits(problem: ReunionProblem, plan: ReunionPlan, person: Person) -> Iterato
         place = action.to if isinstance(action, Journey) else action.place or place
 
 
-def _stands(problem: ReunionProblem, work: Work) -> int:
-    """Minutes from when it is ready until it is eaten, if it is food."""
-    task = next((each for each in problem.tasks if each.name == work.task and each.food), None)
-    goals = (*problem.goals, *(goal for person in problem.people for goal in person.goals))
-    meals = [goal.by for goal in goals if task is not None and goal.place == task.place]
-    return max(0, max(meals) - work.end) if meals else 0
+def _standing_food(problem: ReunionProblem, plan: ReunionPlan) -> int:
+    """Minutes from when each food is ready until it is eaten."""
+    goals = [*problem.goals, *(goal for person in problem.people for goal in person.goals)]
+    food = {task.name: [goal.by for goal in goals if goal.place == task.place] for task in problem.tasks if task.food}
+    works = [each for each in plan.actions if isinstance(each, Work) and food.get(each.task)]
+    return sum(max(0, max(food[each.task]) - each.end) for each in works)
 
 
 def check_distances(problem: ReunionProblem) -> None:
@@ -79,39 +78,19 @@ def check_distances(problem: ReunionProblem) -> None:
     Raises:
         InvalidInputError: `distance` is an objective, and a road has none.
     """
-    if Objective.DISTANCE not in problem.objectives:
-        return
     km = _kilometres(problem)
-    for road in problem.travel_minutes:
-        for here, there in ((road.here, road.there), *(() if road.one_way else ((road.there, road.here),))):
-            if here != there and (here, there) not in km:
-                why = f"{here} to {there} has none, and distance is an objective"
-                raise InvalidInputError(why, field="distance_km")
-
-
-def _spread(plan: ReunionPlan) -> float:
-    work: dict[str, int] = {}
-    for action in plan.actions:
-        for name in set(action.people):
-            work[name] = work.get(name, 0) + action.end - action.start
-    return max(work.values(), default=0) - min(work.values(), default=0)
+    roads = problem.travel_minutes if Objective.DISTANCE in problem.objectives else ()
+    for here, there in (way for road in roads for way in road.ways):
+        if here != there and (here, there) not in km:
+            why = f"{here} to {there} has none, and distance is an objective"
+            raise InvalidInputError(why, field="distance_km")
 
 
 def _kilometres(problem: ReunionProblem) -> dict[tuple[str, str], float]:
-    km = {}
-    for road in problem.distance_km:
-        km[road.here, road.there] = road.amount
-        if not road.one_way:
-            km[road.there, road.here] = road.amount
-    return km
+    return {way: road.amount for road in problem.distance_km for way in road.ways}
 
 
-def _moments(problem: ReunionProblem) -> Iterator[int]:
-    """Beginnings, openings and closings, and when goals are due."""
-    due = [goal.by for goal in (*problem.goals, *(goal for person in problem.people for goal in person.goals))]
-    begin = [*(each.from_ for each in problem.people), *(each.from_ for each in problem.vehicles)]
-    windows = [moment for task in problem.tasks for moment in (task.window.opens, task.window.closes)]
-    yield from (moment for moment in (*due, *begin, *windows) if moment is not None)
+# -- what plans are compared by ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +118,45 @@ def tradeoffs(problem: ReunionProblem, plan: ReunionPlan) -> Tradeoffs:
         spread=round(measure(problem, plan, Objective.WORKLOAD_BALANCE)),
         waiting=sum(sum(waits(problem, plan, person)) for person in problem.people),
     )
+
+
+def reasons(problem: ReunionProblem, plan: ReunionPlan, preferred: ReunionPlan | None = None) -> tuple[str, ...]:
+    """Return a plan's figures in words; the first is a summary in one line: against the preferred plan, if it is another."""
+    of = tradeoffs(problem, plan)
+    km = "" if of.kilometres is None else f", {of.kilometres:g} km"
+    driving = f"{of.driving_minutes} minutes of driving{km}"
+    summary = (driving,) if preferred is None else (_against(problem, plan, preferred), driving)
+    waiting = f"{of.waiting} minutes of waiting in all" if of.waiting else "nobody waits for a ride"
+    between = f"{of.spread} minutes between who has most to do and who has least"
+    over = (f"all is over at {text_of(of.ends)}",) if plan.actions else ()
+    standing = _standing_food(problem, plan)
+    food = (f"food is ready {standing} minutes before it is eaten, in all",) if standing else ()
+    return (*summary, *over, *food, waiting, between)
+
+
+def _against(problem: ReunionProblem, plan: ReunionPlan, preferred: ReunionPlan) -> str:
+    """What is better, and what is worse."""
+    mine, other = tradeoffs(problem, plan), tradeoffs(problem, preferred)
+    km = (mine.kilometres or 0) - (other.kilometres or 0)
+    told = (
+        (mine.ends - other.ends, "over {} minutes earlier", "over {} minutes later"),
+        (mine.waiting - other.waiting, "{} minutes less waiting", "{} minutes more waiting"),
+        (mine.driving_minutes - other.driving_minutes, "{} minutes less driving", "{} minutes more driving"),
+        (km, "{} km less", "{} km more"),
+        (mine.spread - other.spread, "work shared {} minutes more evenly", "work shared {} minutes less evenly"),
+    )
+    better = [less.format(f"{-change:g}") for change, less, _more in told if change < 0]
+    worse = [more.format(f"{change:g}") for change, _less, more in told if change > 0]
+    before = set(_too_early(problem, preferred))
+    worse += [each for each in _too_early(problem, plan) if each not in before]
+    return ", ".join([*better, *(worse or ["and nothing worse"])])
+
+
+def _too_early(problem: ReunionProblem, plan: ReunionPlan) -> Iterator[str]:
+    """By the journeys that bring people there before they would like to be."""
+    for person in problem.people:
+        for goal in problem.goals_of(person):
+            rides = (act for act in plan.actions if isinstance(act, Journey) and person.name in act.people and act.end <= goal.by)
+            last = max(rides, key=lambda act: act.end, default=None)
+            if goal.not_before is not None and last is not None and last.to == goal.place and last.end < goal.not_before:
+                yield f"{person.name} is there {goal.not_before - last.end} minutes before {text_of(goal.not_before)}"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import astuple, replace
+from typing import Final
 
-from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
-from sagagraph.domains.reunion.planning.measure import measure
-from sagagraph.domains.reunion.planning.model.question import roles_of
+from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
+from sagagraph.domains.reunion.planning.model.search import Found, roles_of, search
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Attained,
+    Setting,
     Solved,
     Unsolved,
     is_impossible,
@@ -21,17 +22,9 @@ from sagagraph.domains.reunion.planning.solving import (
     solve,
     sought,
 )
-from sagagraph.domains.reunion.planning.teams.teamwork import Teamwork
-from sagagraph.domains.reunion.request import Objective
-from sagagraph.planning.cp_sat import Status
-
-if TYPE_CHECKING:
-    from sagagraph.domains.reunion.plan import Journey, Work
-    from sagagraph.domains.reunion.planning.solving import Setting
-    from sagagraph.domains.reunion.request import ReunionProblem
-    from sagagraph.planning.budget import Budget
-
-    Action = Journey | Work
+from sagagraph.domains.reunion.planning.teamwork import Teamwork
+from sagagraph.domains.reunion.request import Objective, ReunionProblem
+from sagagraph.planning.budget import Budget
 
 MANY: Final = 10
 """More people than these are planned in teams: as a whole they take too long."""
@@ -42,7 +35,7 @@ TEAMS_SHARE: Final = 0.8
 BOUND_SHARE: Final = 0.1
 
 
-def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
+def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Act, ...] = ()) -> Solved | Unsolved:
     """Plan everything that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
     problem = sought(problem)
     usual, free = questions_of(problem, setting)
@@ -50,7 +43,7 @@ def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, befo
         return Unsolved(is_proof=True)
     if len(problem.people) > MANY:
         share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
-        made = in_teams(problem, budget.part(budget.left * share), setting, before)
+        made = _in_teams(problem, budget.part(budget.left * share), setting, before)
         if made is not None:
             return made
     if len(problem.people) > TOO_MANY:
@@ -61,17 +54,14 @@ def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, befo
     return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
 
 
-def in_teams(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Action, ...] = ()) -> Solved | None:
+def _in_teams(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> Solved | None:
     """Plan in teams. The plan is proven best only if it reaches a bound that holds for every plan."""
     least = bound_of(problem, budget, setting, before)
     made = Teamwork(problem, budget, setting, before).plan(least)
-    if made is None:
-        return None
-    whole = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *made.actions))
-    return judged(problem, whole, least, made.seconds_to_first)
+    return None if made is None else judged(problem, made[0], least, made[1])
 
 
-def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Action, ...]) -> float:
+def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> float:
     """Return a lower bound of the first objective over all plans, including history."""
     situation = setting(problem, 0, is_free=False)
     if not situation.objectives:
@@ -84,11 +74,11 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
 
 def judged(problem: ReunionProblem, made: ReunionPlan, least: float, seconds: float) -> Solved:
     """Judge by the lower bound of the first objective."""
-    values = [measure(problem, made, each) for each in problem.objectives]
-    bounds = [least, *(0 for _ in values[1:])]
-    attained = tuple(Attained(*each) for each in zip(problem.objectives, values, bounds, strict=False))
-    proven = all(each.value == each.bound for each in attained)
-    return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
+    attained = (
+        Attained(objective, measure(problem, made, objective), 0 if number else least)
+        for number, objective in enumerate(problem.objectives)
+    )
+    return Solved(made, tuple(attained), seconds)
 
 
 def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
@@ -102,3 +92,58 @@ def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budg
             break
         others.append(other)
     return tuple(others)
+
+
+# -- choices ----------------------------------------------------------------------------------------------------------
+
+
+MOST_PEOPLE: Final = 10
+"""More are planned in teams, and get no choice."""
+NOTICEABLE: Final = 5
+"""Minutes or kilometres: what is better by less is no choice."""
+EFFORT: Final = 0.3
+"""For each step of one search, in CP-SAT's own measure, which is the same on a busy machine."""
+MOST_DRIVING: Final = 1.5
+"""Of the preferred plan's: what takes more is no choice, whatever it is better in."""
+SOUGHT: Final = (Objective.MAKESPAN, Objective.WAITING, Objective.DRIVING_MINUTES, Objective.WORKLOAD_BALANCE)
+
+
+def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: Budget) -> tuple[ReunionPlan, ...]:
+    """Return up to `most` plans: over earlier, with less waiting, with less driving, more evenly shared; sought in this order.
+
+    A plan that improves on nothing in an earlier one is left out. If time runs out there are fewer. Beside a plan with
+    slack, the others need have none: so what it costs is seen.
+    """
+    driven = problem.model_copy(update={"objectives": (Objective.DRIVING_MINUTES,)})
+    simpler = driven if Objective.ROBUSTNESS in problem.objectives else problem
+    others: list[ReunionPlan] = []
+    known = [tradeoffs(problem, preferred)]
+    for aim in SOUGHT if len(problem.people) <= MOST_PEOPLE else ():
+        is_sought_already = aim is Objective.DRIVING_MINUTES and problem.objectives[:1] == (aim,)
+        value = round(measure(problem, preferred, aim))
+        if is_sought_already or value < NOTICEABLE or len(others) == most or not budget.left:
+            continue
+        other = _better(simpler, preferred, aim, value, budget)
+        if other is not None and all(_is_better_somewhere(tradeoffs(problem, other), each) for each in known):
+            others.append(other)
+            known.append(tradeoffs(problem, other))
+    return tuple(others)
+
+
+def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: Objective, value: int, budget: Budget) -> ReunionPlan | None:
+    """Return a plan with less than `value`, with at most one journey more; None: there is none, or it was not found in time."""
+    question = replace(questions_of(problem, plain)[0], foremost=aim)
+    driven = measure(problem, preferred, Objective.DRIVING_MINUTES)
+    sequence, aims = question.model(sum(action.do == "travel" for action in preferred.actions) + 1)
+    sequence.model.add(aims[0] <= value - NOTICEABLE)
+    legs = sequence.situation.legs
+    minutes = (leg.minutes * used for row in sequence.steps.uses_leg for leg, used in zip(legs, row, strict=True))
+    sequence.model.add(sum(minutes) <= int(MOST_DRIVING * driven))
+    found = search(sequence, aims, replace(budget, effort=EFFORT), start_from=preferred.actions)
+    if not isinstance(found, Found) or found.is_cut_short:
+        return None
+    return ReunionPlan.model_construct(problem=problem.name, actions=found.actions)
+
+
+def _is_better_somewhere(one: Tradeoffs, other: Tradeoffs) -> bool:
+    return any((mine or 0) <= (theirs or 0) - NOTICEABLE for mine, theirs in zip(astuple(one), astuple(other), strict=True))

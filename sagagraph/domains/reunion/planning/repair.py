@@ -7,27 +7,23 @@ those who share an action with them, and in the end to all. Inside it the object
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, MayReroute, RoadClosed, TravelFactor, VehicleDown
-from sagagraph.domains.reunion.plan import Journey, ReunionPlan
+from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, Event, MayReroute, RoadClosed, TravelFactor, VehicleDown
+from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan
+from sagagraph.domains.reunion.planning.model.situation import Situation
 from sagagraph.domains.reunion.planning.model.stability import slack_of
 from sagagraph.domains.reunion.planning.planner import MANY, bound_of, judged
 from sagagraph.domains.reunion.planning.planner import plan as plan_anew
-from sagagraph.domains.reunion.planning.progress import Standing, situation_after, standing
+from sagagraph.domains.reunion.planning.progress import Standing, standing
 from sagagraph.domains.reunion.planning.solving import MOST_JOURNEYS, Solved, Unsolved, is_impossible, questions_of, solve, sought
-from sagagraph.domains.reunion.planning.teams.team import Team, excerpt, teams_of
+from sagagraph.domains.reunion.planning.teams import Team, excerpt, teams_of
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.planning.budget import Budget
 
-if TYPE_CHECKING:
-    from sagagraph.domains.reunion.events import Event
-    from sagagraph.domains.reunion.plan import Work
-    from sagagraph.domains.reunion.planning.model.situation import Situation
-    from sagagraph.domains.reunion.request import ReunionProblem
-    from sagagraph.planning.budget import Budget
-
-    Action = Journey | Work
+SECONDS_A_TEAM: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +31,8 @@ class Change:
     """`index` counts in the old plan; of what is new, in the new one. `before` None: it is new; `after` None: it is dropped."""
 
     index: int
-    before: Action | None
-    after: Action | None
+    before: Act | None
+    after: Act | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +67,13 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
                 best = (worth, answer)
     if best is not None:
         return best[1]
-    return Unsolved(is_proof=all(is_impossible(each.problem, After(each), budget) for each in standings))
+    return Unsolved(is_proof=all(is_impossible(each.problem, each.setting, budget) for each in standings))
 
 
 def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
     """Plan everything that has not begun anew, as if nothing had been promised: the yardstick for repairs."""
     stands = next(standing(problem, plan, events))
-    answer = plan_anew(stands.problem, budget, After(stands), tuple(stands.history.values()))
+    answer = plan_anew(stands.problem, budget, stands.setting, tuple(stands.history.values()))
     return answer if isinstance(answer, Unsolved) else _told(plan, answer, len(stands.planned))
 
 
@@ -91,7 +87,7 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Iterator[R
                 yield _told(plan, by_team, size)
                 return
         return
-    for question in questions_of(stands.problem, After(stands)):
+    for question in questions_of(stands.problem, stands.setting):
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
             kept = replace(question, planned=stands.planned, fixed=fixed)
             answer = solve(stands.problem, kept, budget, before=tuple(stands.history.values()))
@@ -108,7 +104,7 @@ def _neighbours(stands: Standing) -> Iterator[Team]:
     one after the other."""
     actions = (*stands.history.values(), *stands.planned.values())
     teams = teams_of(stands.problem, actions)
-    touched_names = _touched(stands, After(stands)(stands.problem, MOST_JOURNEYS, is_free=False))
+    touched_names = _touched(stands, stands.setting(stands.problem, MOST_JOURNEYS))
     touched = Team()
     for team in teams:
         if not touched_names.isdisjoint(team.people | team.vehicles | team.tasks):
@@ -127,41 +123,19 @@ def _neighbours(stands: Standing) -> Iterator[Team]:
 
 def _repaired_in(team: Team, stands: Standing, budget: Budget) -> Solved | None:
     """By the team alone; all others do as they did."""
-    also = frozenset(place for each in _journeys_of(team, stands) for place in (each.from_, each.to))
-    own = replace(
-        stands,
-        problem=excerpt(stands.problem, team, also),
-        history={index: each for index, each in stands.history.items() if team.takes_part_in(each)},
-        planned={index: each for index, each in stands.planned.items() if team.takes_part_in(each)},
-    )
-    question = replace(questions_of(own.problem, After(own))[0], planned=own.planned)
-    part = budget.part(SECONDS_A_TEAM)
-    answer = solve(own.problem, question, part)
+    history = {index: each for index, each in stands.history.items() if team.takes_part_in(each)}
+    planned = {index: each for index, each in stands.planned.items() if team.takes_part_in(each)}
+    problem = excerpt(stands.problem, team, (*history.values(), *planned.values()))
+    own = replace(stands, problem=problem, history=history, planned=planned)
+    question = replace(questions_of(problem, own.setting)[0], planned=planned)
+    answer = solve(problem, question, budget.part(SECONDS_A_TEAM))
     if isinstance(answer, Unsolved):
         return None
-    others = (each for index, each in stands.planned.items() if index not in own.planned)
+    others = (each for index, each in stands.planned.items() if index not in planned)
     before = tuple(stands.history.values())
     whole = ReunionPlan.model_construct(problem=stands.problem.name, actions=(*before, *others, *answer.plan.actions))
-    least = bound_of(stands.problem, budget, After(stands), before)
+    least = bound_of(stands.problem, budget, stands.setting, before)
     return judged(stands.problem, whole, least, answer.seconds_to_first)
-
-
-def _journeys_of(team: Team, stands: Standing) -> Iterator[Journey]:
-    actions = (*stands.history.values(), *stands.planned.values())
-    yield from (each for each in actions if isinstance(each, Journey) and team.takes_part_in(each))
-
-
-SECONDS_A_TEAM: Final = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class After:
-    """The setting when events have become known."""
-
-    stands: Standing
-
-    def __call__(self, problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation:
-        return situation_after(replace(self.stands, problem=problem), journeys=journeys, is_free=is_free)
 
 
 # -- neighbourhoods --------------------------------------------------------------------------------------------------
@@ -172,11 +146,10 @@ def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozense
     touched = _touched(stands, situation)
     fixed = frozenset(stands.planned)
     while fixed:
-        loose = [action for action in stands.planned.values() if touched & _involved(action)]
         still = frozenset(index for index, action in stands.planned.items() if not touched & _involved(action))
         if still != fixed:
             yield still
-        grown = touched.union(*(_involved(action) for action in loose))
+        grown = touched.union(*(_involved(action) for index, action in stands.planned.items() if index not in still))
         if grown == touched:
             break
         fixed, touched = still, grown
@@ -184,34 +157,28 @@ def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozense
 
 
 def _touched(stands: Standing, situation: Situation) -> frozenset[str]:
-    """Whom the events name, whose actions cannot stay as they are, and who is on the way for longer than was planned."""
-    touched = {name for event in stands.events for name in _named(event)}
-    broken = [action for action in stands.planned.values() if slack_of(situation, action) is None]
-    touched |= {name for action in broken for name in _involved(action)}
-    touched |= {name for action in stands.history.values() if action.end > stands.now for name in _late(stands, action)}
-    return frozenset(touched)
+    """Whom the events name, whose actions cannot stay as they are, and who is on a journey under way that something may have
+    slowed."""
+    touched: set[str] = set()
+    for event in stands.events:
+        match event:
+            case Added(person=person):
+                touched.add(person.name)
+            case Delayed() | Cancelled():
+                touched.add(event.person)
+            case VehicleDown() | MayReroute():
+                touched.add(event.vehicle)
+            case TravelFactor() | RoadClosed():
+                pass
+    slowing = [event.at for event in stands.events if isinstance(event, TravelFactor | MayReroute)]
+    under_way = (each for each in stands.history.values() if isinstance(each, Journey) and each.end > stands.now)
+    late = (each for each in under_way if any(at > each.start for at in slowing))
+    broken = (each for each in stands.planned.values() if slack_of(situation, each) is None)
+    return frozenset(touched.union(*map(_involved, (*late, *broken))))
 
 
-def _late(stands: Standing, action: Action) -> frozenset[str]:
-    """Those on a journey under way that something may have slowed."""
-    slows = any(isinstance(event, TravelFactor | MayReroute) and event.at > action.start for event in stands.events)
-    return _involved(action) if slows and isinstance(action, Journey) else frozenset()
-
-
-def _involved(action: Action) -> frozenset[str]:
+def _involved(action: Act) -> frozenset[str]:
     return frozenset((*action.people, action.vehicle if isinstance(action, Journey) else action.task))
-
-
-def _named(event: Event) -> tuple[str, ...]:
-    match event:
-        case Added(person=person):
-            return (person.name,)
-        case Delayed() | Cancelled():
-            return (event.person,)
-        case VehicleDown() | MayReroute():
-            return (event.vehicle,)
-        case TravelFactor() | RoadClosed():
-            return ()
 
 
 # -- what changed ----------------------------------------------------------------------------------------------------
@@ -219,27 +186,17 @@ def _named(event: Event) -> tuple[str, ...]:
 
 def _told(plan: ReunionPlan, solved: Solved, neighbourhood: int) -> Repaired:
     """With the drivers and the order of the old plan where nothing else is new."""
-    actions = tuple(sorted((_as_before(plan, each) for each in solved.plan.actions), key=lambda each: each.start))
+    as_before = (next((old for old in plan.actions if _is_same(old, each)), each) for each in solved.plan.actions)
+    actions = tuple(sorted(as_before, key=lambda each: each.start))
     told = ReunionPlan.model_construct(problem=plan.problem, actions=actions)
     changed = changes(plan, told)
     return Repaired(replace(solved, plan=told), changed, edit_radius(changed), neighbourhood)
 
 
-def _as_before(plan: ReunionPlan, action: Action) -> Action:
-    return next((each for each in plan.actions if _is_same(each, action)), action)
-
-
-def _is_same(old: Action, new: Action) -> bool:
+def _is_same(old: Act, new: Act) -> bool:
     """Whoever of those who may is at the wheel."""
-    if isinstance(old, Journey) and isinstance(new, Journey):
-        return _road(old) == _road(new) and (old.end, frozenset(old.people)) == (new.end, frozenset(new.people))
-    if isinstance(old, Journey) or isinstance(new, Journey):
-        return False
-    return (old.task, old.start, old.end, frozenset(old.who)) == (new.task, new.start, new.end, frozenset(new.who))
-
-
-def _road(action: Journey) -> tuple[object, ...]:
-    return action.vehicle, action.from_, action.to, action.start
+    is_alike = _goes_the_same_way(old, new) and (old.start, old.end) == (new.start, new.end)
+    return is_alike and frozenset(old.people) == frozenset(new.people)
 
 
 def changes(old: ReunionPlan, new: ReunionPlan) -> tuple[Change, ...]:
@@ -251,27 +208,25 @@ def changes(old: ReunionPlan, new: ReunionPlan) -> tuple[Change, ...]:
         if same is not None:
             del before[same], after[number]
     changed: list[Change] = []
-    for alike in (_goes_the_same_way, _does_the_same):
+    for alike in (_goes_the_same_way, _goes_with_the_same_vehicle):
         for index, was in tuple(before.items()):
-            number_found = _nearest(was, {number: each for number, each in after.items() if alike(was, each)})
-            if number_found is not None:
-                changed.append(Change(index, before.pop(index), after.pop(number_found)))
+            candidates = [number for number, each in after.items() if alike(was, each)]
+            if candidates:
+                nearest = min(candidates, key=lambda number: abs(after[number].start - was.start))
+                changed.append(Change(index, before.pop(index), after.pop(nearest)))
     changed += [Change(index, was, None) for index, was in before.items()]
     changed.sort(key=lambda each: each.index)
     return (*changed, *(Change(number, None, each) for number, each in after.items()))
 
 
-def _nearest(was: Action, candidates: Mapping[int, Action]) -> int | None:
-    return min(candidates, key=lambda number: abs(candidates[number].start - was.start), default=None)
-
-
-def _goes_the_same_way(was: Action, now: Action) -> bool:
+def _goes_the_same_way(was: Act, now: Act) -> bool:
+    """Or does the same task."""
     if isinstance(was, Journey) and isinstance(now, Journey):
         return (was.vehicle, was.from_, was.to) == (now.vehicle, now.from_, now.to)
     return not isinstance(was, Journey) and not isinstance(now, Journey) and was.task == now.task
 
 
-def _does_the_same(was: Action, now: Action) -> bool:
+def _goes_with_the_same_vehicle(was: Act, now: Act) -> bool:
     return isinstance(was, Journey) and isinstance(now, Journey) and was.vehicle == now.vehicle
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning import planner, repair
-from sagagraph.domains.reunion.planning.choices import choices
 from sagagraph.domains.reunion.planning.conflict import Conflict, Why
+from sagagraph.domains.reunion.planning.planner import choices
 from sagagraph.domains.reunion.planning.progress import standing
-from sagagraph.domains.reunion.planning.repair import After
 from sagagraph.domains.reunion.planning.solving import Setting, Solved, plain, questions_of, solve
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible, Relaxation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sagagraph.domains.reunion.events import Event
-    from sagagraph.domains.reunion.plan import ReunionPlan
-    from sagagraph.domains.reunion.request import ReunionProblem
 
 MOST_OTHERS: Final = 2
 OTHERS_S: Final = 10.0
@@ -63,7 +59,7 @@ class Solver:
         if isinstance(answer, repair.Repaired):
             return answer.solved.plan
         stands = next(standing(problem, plan, events))
-        return self._why(stands.problem, After(stands), is_proof=answer.is_proof)
+        return self._why(stands.problem, stands.setting, is_proof=answer.is_proof)
 
     def _budget(self, seconds: float) -> Budget:
         return Budget.of(seconds, self.clock)

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
-from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.measure import measure
-from sagagraph.domains.reunion.planning.model.question import Question
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late, most_journeys
-from sagagraph.domains.reunion.planning.model.search import Found, NothingFound, search
-from sagagraph.domains.reunion.planning.model.situation import situation_of
-from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Objective
+from sagagraph.domains.reunion.planning.model.search import Found, Question, search
+from sagagraph.domains.reunion.planning.model.situation import Situation, situation_of
+from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Objective, ReunionProblem
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status
-
-if TYPE_CHECKING:
-    from sagagraph.domains.reunion.plan import Journey, Work
-    from sagagraph.domains.reunion.planning.model.situation import Situation
-    from sagagraph.domains.reunion.request import ReunionProblem
-
-    Action = Journey | Work
 
 
 class Setting(Protocol):
@@ -42,11 +34,8 @@ EFFORT: Final = 0.3
 """For each aim after it."""
 COUNTED: Final = 200
 """How far the journeys of a plan are counted when asking whether there can be more than that."""
-
-
-def plain(problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation:
-    """Before anything has happened."""
-    return situation_of(problem, journeys=journeys, is_free=is_free)
+plain: Final[Setting] = situation_of
+"""Before anything has happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +51,12 @@ class Attained:
 class Solved:
     plan: ReunionPlan
     objectives: tuple[Attained, ...]
-    status: Status
     seconds_to_first: float
     """From the beginning of the search to the first plan."""
+
+    @property
+    def status(self) -> Status:
+        return Status.OPTIMAL if all(each.value == each.bound for each in self.objectives) else Status.FEASIBLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +86,7 @@ def is_impossible(problem: ReunionProblem, setting: Setting, budget: Budget) -> 
     return isinstance(answer, Unsolved) and answer.is_proof
 
 
-def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Action, ...] = ()) -> Solved | Unsolved:
+def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Act, ...] = ()) -> Solved | Unsolved:
     """`before`: what has begun already, and belongs to the plan."""
     started = budget.clock()
     first = first_plan(question, budget)
@@ -103,34 +95,28 @@ def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before
     seconds = budget.clock() - started
     found, is_exact = best_plan(question, first, budget)
     made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
-    attained = tuple(_attained(problem, made, each, number, found, is_exact) for number, each in enumerate(problem.objectives))
-    proven = all(each.value == each.bound for each in attained)
-    return Solved(made, attained, Status.OPTIMAL if proven else Status.FEASIBLE, seconds)
+
+    def attained(number: int, objective: Objective) -> Attained:
+        is_found = number < len(found.values)
+        if objective is Objective.ROBUSTNESS:  # of all disturbances that there are, nobody has found that it survives any
+            all_of_them = len(problem.people) + len({frozenset((each.here, each.there)) for each in problem.travel_minutes})
+            return Attained(objective, found.values[number] if is_found else all_of_them, 0)
+        value = measure(problem, made, objective)
+        if not is_exact or not is_found:
+            return Attained(objective, value, 0)
+        gap = found.values[number] - found.bounds[number]
+        return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
+
+    return Solved(made, tuple(attained(*each) for each in enumerate(problem.objectives)), seconds)
 
 
-def _attained(
-    problem: ReunionProblem, made: ReunionPlan, objective: Objective, number: int, found: Found, is_exact: bool
-) -> Attained:
-    if objective is Objective.ROBUSTNESS:
-        return Attained(objective, found.values[number] if number < len(found.values) else _disturbances(problem), 0)
-    value = measure(problem, made, objective)
-    if not is_exact or number >= len(found.values):
-        return Attained(objective, value, 0)
-    gap = found.values[number] - found.bounds[number]
-    return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
-
-
-def _disturbances(problem: ReunionProblem) -> int:
-    """How many there are: nobody has found that the plan survives any."""
-    return len(problem.people) + len({frozenset((each.here, each.there)) for each in problem.travel_minutes})
-
-
-def first_plan(question: Question, budget: Budget) -> tuple[Action, ...] | Unsolved:
+def first_plan(question: Question, budget: Budget) -> tuple[Act, ...] | Unsolved:
     """Any, with as few journeys as will do. That there is none is proven where all were looked at that there can be."""
-    if is_too_late(question.outlook(MOST_JOURNEYS)):
+    outlook = question.outlook(MOST_JOURNEYS)
+    if is_too_late(outlook):
         return Unsolved(is_proof=True)
     fixed = sum(question.planned[index].do == "travel" for index in question.fixed)
-    most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED)
+    most = most_journeys(outlook, COUNTED)
     answer = Unsolved(is_proof=False)
     for tried in sorted({*(fixed + few for few in FIRST_TRIES if fixed + few < most), min(most, fixed + MOST_JOURNEYS)}):
         sequence, _ = question.model(tried)
@@ -143,27 +129,25 @@ def first_plan(question: Question, budget: Budget) -> tuple[Action, ...] | Unsol
     return answer
 
 
-def best_plan(question: Question, first: tuple[Action, ...], budget: Budget) -> tuple[Found, bool]:
+def best_plan(question: Question, first: tuple[Act, ...], budget: Budget) -> tuple[Found, bool]:
     """And whether no journey more would help. What a good plan costs bounds how many journeys a better one has, so that the
-    objectives are looked at with few journeys first, and all aims then with as many as that leaves."""
-    journeys = sum(action.do == "travel" for action in first) + 1
+    objectives are looked at with few journeys first, and all aims then with as many as that leaves.
+
+    With slack there are few journeys more than it takes, or than are planned: it has its price, but nobody drives about for it.
+    """
+    counts = [sum(action.do == "travel" for action in actions) for actions in (first, question.planned.values())]
+    journeys = counts[0] + 1
+    objectives = question.outlook(journeys).objectives
+    if not objectives or Objective.ROBUSTNESS in objectives:
+        sequence, aims = question.model(max(counts) + SPARE_JOURNEYS)
+        limited = replace(budget, effort=budget.effort or EFFORT)
+        effort = budget.effort or EFFORT_FOR_SLACK
+        answer = search(sequence, aims, limited, start_from=first, foremost=effort)
+        return answer if isinstance(answer, Found) else Found(first, (), ()), False
     sequence, aims = question.model(journeys)
-    if not sequence.situation.objectives or Objective.ROBUSTNESS in sequence.situation.objectives:
-        return _with_few_journeys(question, first, budget), False
-    good = _found(search(sequence, aims[: len(sequence.situation.objectives)], budget, start_from=first), first)
+    answer = search(sequence, aims[: len(objectives)], budget, start_from=first)
+    good = answer if isinstance(answer, Found) else Found(first, (), ())
     most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
     sequence, aims = question.model(max(journeys, min(most, MOST_JOURNEYS)))
-    best = _found(search(sequence, aims, budget, start_from=good.actions), good.actions)
-    return (best if best.values else good), most <= max(journeys, MOST_JOURNEYS)
-
-
-def _with_few_journeys(question: Question, first: tuple[Action, ...], budget: Budget) -> Found:
-    """With few journeys more than it takes, or than are planned: slack has its price, but nobody drives about for it."""
-    counts = [sum(action.do == "travel" for action in actions) for actions in (first, question.planned.values())]
-    sequence, aims = question.model(max(counts) + SPARE_JOURNEYS)
-    limited = replace(budget, effort=budget.effort or EFFORT)
-    return _found(search(sequence, aims, limited, start_from=first, foremost=budget.effort or EFFORT_FOR_SLACK), first)
-
-
-def _found(answer: Found | NothingFound, known: tuple[Action, ...]) -> Found:
-    return answer if isinstance(answer, Found) else Found(known, (), ())
+    best = search(sequence, aims, budget, start_from=good.actions)
+    return best if isinstance(best, Found) and best.values else good, most <= max(journeys, MOST_JOURNEYS)

@@ -6,141 +6,153 @@ else is under way: whoever arrives is where it ends, whatever came before.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
-import msgspec
+from msgspec import Raw, json
 from msgspec.structs import replace
 
 from sagagraph.domains.reunion.events import VehicleDown
-from sagagraph.domains.reunion.plan import Journey, Work
-from sagagraph.domains.reunion.rules.actions import checked
+from sagagraph.domains.reunion.plan import Act, Journey, Work
+from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.part import (
+    RULED,
     Part,
-    Traced,
-    act_json,
+    Rows,
     at_its_site,
-    by_index,
+    checking,
     events_about,
     first_work,
-    json_of,
-    json_of_event,
     known_places,
-    person_json,
-    task_json,
-    traced,
+    raw,
+    raw_act,
+    raw_events,
+    raw_people,
+    raw_task,
 )
-from sagagraph.domains.reunion.rules.facts.simulation import Subject
-from sagagraph.domains.reunion.rules.journeys import check_vehicles_ready
-from sagagraph.domains.reunion.rules.presence import check_goals, check_hindrances
+from sagagraph.domains.reunion.rules.facts.unjudged import Trace
+from sagagraph.domains.reunion.rules.presence import check_goals, check_hindrances, check_vehicles_ready
 from sagagraph.domains.reunion.times import parse_moment
 from sagagraph.validators import concern
-from sagagraph.validators.concern import Concern
+from sagagraph.validators.concern import Concern, written
 from sagagraph.validators.kinds import Kind
 
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from sagagraph.domains.reunion.plan import Act
-    from sagagraph.domains.reunion.rules.facts.case import Case
-    from sagagraph.validators.verdict import Violation
+Acts = list[tuple[int, Act]]
+_FIELDS: Final = (*RULED, "goals")
 
 
 def _person_scopes(case: Case) -> Iterator[tuple[str, Part]]:
-    for name in case.world.people:
-        acts = _acts(case, Subject(name))
-        own = {index: _alone(case, index, act, name) for index, act in acts}
-        goals = tuple({**json_of(goal), "people": [name]} for whose, goal in _common_goals(case) if whose == name)
-        own_goals = tuple(goal.place for goal in case.world.people[name].goals)
+    """The goals of the problem are shown to each whom they concern: cancelled and later people are judged in their part."""
+    for name, person in case.world.people.items():
+        acts = _in_order(case, [(n, act) for n, act in case.plan.actions.items() if name in act.people])
+        common = [
+            goal for goal in case.problem.goals for each in ([name] if goal.people == "all" else goal.people) if each == name
+        ]
+        if not acts and not common and not person.goals:
+            continue
         tasks = {act.task for _, act in acts if isinstance(act, Work)}
-        person = case.world.people[name]
-        whole = Part(
-            about=tuple(own),
-            actions=by_index(own),
-            places=known_places(case, (person.place, *own_goals, *(goal["place"] for goal in goals), *_places(case, own))),
-            people=person_json(case, name, with_goals=True),
-            tasks=tuple(each for task in sorted(tasks) for each in task_json(case, task, "place", "attention")),
-            goals=goals,
-            events=events_about(case, (name,)),
-            traces=traced(case, name, is_vehicle=False),
+        yield from _windows(
+            name,
+            Part(
+                about=tuple(index for index, _ in acts),
+                actions={str(index): _alone(case, index, act, name) for index, act in acts},
+                places=known_places(
+                    case, (person.place, *(each.place for each in (*person.goals, *common)), *_places(case, acts))
+                ),
+                people=raw_people(case, [name], _FIELDS),
+                tasks=tuple(each for task in sorted(tasks) for each in raw_task(case, task, "place", "attention")),
+                goals=tuple(raw(goal, people=[name]) for goal in common),
+                events=events_about(case, (name,)),
+                traces=tuple(
+                    Trace(
+                        people=(name,) if name in each.people else (),
+                        other_people=(name,) if name in each.other_people else (),
+                        origin=each.origin,
+                        to=each.to,
+                        start=each.start,
+                    )
+                    for each in case.traces
+                    if each.moves and (name in each.people or name in each.other_people)
+                ),
+            ),
+            acts,
+            case,
         )
-        if acts or goals or own_goals:
-            yield from _windows(f"{name}", whole, acts, case)
 
 
-def _common_goals(case: Case) -> Iterator[tuple[str, Any]]:
-    """The goals of the problem, for each person whom they concern: cancelled and later people are judged in their part."""
-    for goal in case.problem.goals:
-        for name in case.world.people if goal.people == "all" else goal.people:
-            yield name, goal
+def _alone(case: Case, index: int, act: Act, name: str) -> Raw:
+    """An action as one of its people sees it."""
+    return at_its_site(case, index, act, who=[name]) if isinstance(act, Work) else raw_act(act, driver=None, riders=[name])
 
 
 def _vehicle_scopes(case: Case) -> Iterator[tuple[str, Part]]:
     for name, vehicle in case.world.vehicles.items():
-        acts = _acts(case, Subject(name, is_vehicle=True))
+        acts = _in_order(case, [(n, act) for n, act in case.journeys if act.vehicle == name])
         if not acts:
             continue
-        own = {index: act_json(act, driver=None, riders=[]) for index, act in acts}
         key = vehicle.unlocked_by
-        whole = Part(
-            about=tuple(own),
-            actions=by_index({**own, **({} if key is None else first_work(case, key))}),
-            places=known_places(case, (vehicle.place, *_places(case, own))),
-            vehicles=(json_of(vehicle),),
-            tasks=() if key is None else task_json(case, key, "place", "attention", "optional"),
-            events=tuple(
-                json_of_event(each) for each in case.world.events if isinstance(each, VehicleDown) and each.vehicle == name
+        unlocking = [each for each in case.traces if key is not None and (each.task == key or each.other_tasks)]
+        yield from _windows(
+            name,
+            Part(
+                about=tuple(index for index, _ in acts),
+                actions={
+                    **{str(index): raw_act(act, driver=None, riders=[]) for index, act in acts},
+                    **({} if key is None else first_work(case, key)),
+                },
+                places=known_places(case, (vehicle.place, *_places(case, acts))),
+                vehicles=(raw(vehicle),),
+                tasks=() if key is None else raw_task(case, key, "place", "attention", "optional"),
+                events=raw_events(each for each in case.world.events if isinstance(each, VehicleDown) and each.vehicle == name),
+                traces=(
+                    *(
+                        Trace(
+                            vehicle=each.vehicle,
+                            other_vehicles=(name,) if name in each.other_vehicles else (),
+                            origin=each.origin,
+                            to=each.to,
+                            start=each.start,
+                        )
+                        for each in case.traces
+                        if each.moves and (name == each.vehicle or name in each.other_vehicles)
+                    ),
+                    *(Trace(task=each.task, other_tasks=each.other_tasks, moves=False) for each in unlocking),
+                ),
             ),
-            traces=(*traced(case, name, is_vehicle=True), *_of_task(case, key)),
+            acts,
+            case,
         )
-        yield from _windows(name, whole, acts, case)
 
 
-def _of_task(case: Case, task: str | None) -> Iterator[Traced]:
-    for each in case.traces if task is not None else ():
-        if each.task == task or each.other_tasks:
-            yield Traced(task=each.task, other_tasks=each.other_tasks, moves=False)
+def _in_order(case: Case, acts: Acts) -> Acts:
+    return sorted(acts, key=lambda each: case.simulation.order(each[0]))
 
 
-def _acts(case: Case, subject: Subject) -> list[tuple[int, Act]]:
-    """Its actions, in the order in which it is in them."""
-    own: list[tuple[int, Act]]
-    if subject.is_vehicle:
-        own = [(n, act) for n, act in case.journeys if act.vehicle == subject.name]
-    else:
-        own = [(n, act) for n, act in case.plan.actions.items() if subject.name in act.people]
-    return sorted(own, key=lambda each: case.simulation.order(each[0]))
-
-
-def _alone(case: Case, index: int, act: Act, name: str) -> dict[str, Any]:
-    """An action as one of its people sees it."""
-    if isinstance(act, Work):
-        return {**at_its_site(case, index, act), "who": [name]}
-    return act_json(act, driver=None, riders=[name])
-
-
-def _places(case: Case, acts: dict[int, dict[str, Any]]) -> Iterator[str | None]:
-    for act in acts.values():
-        yield from (act.get("from"), act.get("to"), act.get("place"))
-        task = case.world.tasks.get(act.get("task", ""))
-        yield None if task is None else task.place
+def _places(case: Case, acts: Acts) -> Iterator[str | None]:
+    for index, act in acts:
+        if isinstance(act, Journey):
+            yield from (act.from_, act.to)
+        else:
+            task = case.world.tasks.get(act.task)
+            yield from (act.place, case.simulation.sites.get(index), None if task is None else task.place)
 
 
 # -- windows -----------------------------------------------------------------------------------------------------------
 
 
-def _windows(name: str, whole: Part, acts: list[tuple[int, Act]], case: Case) -> Iterator[tuple[str, Part]]:
+def _windows(name: str, whole: Part, acts: Acts, case: Case) -> Iterator[tuple[str, Part]]:
     """The day at once if it fits, or if something in it cannot be judged; otherwise in windows."""
-    if whole.traces or len(msgspec.json.encode(whole)) <= concern.ROOM_BYTES or len(acts) < 2:
+    if whole.traces or len(acts) < 2 or len(written(whole)) <= concern.ROOM_BYTES:
         yield f"the day of {name}", whole
         return
     cuts = set(_settled(acts, case))
-    room = concern.ROOM_BYTES - len(msgspec.json.encode(replace(whole, actions={}, about=(), goals=())))
+    room = concern.ROOM_BYTES - len(written(replace(whole, actions={}, about=(), goals=())))
     for begin, end in pairwise([0, *_far_cuts(whole, acts, cuts, room), len(acts)]):
         yield f"the day of {name}, actions {acts[begin][0]} to {acts[end - 1][0]}", _window(whole, acts, begin, end)
 
 
-def _settled(acts: list[tuple[int, Act]], case: Case) -> Iterator[int]:
+def _settled(acts: Acts, case: Case) -> Iterator[int]:
     """Where a journey has ended at a known place and nothing else is under way: before which actions the day can be cut."""
     busy_until: int | None = None
     for number, ((_, last), (_, following)) in enumerate(pairwise(acts), start=1):
@@ -151,9 +163,9 @@ def _settled(acts: list[tuple[int, Act]], case: Case) -> Iterator[int]:
             busy_until = last.end if busy_until is None else max(busy_until, last.end)
 
 
-def _far_cuts(whole: Part, acts: list[tuple[int, Act]], cuts: Container[int], room: int) -> Iterator[int]:
+def _far_cuts(whole: Part, acts: Acts, cuts: Container[int], room: int) -> Iterator[int]:
     """As few of the cuts as will do."""
-    sizes = [len(msgspec.json.encode(whole.actions[str(index)])) + 8 for index, _ in acts]
+    sizes = [len(bytes(whole.actions[str(index)])) + 8 for index, _ in acts]
     begin, latest, used = 0, 0, 0
     for number, size in enumerate(sizes):
         if number in cuts:
@@ -165,45 +177,32 @@ def _far_cuts(whole: Part, acts: list[tuple[int, Act]], cuts: Container[int], ro
             used = sum(sizes[begin - 1 : number + 1])
 
 
-def _window(whole: Part, acts: list[tuple[int, Act]], begin: int, end: int) -> Part:
-    inside = [index for index, _ in acts[begin:end]]
-    border = acts[begin - 1 : begin] if begin else []
-    own = {str(index) for index in whole.about}
-    others = {index: act for index, act in whole.actions.items() if index not in own}
-    since = border[0][1].end if border else None
+def _window(whole: Part, acts: Acts, begin: int, end: int) -> Part:
+    """The actions from `begin` to before `end`, after the journey before them; with the goals that are due in between."""
+    border = acts[begin - 1][1] if begin else None
     until = acts[end][1].start if end < len(acts) else None
-    goals = tuple(each for each in whole.goals if _is_between(_by(each), since, until))
-    people, vehicles = whole.people, whole.vehicles
-    for _index, act in border:
-        if isinstance(act, Journey):
-            people = tuple({**each, "place": act.from_, "goals": _between(each, since, until)} for each in people)
-            vehicles = tuple({**each, "place": act.from_} for each in vehicles)
-    if not border:
-        people = tuple({**each, "goals": _between(each, since, until)} for each in people)
-    actions = {**others, **{str(index): whole.actions[str(index)] for index in (*(n for n, _ in border), *inside)}}
-    return replace(whole, about=tuple(inside), actions=actions, goals=goals, people=people, vehicles=vehicles)
+    about = {str(index) for index in whole.about}
+    shown = {str(index) for index, _ in acts[max(0, begin - 1) : end]}
+
+    def is_due(goal: dict[str, Any]) -> bool:
+        by = parse_moment(goal["by"])
+        return isinstance(by, int) and (border is None or by >= border.end) and (until is None or by < until)
+
+    def then(rows: Rows, **changes: Any) -> Rows:
+        """With those who are in it where the window begins."""
+        at = {"place": border.from_} if isinstance(border, Journey) else {}
+        return tuple(Raw(written({**json.decode(each), **at, **changes})) for each in rows)
+
+    goals = [goal for person in whole.people for goal in json.decode(person).get("goals", ()) if is_due(goal)]
+    return replace(
+        whole,
+        about=tuple(index for index, _ in acts[begin:end]),
+        actions={index: act for index, act in whole.actions.items() if index in shown or index not in about},
+        goals=tuple(each for each in whole.goals if is_due(json.decode(each))),
+        people=then(whole.people, goals=goals),
+        vehicles=then(whole.vehicles),
+    )
 
 
-def _between(person: dict[str, Any], since: int | None, until: int | None) -> list[Any]:
-    return [each for each in person.get("goals", ()) if _is_between(_by(each), since, until)]
-
-
-def _by(goal: dict[str, Any]) -> int:
-    found = parse_moment(goal["by"])
-    return found if isinstance(found, int) else 0
-
-
-def _is_between(at: int, since: int | None, until: int | None) -> bool:
-    return (since is None or at >= since) and (until is None or at < until)
-
-
-def _check_person(part: Part) -> Iterator[Violation]:
-    return checked(part, check_hindrances, check_goals)
-
-
-def _check_vehicle(part: Part) -> Iterator[Violation]:
-    return checked(part, check_hindrances, check_vehicles_ready)
-
-
-PERSON = Concern("person's day", Kind.TEMPORAL, Part, _person_scopes, _check_person)
-VEHICLE = Concern("vehicle's day", Kind.TEMPORAL, Part, _vehicle_scopes, _check_vehicle)
+PERSON = Concern("person's day", Kind.TEMPORAL, Part, _person_scopes, checking(check_hindrances, check_goals))
+VEHICLE = Concern("vehicle's day", Kind.TEMPORAL, Part, _vehicle_scopes, checking(check_hindrances, check_vehicles_ready))

@@ -4,18 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sagagraph.domains.reunion.events import Event, MayReroute, RoadClosed, TravelFactor
 from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.request import Vehicle
 from sagagraph.domains.reunion.rules.facts.case import Case, clock
-from sagagraph.domains.reunion.rules.facts.simulation import Obstacle
+from sagagraph.domains.reunion.rules.facts.part import (
+    Part,
+    checking,
+    events_about,
+    known_places,
+    raw,
+    raw_act,
+    raw_events,
+    raw_people,
+)
+from sagagraph.validators.concern import Concern
+from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
+
+
+def _scopes(case: Case) -> Iterator[tuple[str, Part]]:
+    """The driver is shown as in the problem; of riders it matters only that they are known."""
+    for index, journey in case.journeys:
+        vehicle, ends = case.world.vehicles.get(journey.vehicle), {journey.from_, journey.to}
+        drivers = () if journey.driver is None else (journey.driver,)
+        riders = [name for name in journey.riders if name != journey.driver]
+        yield (
+            f"{journey.vehicle}, action {index}",
+            Part(
+                about=(index,),
+                actions={str(index): raw_act(journey)},
+                places=known_places(case, ends),
+                roads=tuple(raw(each) for each in case.problem.travel_minutes if {each.here, each.there} == ends),
+                people=(*raw_people(case, drivers), *raw_people(case, riders, ("name", "place"))),
+                vehicles=() if vehicle is None else (raw(vehicle),),
+                events=(
+                    *events_about(case, journey.people),
+                    *raw_events(each for each in case.world.events if _is_on_the_way(each, journey)),
+                ),
+                rerouted=case.is_rerouted(index),
+            ),
+        )
+
+
+def _is_on_the_way(event: Event, journey: Journey) -> bool:
+    match event:
+        case TravelFactor():
+            return event.place in (journey.from_, journey.to)
+        case RoadClosed():
+            return {event.from_, event.to} == {journey.from_, journey.to}
+        case MayReroute():
+            return event.vehicle == journey.vehicle
+        case _:
+            return False
 
 
 def check_roads(case: Case) -> Iterator[Violation]:
     for index, journey in case.journeys:
         if {journey.from_, journey.to} <= case.problem.places.keys():
-            rerouted = case.history.is_rerouted(index) if case.history else None
-            yield from _check_road(case, index, journey, case.world.needed(journey, rerouted=rerouted))
+            yield from _check_road(case, index, journey, case.world.needed(journey, rerouted=case.is_rerouted(index)))
 
 
 def _check_road(case: Case, index: int, journey: Journey, needed: int | None) -> Iterator[Violation]:
@@ -82,30 +129,4 @@ def check_seats(case: Case) -> Iterator[Violation]:
             )
 
 
-def check_vehicles_ready(case: Case) -> Iterator[Violation]:
-    """Check for rentals that are not unlocked, and vehicles that have broken down."""
-    hindered = [each for each in case.simulation.hindrances if each.obstacle is Obstacle.NOT_YET_AVAILABLE]
-    early = {each.index for each in hindered if each.subject.is_vehicle}
-    for index, journey in case.journeys:
-        vehicle = case.world.vehicles.get(journey.vehicle)
-        why = vehicle and index not in early and _not_ready(case, vehicle, journey)
-        if why:
-            yield Violation(
-                code="NOT_YET_AVAILABLE",
-                message=f"{journey.vehicle} leaves {journey.from_} at {clock(journey.start)[0]}: {why}",
-                scope={"vehicle": journey.vehicle, "action": index},
-                evidence={"starts": clock(journey.start)[0]},
-            )
-
-
-def _not_ready(case: Case, vehicle: Vehicle, journey: Journey) -> str:
-    down = case.world.breakdown(vehicle.name, journey.start)
-    if down is not None:
-        until = "" if down.until is None else f" until {clock(down.until)[0]}"
-        return f"it is down from {clock(down.at)[0]} on{until}"
-    if vehicle.unlocked_by is None:
-        return ""
-    unlocked, by = case.first_end(vehicle.unlocked_by), f"it is unlocked by {vehicle.unlocked_by!r}"
-    if unlocked is None:
-        return "" if case.is_accounted_for(vehicle.unlocked_by) else f"{by}, which nobody does"
-    return f"{by} at {clock(unlocked)[0]}" if journey.start < unlocked else ""
+JOURNEYS = Concern("journey", Kind.FACTUAL, Part, _scopes, checking(check_roads, check_drivers, check_seats))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.request import PersonGoal
-from sagagraph.domains.reunion.rules.facts.case import Case, clock, listed
+from sagagraph.domains.reunion.request import PersonGoal, Vehicle
+from sagagraph.domains.reunion.rules.facts.case import Case, clock
 from sagagraph.domains.reunion.rules.facts.simulation import Hindrance, Obstacle, Subject
 from sagagraph.validators.verdict import Violation
 
@@ -18,11 +18,6 @@ def check_hindrances(case: Case) -> Iterator[Violation]:
     for each in case.simulation.hindrances:
         groups.setdefault((each.obstacle, each.index), []).append(each)
     yield from (_hindered(case, group) for group in groups.values())
-
-
-def check_misplaced(case: Case) -> Iterator[Violation]:
-    for index in case.simulation.misplaced:
-        yield _misplaced(case, index)
 
 
 def _hindered(case: Case, group: list[Hindrance]) -> Violation:
@@ -63,15 +58,35 @@ def _doing(case: Case, index: int) -> str:
     return f"on the way {act.from_} to {act.to}" if isinstance(act, Journey) else f"at work on {act.task!r}"
 
 
-def _misplaced(case: Case, index: int) -> Violation:
-    work = dict(case.works)[index]
-    own = case.world.tasks[work.task].place
-    return Violation(
-        code="CONTINUITY",
-        message=f"{listed(list(work.who))} at {clock(work.start)[0]}: {work.task!r} is done at {own}, not at {work.place}",
-        scope={"people": list(work.who), "task": work.task, "place": work.place, "action": index},
-        evidence={"place": own, "stated": work.place},
-    )
+def check_vehicles_ready(case: Case) -> Iterator[Violation]:
+    """Check for rentals that are not unlocked, and vehicles that have broken down."""
+    hindered = [each for each in case.simulation.hindrances if each.obstacle is Obstacle.NOT_YET_AVAILABLE]
+    early = {each.index for each in hindered if each.subject.is_vehicle}
+    for index, journey in case.journeys:
+        vehicle = case.world.vehicles.get(journey.vehicle)
+        why = vehicle and index not in early and _not_ready(case, vehicle, journey)
+        if why:
+            yield Violation(
+                code="NOT_YET_AVAILABLE",
+                message=f"{journey.vehicle} leaves {journey.from_} at {clock(journey.start)[0]}: {why}",
+                scope={"vehicle": journey.vehicle, "action": index},
+                evidence={"starts": clock(journey.start)[0]},
+            )
+
+
+def _not_ready(case: Case, vehicle: Vehicle, journey: Journey) -> str:
+    down = case.world.breakdown(vehicle.name, journey.start)
+    if down is not None:
+        until = "" if down.until is None else f" until {clock(down.until)[0]}"
+        return f"it is down from {clock(down.at)[0]} on{until}"
+    if vehicle.unlocked_by is None:
+        return ""
+    unlocked, by = case.first_end(vehicle.unlocked_by), f"it is unlocked by {vehicle.unlocked_by!r}"
+    if unlocked is None:
+        is_reported = not case.world.tasks[vehicle.unlocked_by].optional
+        may_be_done = any(vehicle.unlocked_by == each.task or each.other_tasks for each in case.traces)
+        return "" if is_reported or may_be_done else f"{by}, which nobody does"
+    return f"{by} at {clock(unlocked)[0]}" if journey.start < unlocked else ""
 
 
 def check_goals(case: Case) -> Iterator[Violation]:

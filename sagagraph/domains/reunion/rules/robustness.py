@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan, Work
-from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Attention, Objective, Person, ReunionProblem, Road
+from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Attention, Objective, ReunionProblem
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import whole_minutes
@@ -32,13 +32,22 @@ class Disturbance:
 
 def disturbances(problem: ReunionProblem) -> Iterator[Disturbance]:
     for person in problem.people:
-        is_expected = person.from_ is not None
-        later = problem if not is_expected else _with_person(problem, person)
-        yield Disturbance(f"{person.name} is {LATE_MINUTES} minutes late", later, None if is_expected else person.name)
+        words = f"{person.name} is {LATE_MINUTES} minutes late"
+        if person.from_ is None:
+            yield Disturbance(words, problem, person.name)
+        else:
+            late = person.model_copy(update={"from_": person.from_ + LATE_MINUTES})
+            people = tuple(late if each is person else each for each in problem.people)
+            yield Disturbance(words, problem.model_copy(update={"people": people}))
     roads = {frozenset((each.here, each.there)): each for each in problem.travel_minutes if each.here != each.there}
     for ends, road in roads.items():
+        slow = (
+            each.model_copy(update={"amount": SLOW_ROAD * each.amount}) if {each.here, each.there} == ends else each
+            for each in problem.travel_minutes
+        )
         way = f"{problem.places[road.here]} to {problem.places[road.there]}"
-        yield Disturbance(f"{way} takes half as long again", _with_road(problem, ends))
+        slowed = problem.model_copy(update={"travel_minutes": tuple(slow)})
+        yield Disturbance(f"{way} takes half as long again", slowed)
 
 
 def not_survived(problem: ReunionProblem, plan: ReunionPlan) -> tuple[Disturbance, ...]:
@@ -62,18 +71,6 @@ def slack_told(problem: ReunionProblem, plan: ReunionPlan) -> tuple[str, ...]:
     if not broken:
         return (f"it still works out if anybody is {LATE_MINUTES} minutes late, or any road takes half as long again",)
     return tuple(f"if {each.words}, {each.breaks}" for each in broken)
-
-
-def _with_person(problem: ReunionProblem, late: Person) -> ReunionProblem:
-    changed = late.model_copy(update={"from_": (late.from_ or 0) + LATE_MINUTES})
-    return problem.model_copy(update={"people": tuple(changed if each is late else each for each in problem.people)})
-
-
-def _with_road(problem: ReunionProblem, ends: frozenset[str]) -> ReunionProblem:
-    def slowed(road: Road) -> Road:
-        return road.model_copy(update={"amount": SLOW_ROAD * road.amount}) if {road.here, road.there} == ends else road
-
-    return problem.model_copy(update={"travel_minutes": tuple(slowed(each) for each in problem.travel_minutes)})
 
 
 @dataclass(slots=True)

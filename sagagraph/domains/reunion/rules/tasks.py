@@ -5,8 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sagagraph.domains.reunion.rules.facts.case import Case, clock, listed
+from sagagraph.domains.reunion.rules.facts.part import (
+    Part,
+    at_its_site,
+    checking,
+    events_about,
+    first_work,
+    known_places,
+    raw_people,
+    raw_task,
+)
 from sagagraph.domains.reunion.times import whole_minutes
+from sagagraph.validators.concern import Concern
+from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
+
+
+def _scopes(case: Case) -> Iterator[tuple[str, Part]]:
+    for index, work in case.works:
+        task = case.world.tasks[work.task]
+        before = {each: act for name in task.after for each, act in first_work(case, name).items()}
+        yield (
+            f"task {work.task!r}, action {index}",
+            Part(
+                about=(index,),
+                actions={**before, str(index): at_its_site(case, index, work)},
+                places=known_places(case, (task.place, work.place, case.simulation.sites.get(index))),
+                people=raw_people(case, work.people),
+                tasks=(*raw_task(case, work.task), *(each for name in task.after for each in raw_task(case, name, "attention"))),
+                events=events_about(case, work.people),
+            ),
+        )
+
+
+def check_misplaced(case: Case) -> Iterator[Violation]:
+    for index, work in case.works:
+        own = case.world.tasks[work.task].place
+        if own not in (None, work.place) and work.place in case.problem.places:
+            yield Violation(
+                code="CONTINUITY",
+                message=f"{listed(work.who)} at {clock(work.start)[0]}: {work.task!r} is done at {own}, not at {work.place}",
+                scope={"people": list(work.who), "task": work.task, "place": work.place, "action": index},
+                evidence={"place": own, "stated": work.place},
+            )
 
 
 def check_windows(case: Case) -> Iterator[Violation]:
@@ -68,3 +109,12 @@ def _at(
         scope={"people": who, "task": work.task, **({"place": place} if place else {}), "action": index},
         evidence=dict(evidence or {}),
     )
+
+
+TASKS = Concern(
+    "task",
+    Kind.CONSTRAINT,
+    Part,
+    _scopes,
+    checking(check_misplaced, check_windows, check_durations, check_order, check_workers),
+)

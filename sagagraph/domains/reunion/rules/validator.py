@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_plan
 from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.rules.actions import JOURNEYS, NAMES, TASKS
 from sagagraph.domains.reunion.rules.company import ALONE, APART, WATCHED
 from sagagraph.domains.reunion.rules.days import PERSON, VEHICLE
 from sagagraph.domains.reunion.rules.facts.case import Case, clock
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.history import History
+from sagagraph.domains.reunion.rules.journeys import JOURNEYS
+from sagagraph.domains.reunion.rules.references import NAMES
+from sagagraph.domains.reunion.rules.tasks import TASKS
 from sagagraph.domains.reunion.rules.whole import MISSING, PAST, UNREAD
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.concern import Concern, Remembered, certified, judge_scopes
 from sagagraph.validators.rulebook import history_end
 from sagagraph.validators.verdict import Verdict, Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sagagraph.domains.reunion.rules.facts.case import Case
 
 CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
     UNREAD,
@@ -95,6 +92,8 @@ _ORDER: Final = (
 
 def seen_together(verdict: Verdict, case: Case) -> Verdict:
     """The verdict with one violation for each action and obstacle, which names everybody concerned."""
+    if not verdict.violations:
+        return verdict
     shared: dict[tuple[str, Any], list[Violation]] = {}
     others: list[Violation] = []
     for each in verdict.violations:
@@ -107,15 +106,12 @@ def seen_together(verdict: Verdict, case: Case) -> Verdict:
 
     def place(violation: Violation) -> tuple[bool, int, int, int]:
         action = violation.scope.get("action")
-        goal: Any = (_first(violation.scope.get("people")), violation.scope.get("place"), violation.evidence.get("by"))
-        number = goals.get(goal, 0) if violation.code == "GOAL_MISSED" else 0
+        number = 0
+        if violation.code == "GOAL_MISSED":
+            number = goals[violation.scope["people"][0], violation.scope["place"], violation.evidence["by"]]
         return action is None, action if isinstance(action, int) else 0, _ORDER.index(violation.code), number
 
     return verdict.model_copy(update={"violations": sorted(found, key=place)})
-
-
-def _first(names: Any) -> Any:
-    return names[0] if names else None
 
 
 def _one(group: list[Violation], case: Case) -> Violation:
@@ -132,12 +128,8 @@ def _one(group: list[Violation], case: Case) -> Violation:
         code=first.code,
         message=begin + "; ".join(each.message.removeprefix(begin) for each in everybody),
         scope={**scope, **{name: first.scope[name] for name in ("place", "action") if name in first.scope}},
-        evidence={**first.evidence, "each": _told(everybody)},
+        evidence={**first.evidence, "each": [told for each in everybody for told in each.evidence["each"]]},
     )
-
-
-def _told(violations: Iterable[Violation]) -> list[Any]:
-    return [told for each in violations for told in each.evidence["each"]]
 
 
 def _name(violation: Violation) -> str:

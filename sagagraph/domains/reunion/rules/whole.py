@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from sagagraph.domains.reunion.events import EVENTS, MayReroute
 from sagagraph.domains.reunion.parsing import Broken, ParsedPlan
 from sagagraph.domains.reunion.plan import Act, Journey
-from sagagraph.domains.reunion.rules.facts.case import clock
+from sagagraph.domains.reunion.rules.facts.case import Case, clock
 from sagagraph.domains.reunion.rules.facts.history import History
-from sagagraph.domains.reunion.rules.facts.part import ACTIONS, act_json, json_of_event
+from sagagraph.domains.reunion.rules.facts.part import Json, act_json, event_json, read_act
 from sagagraph.domains.reunion.rules.references import not_readable
-from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.concern import Concern, windows, written
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sagagraph.domains.reunion.plan import Act
-    from sagagraph.domains.reunion.rules.facts.case import Case
-
-Json = dict[str, Any]
 
 
 class Unread(Struct, frozen=True, array_like=True):
@@ -117,21 +109,20 @@ def _under_way(history: History, act: Act) -> Iterator[Json]:
     during = [event for event in history.events if act.start < event.at < act.end] if isinstance(act, Journey) else []
     for number, event in enumerate(during):
         if number == 0 or (isinstance(event, MayReroute) and isinstance(act, Journey) and event.vehicle == act.vehicle):
-            yield json_of_event(event)
+            yield event_json(event)
 
 
 def _check_past(view: PastView) -> Iterator[Violation]:
     for each in view.told:
-        acts = {side: ACTIONS.validate_python({0: said})[0] for side, said in (("old", each.old), ("new", each.new)) if said}
-        if each.new_index is None and each.old_index is not None:
-            yield from dropped(each.old_index, acts["old"], view.until)
-        elif each.old_index is None and each.new_index is not None:
-            yield from inserted(each.new_index, acts["new"], view.until)
-        elif each.old_index is not None and each.new_index is not None:
-            pair = ParsedPlan({each.old_index: acts["old"]}), ParsedPlan({each.new_index: acts["new"]})
-            history = History(*pair, view.until, EVENTS.validate_python(list(each.events)))
-            if not history.stands(acts["old"], acts["new"]):
-                yield rewritten(each.old_index, acts["old"], each.new_index, acts["new"], view.until)
+        old, new = (None if said is None else read_act(written(said)) for said in (each.old, each.new))
+        if each.old_index is not None and old and each.new_index is not None and new:
+            pair = ParsedPlan({each.old_index: old}), ParsedPlan({each.new_index: new})
+            if not History(*pair, view.until, EVENTS.validate_python(list(each.events))).stands(old, new):
+                yield rewritten(each.old_index, old, each.new_index, new, view.until)
+        elif each.old_index is not None and old:
+            yield from dropped(each.old_index, old, view.until)
+        elif each.new_index is not None and new:
+            yield from inserted(each.new_index, new, view.until)
 
 
 UNREAD = Concern("readable actions", Kind.SYNTACTIC, UnreadView, _unread_scopes, _check_unread)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from pydantic import TypeAdapter
 
 from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK, ReunionProblem
-from sagagraph.domains.reunion.text.estimates import Estimate, estimates
+from sagagraph.domains.reunion.text.estimates import estimates
 from sagagraph.domains.reunion.text.facts import (
     ApartFact,
     CompanyFact,
@@ -76,14 +76,12 @@ class Assembly:
         self._add_tasks()
         self._keep_apart()
         wanted = [each.objective for each in self._of(ObjectiveFact)]
-        self.problem["objectives"] = wanted or self.problem["objectives"] or self._usual()
+        usual = AS_PEOPLE_PLAN if len(self.problem["people"]) <= MOST_WITH_SLACK else AS_PEOPLE_PLAN[-1:]
+        self.problem["objectives"] = wanted or self.problem["objectives"] or [each.value for each in usual]
         self.problem["places"] = self._places_used()
-        self.estimates: tuple[Estimate, ...] = tuple(self._estimated())
-        self.problem["travel_minutes"] += [[each.here, each.there, each.minutes] for each in self.estimates]
-
-    def _estimated(self) -> Iterator[Estimate]:
         told = ((row[0], row[1]) for row in self.problem["travel_minutes"])
-        yield from estimates(self.problem["places"], told, self._shared_goal().get("place"))
+        self.estimates = tuple(estimates(self.problem["places"], told, self._shared_goal().get("place")))
+        self.problem["travel_minutes"] += [[each.here, each.there, each.minutes] for each in self.estimates]
 
     def _places_used(self) -> Row:
         """Without those that only had to be passed."""
@@ -101,10 +99,6 @@ class Assembly:
             others = [names for names in self.problem["apart"] if {*map(plain, names)} != {*map(plain, each.people)}]
             names = [self._row("people", name)[0]["name"] for name in each.people]
             self.problem["apart"] = [*others, names] if each.is_wanted else others
-
-    def _usual(self) -> list[str]:
-        usual = AS_PEOPLE_PLAN if len(self.problem["people"]) <= MOST_WITH_SLACK else AS_PEOPLE_PLAN[-1:]
-        return [each.value for each in usual]
 
     def _of(self, kind: type[_F]) -> list[_F]:
         return [each for each in self._facts.values() if isinstance(each, kind)]

@@ -41,7 +41,7 @@ def tagged(sentence: str) -> Passage:
     tag_numbers(passage)
     tag_clock(passage)
     passage.tag("when", _SAYS.time, lambda found: _when(found, found.get("time", Clock)))
-    passage.tag("when", _SAYS.bare_hour, lambda found: _when(found, _hour(found.get("n", Number))))
+    passage.tag("when", _SAYS.bare_hour, _at_an_hour)
     passage.tag("amount", _SAYS.amount, _amount)
     return passage
 
@@ -55,6 +55,11 @@ def _on_the_clock(found: re.Match[str]) -> str:
     return f"{minutes // 60}:{minutes % 60:02}{half}"
 
 
+def _at_an_hour(found: Found) -> When | None:
+    number = found.get("n", Number)
+    return None if number is None or number.count is None else _when(found, Clock(number.count, is_exact=False))
+
+
 def _when(found: Found, clock: Clock | None) -> When | None:
     if clock is None:
         return None
@@ -63,10 +68,6 @@ def _when(found: Found, clock: Clock | None) -> When | None:
     how = found["how"] or "at"
     is_last_midnight = minutes == 24 * 60 and how not in ("by", "before", "until", "till")
     return When(how, 0 if is_last_midnight else minutes) if minutes <= 24 * 60 else None
-
-
-def _hour(number: Number | None) -> Clock | None:
-    return None if number is None or number.count is None else Clock(number.count, is_exact=False)
 
 
 def _amount(found: Found) -> Amount:

@@ -10,7 +10,12 @@ from sagagraph.domains.reunion.text.places import plain
 
 
 @dataclass(frozen=True, slots=True)
-class PersonFact:
+class Fact:
+    """A fact of a reunion, as one clause states it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonFact(Fact):
     """A fact about one person; None was not said. `from_` in minutes since midnight."""
 
     name: str
@@ -27,7 +32,7 @@ class PersonFact:
 
 
 @dataclass(frozen=True, slots=True)
-class VehicleFact:
+class VehicleFact(Fact):
     """A fact about a vehicle. `drivers` None: not said; empty: it brings its own."""
 
     name: str
@@ -37,7 +42,7 @@ class VehicleFact:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskFact:
+class TaskFact(Fact):
     name: str
     place: str | None = None
     minutes: int | None = None
@@ -49,7 +54,7 @@ class TaskFact:
 
 
 @dataclass(frozen=True, slots=True)
-class HoursFact:
+class HoursFact(Fact):
     """When a place is open."""
 
     place: str
@@ -58,7 +63,7 @@ class HoursFact:
 
 
 @dataclass(frozen=True, slots=True)
-class GoalFact:
+class GoalFact(Fact):
     """A goal. `people` empty: everybody. `event`: what it is for, if that was said."""
 
     people: tuple[str, ...] = ()
@@ -68,7 +73,7 @@ class GoalFact:
 
 
 @dataclass(frozen=True, slots=True)
-class RoadFact:
+class RoadFact(Fact):
     here: str
     there: str
     minutes: float | None = None
@@ -76,12 +81,12 @@ class RoadFact:
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectiveFact:
+class ObjectiveFact(Fact):
     objective: str
 
 
 @dataclass(frozen=True, slots=True)
-class CompanyFact:
+class CompanyFact(Fact):
     """Whether these must not wait alone. `people` empty: nobody must."""
 
     people: tuple[str, ...] = ()
@@ -89,7 +94,7 @@ class CompanyFact:
 
 
 @dataclass(frozen=True, slots=True)
-class ApartFact:
+class ApartFact(Fact):
     """Whether these must not work side by side."""
 
     people: tuple[str, ...]
@@ -97,7 +102,7 @@ class ApartFact:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceFact:
+class PlaceFact(Fact):
     """A short name for a place."""
 
     key: str
@@ -105,33 +110,18 @@ class PlaceFact:
 
 
 @dataclass(frozen=True, slots=True)
-class KerbFact:
+class KerbFact(Fact):
     """How long everybody who lands takes to the kerb."""
 
     minutes: int
 
 
 @dataclass(frozen=True, slots=True)
-class TruismFact:
+class TruismFact(Fact):
     """What holds in every plan, or changes none."""
 
     words: str
 
-
-Fact = (
-    PersonFact
-    | VehicleFact
-    | TaskFact
-    | HoursFact
-    | GoalFact
-    | RoadFact
-    | ObjectiveFact
-    | CompanyFact
-    | ApartFact
-    | PlaceFact
-    | KerbFact
-    | TruismFact
-)
 
 Key = tuple[type[Fact], object]
 Sense = frozenset[tuple[Key, frozenset[object]]]

@@ -58,10 +58,8 @@ class Places:
         return key
 
     def described(self) -> dict[str, str]:
-        return {key: f"{name} airport" if self._is_named_less(key, name) else name for key, name in self._names.items()}
-
-    def _is_named_less(self, key: str, name: str) -> bool:
-        return key in self._airports and key not in self._given and "airport" not in name.lower()
+        bare = {key for key in self._airports - self._given.keys() if "airport" not in self._names[key].lower()}
+        return {key: f"{name} airport" if key in bare else name for key, name in self._names.items()}
 
     def _alike(self, wanted: str) -> Iterator[str]:
         """Match `home` with `home in Boston`; `airport` with the only one there is."""

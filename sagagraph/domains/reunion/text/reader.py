@@ -142,15 +142,10 @@ class _Reading:
             if end is not None:
                 self._leave_out(unread_from, at)
                 unread_from = end
-            else:
-                self._lose_track(self._part(at, at + 1))
+            elif len((words := self._part(at, at + 1)).split()) > 1 and names_in(words):
+                self.context = replace(self.context, people=())  # whom `he` means after it is nobody before it
             at = end or at + 1
         self._leave_out(unread_from, at)
-
-    def _lose_track(self, words: str) -> None:
-        """Whom `he` means after a clause about somebody that was not understood is nobody before it."""
-        if len(words.split()) > 1 and names_in(words):
-            self.context = replace(self.context, people=())
 
     def _read_clause(self, begin: int) -> int | None:
         """Return where the next clause begins; None if none begins here."""

@@ -47,13 +47,11 @@ def meaning_of(transcript: Transcript) -> Meaning:
     """Return the meaning. Raises `InvalidInputError` for sentences that contradict one another, or the problem they add to."""
     partial = partial_of(transcript)
     questions = partial.missing()
-    return Meaning(questions, partial.notes, None if questions else _with_added(partial.complete(), transcript.added))
-
-
-def _with_added(problem: ReunionProblem, ids: Iterable[str]) -> ReunionProblem:
-    """Add suggestions, leaving out those that are no longer made."""
-    proposed = {each.id for each in suggestions(problem)}
-    return accept(problem, [each for each in ids if each in proposed])
+    if questions:
+        return Meaning(questions, partial.notes, None)
+    problem = partial.complete()
+    proposed = {each.id for each in suggestions(problem)}  # others, which were added before, are no longer made
+    return Meaning((), partial.notes, accept(problem, [each for each in transcript.added if each in proposed]))
 
 
 def partial_of(transcript: Transcript) -> PartialProblem:
@@ -116,18 +114,14 @@ def _settled(transcript: Transcript, heard: Iterable[Sentence]) -> Revision:
 
 
 def _check_names(sentence: Sentence, known: list[str]) -> None:
-    """Raises `InvalidInputError` for somebody new who is nearly called like somebody known: more likely it is a slip."""
+    """Raises `InvalidInputError` for somebody new who is called like somebody known but for one slip of a letter."""
     for name in (fact.name for fact in sentence.facts if isinstance(fact, PersonFact)):
-        alike = [each for each in known if name.isalpha() and len(name) >= _LONG and _is_a_slip(each, name)]
+        is_long = name.isalpha() and len(name) >= _LONG
+        alike = [each for each in known if is_long and OSA.distance(each.casefold(), name.casefold()) == 1]
         if alike and name not in known and not _TOO.search(sentence.text):
             raise InvalidInputError(
                 f"Do you mean {alike[0]}? Write the name as before, or say first that {name} comes, too.", field="text"
             )
-
-
-def _is_a_slip(known: str, name: str) -> bool:
-    """One letter too few, too many, or another, or two that changed places."""
-    return OSA.distance(known.casefold(), name.casefold()) == 1
 
 
 def _with_one_more(transcript: Transcript, new: Sentence) -> tuple[Transcript, list[tuple[str, str]]]:

@@ -105,21 +105,14 @@ def _numbers(text: str) -> set[float]:
 async def in_plainer_words(text: str, transcript: Transcript, model: Model) -> tuple[Revision | None, str]:
     """Return the model's reading and a line for the speaker. None if the model is of no help: the rules' reading stands."""
     try:
-        said = await reworded(text, model=model, places=_places(transcript))
+        known = partial_of(transcript).problem["places"] if transcript.base is None else transcript.base.places
+        said = await reworded(text, model=model, places=(*known, *known.values()))
         if said is None:
             return None, "The model could not put it in plainer words either."
-        return with_said(transcript, ". ".join(each.rstrip(" .") for each in said)), _shown(said, model)
+        plain = " ".join(f"{each.rstrip(' .')}." for each in said)
+        shown = f"In plainer words, by {model.name}: {plain} Change them in the list of what you have said, where they are wrong."
+        return with_said(transcript, plain), shown
     except ModelError as exc:
         return None, f"The model could not be asked, so I went on without it: {exc}."
     except InvalidInputError:
         return None, "What the model made of it does not fit, so I went on without it."
-
-
-def _shown(said: tuple[str, ...], model: Model) -> str:
-    plain = " ".join(f"{each.rstrip(' .')}." for each in said)
-    return f"In plainer words, by {model.name}: {plain} Change them in the list of what you have said, where they are wrong."
-
-
-def _places(transcript: Transcript) -> tuple[str, ...]:
-    known = partial_of(transcript).problem["places"] if transcript.base is None else transcript.base.places
-    return (*known, *known.values())

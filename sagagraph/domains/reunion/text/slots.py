@@ -58,14 +58,9 @@ def _pairwise(clause: Clause) -> Iterator[Fact]:
     yield from (_between(clause, here, there) for here, there in combinations(letters, 2))
 
 
-def _rental(clause: Clause) -> Iterator[Fact]:
-    if clause.minutes is not None:
-        yield TaskFact("rent a car", minutes=clause.minutes, is_errand=True)
-
-
 _ROADS: Final[dict[str, Reader]] = {
     "kerb": lambda it: () if it.minutes is None else (KerbFact(it.minutes),),
-    "rental": _rental,
+    "rental": lambda it: () if it.minutes is None else (TaskFact("rent a car", minutes=it.minutes, is_errand=True),),
     "road": lambda it: (_between(it, it.words("here"), it.words("there")),),
     "to_all": lambda it: (_between(it, it.words("here"), ""),),
     "pairwise": _pairwise,
@@ -107,24 +102,15 @@ _COMPANY: Final[dict[str, Reader]] = {
 
 # -- the occasion ----------------------------------------------------------------------------------------------------
 
-
-def _occasion(clause: Clause) -> Iterator[Fact]:
-    if clause.when or clause.place:
-        yield GoalFact((), clause.place, clause.by, clause.words("event"))
-
-
-def _named_place(clause: Clause) -> Iterator[Fact]:
-    """`Gift shop G`: a place and its short name."""
-    if _SAYS.place.search(clause.place or ""):
-        yield PlaceFact(clause.words("letter"), clause.place or "")
-
-
 _OCCASIONS: Final[dict[str, Reader]] = {
-    "occasion": _occasion,
+    "occasion": lambda it: (GoalFact((), it.place, it.by, it.words("event")),) if it.when or it.place else (),
     "everybody": lambda it: (GoalFact((), it.place, it.by),) if it.when else (),
     "objective": lambda it: (ObjectiveFact("driving_minutes" if it.said("time") else "distance"),),
 }
-_NAMED: Final[dict[str, Reader]] = {"place": _named_place, "people": lambda it: map(PersonFact, it.whom)}
+_NAMED: Final[dict[str, Reader]] = {
+    "place": lambda it: (PlaceFact(it.words("letter"), it.place),) if it.place and _SAYS.place.search(it.place) else (),
+    "people": lambda it: map(PersonFact, it.whom),
+}
 
 # -- people: where and from when they are, how they get about, where they have to be ---------------------------------------
 
@@ -199,16 +185,10 @@ def _left_alone(clause: Clause) -> Iterator[Fact]:
         yield TaskFact(name, watched=True)
 
 
-def _chore(clause: Clause) -> Iterator[Fact]:
+def _chore(clause: Clause, name: str, *since: str) -> Iterator[Fact]:
     who = () if clause.said("somebody") else clause.people
-    closes = clause.at("by", "before", "until", "till")
-    yield TaskFact(clause.words("chore"), clause.place, clause.minutes, clause.at("after", "from", "at"), closes, who=who)
-
-
-def _errand(clause: Clause) -> Iterator[Fact]:
-    who = () if clause.said("somebody") else clause.people
-    opens, closes = clause.at("after", "from"), clause.at("by", "before", "until")
-    yield TaskFact(clause.words("thing"), clause.place, clause.minutes, opens, closes, is_errand=True, who=who)
+    opens, closes = clause.at("after", "from", *since), clause.at("by", "before", "until", "till")
+    yield TaskFact(clause.words(name), clause.place, clause.minutes, opens, closes, is_errand=name == "thing", who=who)
 
 
 def _car_of(clause: Clause) -> Iterator[Fact]:
@@ -218,21 +198,16 @@ def _car_of(clause: Clause) -> Iterator[Fact]:
         yield VehicleFact(f"{name}'s car", seats=seats.count if seats else None, drivers=(name,))
 
 
-def _taxi(clause: Clause) -> Iterator[Fact]:
-    if clause.place:
-        yield VehicleFact(clause.words("named"), clause.place, clause.number, ())
-
-
 _THINGS: Final[dict[str, Reader]] = {
     "passenger": lambda it: (PersonFact(name, replace(it, name=name).place, drives=False) for name in it.whom),
-    "chore": _chore,
-    "errand": _errand,
+    "chore": lambda it: _chore(it, "chore", "at"),
+    "errand": lambda it: _chore(it, "thing"),
     "task": _task,
     "left_alone": _left_alone,
     "hours": _hours,
     "watched": lambda it: (TaskFact(it.words("thing"), watched=True),),
     "car_of": _car_of,
-    "taxi": _taxi,
+    "taxi": lambda it: (VehicleFact(it.words("named"), it.place, it.number, ()),) if it.place else (),
     "seats": lambda it: (VehicleFact(f"{name}'s car", seats=it.number, drivers=(name,)) for name in it.people),
     "goes_on": _goes_on,
 }

@@ -10,22 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
-from sagagraph.domains.travel.actions.bookings import (
-    Booking,
-    BookingRequest,
-    CancelledBooking,
-    CapturedPayment,
-    Dispatch,
-    DispatchRequest,
-    KeepRequest,
-    PaymentRequest,
-    PriceCheck,
-    PriceCheckResult,
-    RefundedPayment,
-)
+from msgspec.structs import replace
+
+from sagagraph.domains.travel.actions import bookings as b
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text, told_in
-from sagagraph.domains.travel.actions.patience import PATIENCE_S, for_questions, patient
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.provider.provider import Labels, Marks, ReservationProvider
 from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation, VoidReceipt
@@ -37,7 +27,32 @@ from sagagraph.saga.engine.actions import Action, Function, Guarantees, UndoCost
 from sagagraph.saga.engine.call import Probe
 from sagagraph.validators.verdict import Violation
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.policy import Policy, Retry
+from sagagraph.workflow.policy import Backoff, CompensationPolicy, LoopGuards, Policy, Retry
+
+PATIENCE_S: Final = 3600.0
+"""How long is waited between the attempts of one call, all together, before it is given up or held."""
+_BACKOFF: Final = Backoff(base_s=0.1, cap_s=60.0, jitter=0.5)
+_TIMEOUT_S: Final = 10.0
+_YEARS: Final = timedelta(days=3650).total_seconds()
+
+
+def patient(patience_s: float) -> Policy:
+    """Return the policy of effects: each worker waits for so long; a trip may be resumed years after its first attempt."""
+    attempts = max(4, _BACKOFF.attempts_within(patience_s))
+    return Policy(
+        retry=Retry(max_attempts=attempts),
+        backoff=_BACKOFF,
+        timeout_s=_TIMEOUT_S,
+        compensation=CompensationPolicy(max_attempts=max(6, attempts), timeout_s=_TIMEOUT_S),
+        unknown_probes=max(3, attempts),
+        loop_guards=LoopGuards(max_iterations=1_000_000, deadline_s=_YEARS),
+    )
+
+
+def for_questions(policy: Policy) -> Policy:
+    """Return the policy of what only asks: an outage says nothing about the answer, so it is held and does not fail."""
+    return replace(policy, retry=replace(policy.retry, holds=True))
+
 
 POLICY = patient(PATIENCE_S)
 OUTBOX = "outbox"
@@ -117,11 +132,11 @@ class _Service:
         first = landed[0]
         if isinstance(first, Reservation):
             return Probe.undone(_cancelled(first))
-        return Probe.undone(RefundedPayment(payment_id=first.id, amount=first.amount, currency=first.currency))
+        return Probe.undone(b.RefundedPayment(payment_id=first.id, amount=first.amount, currency=first.currency))
 
 
 def _questions(service: _Service) -> Iterator[Action]:
-    async def check_prices(request: PriceCheck, _call: Call) -> PriceCheckResult:
+    async def check_prices(request: b.PriceCheck, _call: Call) -> b.PriceCheckResult:
         for quoted in request.offers:
             offer = await service.provider.offer(quoted.offer_id)
             if offer is None or offer.left < 1:
@@ -131,9 +146,9 @@ def _questions(service: _Service) -> Iterator[Action]:
                     f"offer {quoted.offer_id} costs {money_text(offer.price)} now, {money_text(quoted.price)} was approved",
                     code="price_changed",
                 )
-        return PriceCheckResult(checked=len(request.offers))
+        return b.PriceCheckResult(checked=len(request.offers))
 
-    async def keep_booking(request: KeepRequest, _call: Call) -> Booking:
+    async def keep_booking(request: b.KeepRequest, _call: Call) -> b.Booking:
         """Check on the provider's books that the booking stands."""
         found = await service.provider.find(request.kind, request.key)
         for each in found.reservations:
@@ -147,12 +162,12 @@ def _questions(service: _Service) -> Iterator[Action]:
 
 
 def _booking_action(service: _Service, kind: str) -> Action:
-    async def book(request: BookingRequest, call: Call) -> Booking:
+    async def book(request: b.BookingRequest, call: Call) -> b.Booking:
         marks = await service.marks(call)
         what = request.kind, request.offer_id, request.quantity
         return _booked(await service.provider.book(*what, expected_price=request.price, **marks))
 
-    async def cancel(request: BookingRequest, booking: Booking, call: Call) -> CancelledBooking:
+    async def cancel(request: b.BookingRequest, booking: b.Booking, call: Call) -> b.CancelledBooking:
         """Cancel a booking, unless an earlier call or the provider has cancelled it already."""
         known = await service.known(request.kind, booking.reservation_id, call)
         if isinstance(known, Reservation) and known.state == "cancelled":
@@ -160,15 +175,15 @@ def _booking_action(service: _Service, kind: str) -> Action:
         receipt = await service.provider.cancel(booking.reservation_id, **await service.marks(call))
         most = booking.cancellation.fee_at(receipt.created_at)
         _hold_to_plan(check_cancelled(receipt.fee, receipt.currency, most, booking.currency))
-        return CancelledBooking(reservation_id=booking.reservation_id, fee=receipt.fee, currency=receipt.currency)
+        return b.CancelledBooking(reservation_id=booking.reservation_id, fee=receipt.fee, currency=receipt.currency)
 
-    async def find(request: BookingRequest, call: Call) -> Probe:
+    async def find(request: b.BookingRequest, call: Call) -> Probe:
         return await service.probe(request.kind, call)
 
-    async def void(request: BookingRequest, call: Call) -> CancelledBooking:
-        return CancelledBooking(reservation_id=None, fee=(await service.void(request.kind, call)).fee, currency="USD")
+    async def void(request: b.BookingRequest, call: Call) -> b.CancelledBooking:
+        return b.CancelledBooking(reservation_id=None, fee=(await service.void(request.kind, call)).fee, currency="USD")
 
-    async def undo_cost(_request: BookingRequest, booking: Booking) -> UndoCost:
+    async def undo_cost(_request: b.BookingRequest, booking: b.Booking) -> UndoCost:
         fee = booking.cancellation.fee_at(await service.provider.now())
         return UndoCost(float(fee), booking.currency, f"a cancellation fee of {money_text(fee)}" if fee else "")
 
@@ -186,29 +201,29 @@ def _booking_action(service: _Service, kind: str) -> Action:
 
 
 def _payment_action(service: _Service) -> Action:
-    async def capture_payment(request: PaymentRequest, call: Call) -> CapturedPayment:
+    async def capture_payment(request: b.PaymentRequest, call: Call) -> b.CapturedPayment:
         marks, booked = await service.marks(call), [each for each in request.reservations if each is not None]
         return _captured(await service.provider.capture(request.due, request.currency, booked, **marks))
 
-    async def refund(_request: PaymentRequest, payment: CapturedPayment, call: Call) -> RefundedPayment:
+    async def refund(_request: b.PaymentRequest, payment: b.CapturedPayment, call: Call) -> b.RefundedPayment:
         await service.known("payment", payment.payment_id, call)
         receipt = await service.provider.refund(payment.payment_id, **await service.marks(call))
         found = tuple(check_refunded(receipt.amount, receipt.currency, payment.amount, payment.currency))
         if not (found and service.given.void and receipt.currency == payment.currency):
             _hold_to_plan(found)
-            return RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
+            return b.RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
         # Voiding the payment's key gives back what is not refunded yet, however often it is called.
         await service.void("payment", call)
         repaired = "; ".join(each.message for each in found)
         known = {"payment_id": payment.payment_id, "amount": payment.amount, "currency": payment.currency}
-        return RefundedPayment(**known, repaired=repaired)
+        return b.RefundedPayment(**known, repaired=repaired)
 
-    async def find(_request: PaymentRequest, call: Call) -> Probe:
+    async def find(_request: b.PaymentRequest, call: Call) -> Probe:
         return await service.probe("payment", call)
 
-    async def void(request: PaymentRequest, call: Call) -> RefundedPayment:
+    async def void(request: b.PaymentRequest, call: Call) -> b.RefundedPayment:
         await service.void("payment", call)
-        return RefundedPayment(payment_id=None, amount=request.due, currency=request.currency)
+        return b.RefundedPayment(payment_id=None, amount=request.due, currency=request.currency)
 
     return action(
         capture_payment,
@@ -225,7 +240,7 @@ def _payment_action(service: _Service) -> Action:
 def _dispatch_action(outbox: Path) -> Action:
     """Make the action that sends files named by the operation's key: sending an itinerary again writes the same files."""
 
-    def send_itinerary(request: DispatchRequest, call: Call) -> Dispatch:
+    def send_itinerary(request: b.DispatchRequest, call: Call) -> b.Dispatch:
         folder = outbox / file_name(call.saga_id)
         folder.mkdir(parents=True, exist_ok=True)
         ics = itinerary_ics(request.itinerary, request.reservations, created=request.captured_at)
@@ -234,7 +249,7 @@ def _dispatch_action(outbox: Path) -> Action:
         write_whole(folder / "itinerary.txt", text.encode())
         plan, reservations = told_in((folder / "itinerary.ics").read_bytes())
         files = {"calendar": str(folder / "itinerary.ics"), "text": str(folder / "itinerary.txt")}
-        return Dispatch(**files, plan=plan, reservations=reservations)
+        return b.Dispatch(**files, plan=plan, reservations=reservations)
 
     return action(
         send_itinerary,
@@ -257,8 +272,8 @@ def _hold_to_plan(violations: Iterable[Violation]) -> None:
         raise Refused(f"it was carried out, but not as agreed: {found}", code="answer_rejected")
 
 
-def _booked(reservation: Reservation) -> Booking:
-    return Booking(
+def _booked(reservation: Reservation) -> b.Booking:
+    return b.Booking(
         reservation_id=reservation.id,
         price=reservation.price,
         currency=reservation.currency,
@@ -267,11 +282,11 @@ def _booked(reservation: Reservation) -> Booking:
     )
 
 
-def _cancelled(reservation: Reservation) -> CancelledBooking:
-    return CancelledBooking(reservation_id=reservation.id, fee=reservation.fee, currency=reservation.currency)
+def _cancelled(reservation: Reservation) -> b.CancelledBooking:
+    return b.CancelledBooking(reservation_id=reservation.id, fee=reservation.fee, currency=reservation.currency)
 
 
-def _captured(payment: Payment) -> CapturedPayment:
-    return CapturedPayment(
+def _captured(payment: Payment) -> b.CapturedPayment:
+    return b.CapturedPayment(
         payment_id=payment.id, amount=payment.amount, currency=payment.currency, captured_at=payment.created_at
     )

@@ -205,8 +205,8 @@ def _booking_specs(
 
 def _settled(why: str, instead: str, why_not: str) -> dict[str, Any]:
     """Return the remarks on a step that every trip has."""
-    remarks = {"reasoning": f"the budget agent: {why}", "confidence": 1.0}
-    return {**remarks, "alternatives": ({"title": instead, "note": why_not},)}
+    alternatives = ({"title": instead, "note": why_not},)
+    return {"reasoning": f"the budget agent: {why}", "confidence": 1.0, "alternatives": alternatives}
 
 
 _INSURED: Final = _settled(

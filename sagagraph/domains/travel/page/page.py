@@ -11,20 +11,8 @@ from sagagraph.context.model import Model
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.page import wishes as w
 from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
-from sagagraph.domains.travel.page.wishes import (
-    STOP,
-    aim_of,
-    chosen,
-    from_shown_days,
-    has,
-    other_stars,
-    stay_meant,
-    unread_and_preferred,
-    wishes_of,
-    with_stars,
-    without,
-)
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings
@@ -37,27 +25,14 @@ from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.language.utterance.tongues import cannot_read, tongue_of
 from sagagraph.money import cost_text, money_text
+from sagagraph.planning import page as p
 from sagagraph.planning.fault_desk import FaultDesk
-from sagagraph.planning.page import (
-    Bar,
-    Connection,
-    Detail,
-    Disruption,
-    Download,
-    Draft,
-    Line,
-    Page,
-    Place,
-    PlanView,
-    Preference,
-    Route,
-)
 from sagagraph.saga.core.state import Saga
 
 _KINDS: Final = ("hotel", "flight", "train", "payment")
 
 
-class TravelPage(Page):
+class TravelPage(p.Page):
     domain: Travel
     title = "A trip"
     outcome = "everything is booked"
@@ -66,7 +41,7 @@ class TravelPage(Page):
         "I can change the cities and nights, dates, hours, who travels, rooms, budget, stars and direct flights: say it like "
         "“4 nights in Paris” or “for 2 people”; or ask me about the plan."
     )
-    elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays without it."
+    elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays w.without it."
     examples = (
         "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
@@ -84,7 +59,7 @@ class TravelPage(Page):
 
     # -- wishes --------------------------------------------------------------------------------------------------------
 
-    async def read(self, text: str, known: Any | None) -> Draft:
+    async def read(self, text: str, known: Any | None) -> p.Draft:
         """Read by the rules; what they do not read whole, and other languages, by the model as well, if there is one."""
         before, tongue = known or PartialRequest(), tongue_of(text)
         if tongue is not None and self.model is None:
@@ -98,7 +73,7 @@ class TravelPage(Page):
                 text, model=self.model, cities=self.domain.cities, today=await self.today(), known=before, read=read
             )
         except ModelError as exc:
-            aside = f"The model could not be asked, so I went on without it: {exc}."
+            aside = f"The model could not be asked, so I went on w.without it: {exc}."
             return replace(self._draft(read or before, aside), failed=exc)
         if found is None:
             return self._draft(read or before.model_copy(update={"unread": (text,)}))
@@ -114,24 +89,24 @@ class TravelPage(Page):
         today = await self.today()
         return parse_request(request, cities=self.domain.cities, today=today).model_dump(mode="json")
 
-    def draft_of(self, request: Any) -> Draft:
+    def draft_of(self, request: Any) -> p.Draft:
         trip = wish_of(request)
         follows = trip.rooms == -(-trip.travellers // 2)
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
 
-    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
+    async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
         if text is None:
-            return self._draft(without(known, key))
-        place = STOP.fullmatch(key)
+            return self._draft(w.without(known, key))
+        place = w.STOP.fullmatch(key)
         if place is not None:
             return self._draft(await self._with_stop(known, int(place[1]), text))
-        rest = without(known, key)
+        rest = w.without(known, key)
         asked = Question(field=key, text=f"{text!r} is not understood")
         said = await self._read(text, rest.model_copy(update={"doubts": (asked, *rest.doubts)}))
-        if asked in said.doubts and not has(said, key):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed", field=key)
+        if asked in said.doubts and not w.has(said, key):
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed", field=key)
         if doubt := next((each for each in said.doubts if each not in rest.doubts and each != asked), None):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed. {doubt.text}", field=key)
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed. {doubt.text}", field=key)
         return self._draft(said.model_copy(update={"doubts": tuple(each for each in said.doubts if each != asked)}))
 
     async def _with_stop(self, known: PartialRequest, place: int, text: str) -> PartialRequest:
@@ -139,64 +114,64 @@ class TravelPage(Page):
         if len(alone.stops) != 1 or alone.stops[0].city is None:
             unknown = f" {alone.stops[0].unknown}." if len(alone.stops) == 1 else ""
             hint = "Say one city and how many nights, like 3 nights in Cologne"
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed.{unknown} {hint}", field="stops")
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed.{unknown} {hint}", field="stops")
         stop = alone.stops[0] if alone.stops[0].nights else alone.stops[0].lasting(known.stops[place].nights)
         stops = (*known.stops[:place], stop, *known.stops[place + 1 :])
         return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
-    def _draft(self, partial: PartialRequest, *asides: str) -> Draft:
+    def _draft(self, partial: PartialRequest, *asides: str) -> p.Draft:
         missing = partial.missing()
         questions = tuple(each.text for each in missing)
         field = missing[0].field if missing else ""
         request = None if questions else partial.complete().model_dump(mode="json")
-        unread, preferences = unread_and_preferred(partial.unread)
+        unread, preferences = w.unread_and_preferred(partial.unread)
         if preferences:
             words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
             asides = (
                 *asides,
                 f"Not yet applied: {words}. It chooses among plans that are there: say it once more when they are.",
             )
-        return Draft(partial, tuple(wishes_of(partial)), questions, unread, request, asides=asides, field=field)
+        return p.Draft(partial, tuple(w.wishes_of(partial)), questions, unread, request, asides=asides, field=field)
 
-    async def preferred(self, text: str, saga: Saga) -> Preference | None:
+    async def preferred(self, text: str, saga: Saga) -> p.Preference | None:
         known = self.draft_of(saga.request).known
-        if (aim := aim_of(text)) is None:
+        if (aim := w.aim_of(text)) is None:
             return await self._moved(text, saga, known)
-        if (stay := stay_meant(text, saga)) is not None:
-            stars = other_stars(aim, stay, saga)
+        if (stay := w.stay_meant(text, saga)) is not None:
+            stars = w.other_stars(aim, stay, saga)
             if isinstance(stars, str):
-                return Preference(said=stars)
-            return Preference(draft=self._draft(with_stars(known, stay.city, stars)))
+                return p.Preference(said=stars)
+            return p.Preference(draft=self._draft(w.with_stars(known, stay.city, stars)))
         said = await self._read(text, known)
         if said.model_copy(update={"unread": known.unread}) != known:
             return None
-        return chosen(aim, saga, unread_and_preferred(said.unread)[0])
+        return w.chosen(aim, saga, w.unread_and_preferred(said.unread)[0])
 
-    async def _moved(self, text: str, saga: Saga, known: PartialRequest) -> Preference | None:
+    async def _moved(self, text: str, saga: Saga, known: PartialRequest) -> p.Preference | None:
         """`A day earlier` than the plan that is shown, where no day was wished for."""
-        shown = from_shown_days(text, saga, known)
+        shown = w.from_shown_days(text, saga, known)
         if shown is None:
             return None
         said = await self._read(text, shown)
         others = {"depart": None, "first": None, "last": None}
         is_moved = said.depart != shown.depart and not said.doubts and not said.unread
         same = is_moved and said.model_copy(update=others) == shown.model_copy(update=others)
-        return Preference(draft=self._draft(said)) if same else None
+        return p.Preference(draft=self._draft(said)) if same else None
 
     # -- plans ---------------------------------------------------------------------------------------------------------
 
-    def view(self, plan: Any) -> PlanView:
-        def place(name: str) -> Place:
+    def view(self, plan: Any) -> p.PlanView:
+        def place(name: str) -> p.Place:
             city = self.domain.cities.require(name, field="city")
-            return Place(name, city.longitude, city.latitude)
+            return p.Place(name, city.longitude, city.latitude)
 
         legs = Itinerary.model_validate(plan).legs
         journeys = [leg.offer for leg in legs if not isinstance(leg.offer, HotelOffer)]
         connections = (
-            Connection(place(each.origin_city), place(each.destination_city), each.kind, f"{each.carrier} {each.number}")
+            p.Connection(place(each.origin_city), place(each.destination_city), each.kind, f"{each.carrier} {each.number}")
             for each in journeys
         )
-        return PlanView(tuple(map(_line, legs)), tuple(map(_bar, legs)), Route(tuple(connections), is_map=True))
+        return p.PlanView(tuple(map(_line, legs)), tuple(map(_bar, legs)), p.Route(tuple(connections), is_map=True))
 
     def price(self, plan: Any, cost: Mapping[str, Any] | None) -> str:
         converted = None if plan is None else Itinerary.model_validate(plan).converted
@@ -205,55 +180,52 @@ class TravelPage(Page):
             return paid
         return f"{money_text(converted.total, converted.currency)} ({paid}, at the rate of {converted.on:%-d %B %Y})"
 
-    def details(self, saga: Saga) -> tuple[Detail, ...]:
+    def details(self, saga: Saga) -> tuple[p.Detail, ...]:
         return () if saga.plan.content is None else tuple(details(saga))
 
-    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
-        return disruptions(saga)
+    disruptions = staticmethod(disruptions)
+    disruption_in = staticmethod(disruption_in)
 
-    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
-        return disruption_in(text, saga)
-
-    async def happens(self, saga: Saga, disruption: Disruption) -> None:
+    async def happens(self, saga: Saga, disruption: p.Disruption) -> None:
         if self.desk is not None and await self.desk.is_open():
             for name in disruption.lost:
                 await self.desk.withdraw(str(saga.operations[name].output["reservation_id"]))
 
-    def downloads(self, saga: Saga) -> tuple[Download, ...]:
+    def downloads(self, saga: Saga) -> tuple[p.Download, ...]:
         if saga.plan.content is None:
             return ()
         itinerary = Itinerary.model_validate(saga.plan.content)
         booked = {each.id: str(each.output["reservation_id"]) for each in bookings(saga) if each.succeeded}
         created = datetime.fromtimestamp(saga.last_at, UTC)
         return (
-            Download("trip.ics", "text/calendar", itinerary_ics(itinerary, booked, created=created)),
-            Download("trip.txt", "text/plain", itinerary_text(itinerary, booked).encode()),
+            p.Download("trip.ics", "text/calendar", itinerary_ics(itinerary, booked, created=created)),
+            p.Download("trip.txt", "text/plain", itinerary_text(itinerary, booked).encode()),
         )
 
 
-def _bar(leg: Leg) -> Bar:
+def _bar(leg: Leg) -> p.Bar:
     offer = leg.offer
     if isinstance(offer, HotelOffer):
         begins = datetime.combine(offer.check_in, offer.check_in_from)
         ends = datetime.combine(offer.check_out, offer.check_out_until)
-        return Bar(f"Stay in {offer.city}", f"{offer.name}, {offer.stars} stars", "hotel", begins, ends, leg.label)
+        return p.Bar(f"Stay in {offer.city}", f"{offer.name}, {offer.stars} stars", "hotel", begins, ends, leg.label)
     departs, arrives = offer.departs.replace(tzinfo=None), offer.arrives.replace(tzinfo=None)
     row = f"{offer.origin_city} → {offer.destination_city}"
-    return Bar(row, f"{offer.carrier} {offer.number}", offer.kind, departs, max(arrives, departs), leg.label)
+    return p.Bar(row, f"{offer.carrier} {offer.number}", offer.kind, departs, max(arrives, departs), leg.label)
 
 
-def _line(leg: Leg) -> Line:
+def _line(leg: Leg) -> p.Line:
     offer = leg.offer
     price = money_text(offer.price, offer.currency)
     if isinstance(offer, HotelOffer):
         when = f"{_day(offer.check_in)} – {_day(offer.check_out)}, {count_text(offer.nights, 'night')}"
         begins = datetime.combine(offer.check_in, offer.check_in_from)
-        return Line(line_key(leg), f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price, begins)
+        return p.Line(line_key(leg), f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price, begins)
     stops = "direct" if not offer.stops else f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
     how = "" if offer.kind == "train" else f", {stops}"
     when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}"
     what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
-    return Line(line_key(leg), what, when, price, offer.departs.replace(tzinfo=None))
+    return p.Line(line_key(leg), what, when, price, offer.departs.replace(tzinfo=None))
 
 
 def _day(day: date) -> str:

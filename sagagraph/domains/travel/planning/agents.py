@@ -115,8 +115,14 @@ class TripTeam:
         rates = None if self.request.currency == PRICE_CURRENCY or self.request.budget is None else await self.provider.rates()
         market = Market.of(offers.values(), await self.provider.now(), self._trip(said).legs[0].begins, rates)
         why = {each.choose: (each, by.by) for by in said.values() for some in by.candidates.values() for each in some}
-        in_order = sorted(left, key=lambda label: int(label.removeprefix("T")))
-        wholes = _put_together(self.request, market, left) or [tuple(offers[left[label][0].choose] for label in in_order)]
+        ranks = {each.choose: rank for some in left.values() for rank, each in enumerate(some)}
+        weigh_trip = balance(self.request)
+        preferred = best_path(self.request, market, lambda offer: (ranks[offer.offer_id], *weigh_trip(offer)))
+        paths = [path for path in (preferred, best_path(self.request, market, price_alone)) if path is not None]
+        wholes = list({path.ids: path.offers for path in paths}.values())
+        if not wholes:
+            in_order = sorted(left, key=lambda label: int(label.removeprefix("T")))
+            wholes = [tuple(offers[left[label][0].choose] for label in in_order)]
         return tuple(self._itinerary(found, rates, why, said) for found in wholes)
 
     def _itinerary(
@@ -164,15 +170,6 @@ def _of_leg(leg: Leg, trips: Iterable[Itinerary]) -> tuple[tuple[Option, ...], t
     return tuple(options), tuple(candidates)
 
 
-def _put_together(request: TripRequest, market: Market, left: Mapping[str, Sequence[Candidate]]) -> list[tuple[Offer, ...]]:
-    """Return the trip that the agents prefer, and the cheapest, of what fits together; none if nothing does."""
-    ranks = {each.choose: rank for some in left.values() for rank, each in enumerate(some)}
-    weigh_trip = balance(request)
-    preferred = best_path(request, market, lambda offer: (ranks[offer.offer_id], *weigh_trip(offer)))
-    found = [path for path in (preferred, best_path(request, market, price_alone)) if path is not None]
-    return list({path.ids: path.offers for path in found}.values())
-
-
 def _choice_of(part: str, trips: Sequence[tuple[str, Mapping[str, Any], Itinerary, str]]) -> Task:
     """Return the choice between whole trips. The search is as sure of one as of its legs in the mean."""
     proposed = []
@@ -184,7 +181,6 @@ def _choice_of(part: str, trips: Sequence[tuple[str, Mapping[str, Any], Itinerar
 
 
 def _days(trip: Itinerary) -> dict[str, Any]:
-    """Return when it leaves, stays and comes back."""
     stays = [f"{stay.city} {stay.check_in} to {stay.check_out}" for stay in trip.stays]
     return {
         "what": "; ".join([f"leave {trip.legs[0].begins}", *stays, f"end {trip.legs[-1].ends}"]),

@@ -105,7 +105,11 @@ def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Ac
     amendment = amendment_of(saga)
     if amendment is None:
         raise AssertionError(f"saga {saga.id!r} amends nothing")
-    kept = _kept(amendment, itinerary)
+    # What the parent has booked of this itinerary, with its title: legs, and their insurance.
+    kept = {leg.label: headline(leg.offer) for leg in itinerary.legs if leg.label in amendment.by_id}
+    covers = covers_of(itinerary, amendment.by_id)
+    titles = {covers[leg.label]: leg.cover.name for leg in itinerary.legs if leg.cover is not None}
+    kept |= {name: title for name, title in titles.items() if name in amendment.by_id}
     version = saga.plan.version + last_version(amendment) + 1
     dropped = tuple(each.id for each in amendment.stands if each.action in BOOKINGS and each.id not in kept)
     is_same = not dropped and all(leg.label in kept for leg in itinerary.legs)
@@ -120,14 +124,6 @@ def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Ac
         afterwards=tuple(undoing),
         is_paid=is_same,
     )
-
-
-def _kept(amendment: Amendment, itinerary: Itinerary) -> dict[str, str]:
-    """Return what the parent has booked of this itinerary, with its title: legs, and their insurance."""
-    kept = {leg.label: headline(leg.offer) for leg in itinerary.legs if leg.label in amendment.by_id}
-    covers = covers_of(itinerary, amendment.by_id)
-    titles = {covers[leg.label]: leg.cover.name for leg in itinerary.legs if leg.cover is not None}
-    return kept | {name: title for name, title in titles.items() if name in amendment.by_id}
 
 
 def _keeping(amendment: Amendment, name: str, title: str, actions: Mapping[str, Action]) -> OperationSpec:

@@ -9,15 +9,7 @@ from itertools import zip_longest
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
 from sagagraph.domains.travel.plan import Alternative, Choice
-from sagagraph.domains.travel.planning.market import (
-    Market,
-    can_be_boarded,
-    is_sensible_train,
-    journeys_of,
-    keeps_hours,
-    keeps_weekdays,
-    pairs_of,
-)
+from sagagraph.domains.travel.planning import market as m
 from sagagraph.domains.travel.planning.measures import converted, discomfort_of
 from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
@@ -32,7 +24,7 @@ _ALTERNATIVES = 3
 # -- why this one ----------------------------------------------------------------------------------------------------
 
 
-def reasons(request: TripRequest, market: Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
+def reasons(request: TripRequest, market: m.Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
     """Return the reasons. `others`: every proposed path, this one among them."""
     party = f" for {count_text(request.travellers, 'traveller')}" if request.travellers > 1 else ""
     said = [f"{', '.join(titles)}: {_money(path.cents)}{party}, {duration_text(_minutes_of(path))} under way"]
@@ -63,7 +55,7 @@ def _against(path: Path, others: tuple[Path, ...]) -> Iterator[str]:
         yield f"{listed(worse)} than the most comfortable"
 
 
-def _on_budget(request: TripRequest, market: Market, path: Path) -> Iterator[str]:
+def _on_budget(request: TripRequest, market: m.Market, path: Path) -> Iterator[str]:
     if request.budget is None:
         return
     other = converted(request, path.cents, market.rates)
@@ -74,7 +66,7 @@ def _on_budget(request: TripRequest, market: Market, path: Path) -> Iterator[str
     yield f"{below} below the budget of {budget}"
 
 
-def _on_directness(request: TripRequest, market: Market, path: Path) -> Iterator[str]:
+def _on_directness(request: TripRequest, market: m.Market, path: Path) -> Iterator[str]:
     flights = [offer for offer in path.offers if isinstance(offer, FlightOffer)]
     if flights and all(offer.is_direct for offer in flights):
         yield "all flights are direct"
@@ -90,7 +82,7 @@ def _on_directness(request: TripRequest, market: Market, path: Path) -> Iterator
 # -- why this offer --------------------------------------------------------------------------------------------------
 
 
-def choices(request: TripRequest, market: Market, path: Path, paths: Collection[Path]) -> Iterator[Choice]:
+def choices(request: TripRequest, market: m.Market, path: Path, paths: Collection[Path]) -> Iterator[Choice]:
     """Return, for each offer of `path`, how it compares with what else fits on its day. `paths`: the best by each measure."""
     usable = Usable(request, market, ALL_WISHES)
     for offer in path.offers:
@@ -129,7 +121,7 @@ def terms(offer: Offer) -> str:
 def _why_not(request: TripRequest, offer: Offer) -> str:
     if isinstance(offer, HotelOffer):
         return f"{terms(offer)}, or too few rooms left"
-    if not keeps_hours(request, offer) or not keeps_weekdays(request, offer):
+    if not m.keeps_hours(request, offer) or not m.keeps_weekdays(request, offer):
         return "at other hours or on other days than asked for"
     return f"{terms(offer)}: not direct, too slow, or with too few seats left"
 
@@ -157,12 +149,12 @@ def _why(offer: Offer, others: list[Offer]) -> str:
 # -- what was dropped ------------------------------------------------------------------------------------------------
 
 
-def considered(request: TripRequest, market: Market) -> Iterator[str]:
+def considered(request: TripRequest, market: m.Market) -> Iterator[str]:
     days = Usable(request, market, ALL_WISHES).departure_days
     if len(days) > 1:
         share = "some" if len(request.departure_days(days[0])) > len(days) else "all"
         yield f"compared {len(days)} days of departure, {share} from {day_text(days[0])} to {day_text(days[-1])}"
-    journeys = {(here, there): _boardable(request, market, here, there) for here, there in pairs_of(request)}
+    journeys = {(here, there): _boardable(request, market, here, there) for here, there in m.pairs_of(request)}
     yield from _on_trains(market, journeys)
     yield from _on_unwanted_journeys(request, journeys)
     for each in request.stops:
@@ -178,10 +170,10 @@ def considered(request: TripRequest, market: Market) -> Iterator[str]:
         yield f"{count_text(full, 'offer')} dropped, with too few seats or rooms left"
 
 
-def _on_trains(market: Market, journeys: Mapping[tuple[str, str], list[Transport]]) -> Iterator[str]:
+def _on_trains(market: m.Market, journeys: Mapping[tuple[str, str], list[Transport]]) -> Iterator[str]:
     for (here, there), offers in journeys.items():
         trains = [offer for offer in offers if isinstance(offer, TrainOffer)]
-        sensible = [train.duration_minutes for train in trains if is_sensible_train(train)]
+        sensible = [train.duration_minutes for train in trains if m.is_sensible_train(train)]
         if sensible and len(trains) < len(offers):
             yield f"{here} to {there}: flights compared with trains, the fastest of which takes {duration_text(min(sensible))}"
         elif sensible:
@@ -199,7 +191,7 @@ def _on_unwanted_journeys(request: TripRequest, journeys: Mapping[tuple[str, str
             yield f"{here} to {there}: {dropped} of {len(flights)} flights dropped, as they are not direct"
     every = [offer for offers in journeys.values() for offer in offers]
     weekdays = " or ".join(day.capitalize() for day in request.not_on)
-    for keeps, what in ((keeps_hours, "at other hours than asked for"), (keeps_weekdays, f"on {weekdays}")):
+    for keeps, what in ((m.keeps_hours, "at other hours than asked for"), (m.keeps_weekdays, f"on {weekdays}")):
         dropped = sum(not keeps(request, offer) for offer in every)
         if dropped:
             yield f"{dropped} of {len(every)} journeys dropped, {what}"
@@ -209,7 +201,7 @@ def _on_unwanted_journeys(request: TripRequest, journeys: Mapping[tuple[str, str
 
 
 def why_not(
-    request: TripRequest, market: Market, conflict: tuple[str, ...], relaxations: tuple[Relaxation, ...]
+    request: TripRequest, market: m.Market, conflict: tuple[str, ...], relaxations: tuple[Relaxation, ...]
 ) -> tuple[str, ...]:
     """Return what cannot be met together, and what would help; if nothing conflicts, what is not available at all."""
     if not market.departure_days:
@@ -222,12 +214,12 @@ def why_not(
     return (f"no trip keeps these wishes together: {'; '.join(conflict)}", *kept)
 
 
-def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
+def _on_what_is_missing(request: TripRequest, market: m.Market) -> Iterator[str]:
     """Explain the first thing on the way that is not available at all: nothing beyond it was asked for."""
     seats = f"has {count_text(request.travellers, 'seat')} on the days in question"
     if request.order is Order.ANY:  # what no order of the stops can do without
-        reached = {there for here, there in pairs_of(request) if _boardable(request, market, here, there)}
-        missing = dict.fromkeys(there for _, there in pairs_of(request) if there not in reached)
+        reached = {there for here, there in m.pairs_of(request) if _boardable(request, market, here, there)}
+        missing = dict.fromkeys(there for _, there in m.pairs_of(request) if there not in reached)
         full = [said for stop in request.stops if stop.city in reached for said in _without_room(request, market, stop)]
         if missing:
             yield f"no flight or train to {' or '.join(missing)} {seats}"
@@ -235,7 +227,7 @@ def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
         if not missing and not full:
             yield "the journeys and hotels that can be had do not fit together in any order"
         return
-    for (here, there), stop in zip_longest(journeys_of(request), request.stops):
+    for (here, there), stop in zip_longest(m.journeys_of(request), request.stops):
         if not _boardable(request, market, here, there):
             yield f"no flight or train from {here} to {there} {seats}"
             return
@@ -245,7 +237,7 @@ def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
     yield "the journeys and hotels that can be had do not fit together"
 
 
-def _without_room(request: TripRequest, market: Market, stop: Stop) -> Iterator[str]:
+def _without_room(request: TripRequest, market: m.Market, stop: Stop) -> Iterator[str]:
     if not any(hotel.left >= request.rooms for hotel in _hotels_of(market, stop)):
         rooms, nights = count_text(request.rooms, "room"), count_text(stop.nights, "night")
         yield f"no hotel in {stop.city} has {rooms} left for {nights} on the days in question"
@@ -254,16 +246,16 @@ def _without_room(request: TripRequest, market: Market, stop: Stop) -> Iterator[
 # -- reading the market ----------------------------------------------------------------------------------------------
 
 
-def _boardable(request: TripRequest, market: Market, here: str, there: str) -> list[Transport]:
+def _boardable(request: TripRequest, market: m.Market, here: str, there: str) -> list[Transport]:
     return [
         offer
         for (origin, destination, _), offers in market.journeys.items()
         for offer in offers
-        if (origin, destination) == (here, there) and can_be_boarded(offer, request.travellers, market.now)
+        if (origin, destination) == (here, there) and m.can_be_boarded(offer, request.travellers, market.now)
     ]
 
 
-def _hotels_of(market: Market, stop: Stop) -> list[HotelOffer]:
+def _hotels_of(market: m.Market, stop: Stop) -> list[HotelOffer]:
     return [
         hotel
         for (city, nights, _), hotels in market.stays.items()

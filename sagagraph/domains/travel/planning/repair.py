@@ -59,6 +59,11 @@ class Damage:
         return tuple(each for each in self.stands if each.leg.offer.offer_id not in self.lost) if self.fitting else ()
 
     @property
+    def booked(self) -> dict[str, Offer]:
+        """The offers that can be kept, by label: they are reserved, whatever is left for others."""
+        return {each.leg.label: each.leg.offer.model_copy(update={"left": 99}) for each in self.usable}
+
+    @property
     def has_same_route(self) -> bool:
         planned = self.itinerary.request
         return (journeys_of(planned), planned.stops) == (journeys_of(self.request), self.request.stops)
@@ -91,19 +96,13 @@ async def repair(damage: Damage, provider: ReservationProvider, cities: Collecti
 
 async def _still_to_be_had(damage: Damage, provider: ReservationProvider) -> dict[str, Offer]:
     """Return the legs that are as planned, by label: booked, or offered at the same price."""
-    booked = {each.leg.label for each in damage.usable}
-    asked = [leg for leg in damage.fitting if leg.label not in booked]
+    found = damage.booked
+    asked = [leg for leg in damage.fitting if leg.label not in found]
     quotes = await asyncio.gather(*(provider.offer(leg.offer.offer_id) for leg in asked))
-    found: dict[str, Offer] = {each.leg.label: _as_booked(each) for each in damage.usable}
     for leg, quote in zip(asked, quotes, strict=True):
         if quote is not None and quote.price == leg.offer.price and _may_be_had(damage, quote):
             found[leg.label] = quote
     return found
-
-
-def _as_booked(stands: Standing) -> Offer:
-    """Return the offer as booked: it is reserved, whatever is left for others."""
-    return stands.leg.offer.model_copy(update={"left": 99})
 
 
 def _may_be_had(damage: Damage, offer: Offer) -> bool:
@@ -118,8 +117,7 @@ async def _beside_what_failed(
     """Return the smallest neighbourhood: alternatives for the day or nights of a failed leg; the rest as it is."""
     legs, request = damage.itinerary.legs, damage.request
     found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
-    booked = {each.leg.offer.offer_id: _as_booked(each) for each in damage.usable}
-    offered = {each.offer_id: each for each in chain.from_iterable(found)} | booked
+    offered = {each.offer_id: each for each in (*chain.from_iterable(found), *damage.booked.values())}
     rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
     return Market.of(offered.values(), now, legs[0].begins, rates)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date, time
 from enum import Enum
+from operator import attrgetter
 from typing import Any, Final
 
 from sagagraph.domains.travel.money import plain_amount
@@ -50,47 +51,29 @@ ALL_WISHES: Final = frozenset(Wish)
 
 def wishes_of(request: TripRequest) -> tuple[Wish, ...]:
     """Return the wishes that the request has."""
-    return tuple(wish for wish in Wish if _has(request, wish))
-
-
-def _has(request: TripRequest, wish: Wish) -> bool:
-    match wish:
-        case Wish.DEPART:
-            return request.depart is not None
-        case Wish.WINDOW:
-            return request.window is not None
-        case Wish.DIRECT:
-            return request.direct is Direct.REQUIRED
-        case Wish.STARS:
-            return request.stars != ANY_STARS or any(stop.stars is not None for stop in request.stops)
-        case Wish.BUDGET:
-            return request.budget is not None
-    return wish.weekday in request.not_on if wish.weekday else limit_of(request, wish) is not None
+    return tuple(wish for wish in Wish if without(request, [wish]) != request)
 
 
 def without(request: TripRequest, wishes: Iterable[Wish]) -> TripRequest:
     """Return the request without the limits of those wishes: for searching, not for storing."""
     for wish in wishes:
-        request = _without(request, wish)
+        match wish:
+            case Wish.DEPART:
+                request = changed(request, depart=None)
+            case Wish.WINDOW:
+                request = ending_by(request, date.max)
+            case Wish.DIRECT if request.direct is Direct.REQUIRED:
+                request = changed(request, direct=Direct.PREFERRED)
+            case Wish.STARS:
+                stops = tuple(stop.model_copy(update={"stars": None}) for stop in request.stops)
+                request = changed(request, stars=ANY_STARS, stops=stops)
+            case Wish.BUDGET:
+                request = changed(request, budget=None)
+            case _ if wish.weekday:
+                request = changed(request, not_on=tuple(day for day in request.not_on if day is not wish.weekday))
+            case _:
+                request = with_limit(request, wish, None)
     return request
-
-
-def _without(request: TripRequest, wish: Wish) -> TripRequest:
-    match wish:
-        case Wish.DEPART:
-            return changed(request, depart=None)
-        case Wish.WINDOW:
-            return request if request.window is None else ending_by(request, date.max)
-        case Wish.DIRECT:
-            return changed(request, direct=Direct.PREFERRED) if request.direct is Direct.REQUIRED else request
-        case Wish.STARS:
-            stops = tuple(stop.model_copy(update={"stars": None}) for stop in request.stops)
-            return changed(request, stars=ANY_STARS, stops=stops)
-        case Wish.BUDGET:
-            return changed(request, budget=None)
-    if wish.weekday:
-        return changed(request, not_on=tuple(day for day in request.not_on if day is not wish.weekday))
-    return with_limit(request, wish, None)
 
 
 def changed(request: TripRequest, **fields: Any) -> TripRequest:
@@ -98,17 +81,13 @@ def changed(request: TripRequest, **fields: Any) -> TripRequest:
 
 
 def ending_by(request: TripRequest, last: date) -> TripRequest:
-    """For a request with a window."""
+    """Return the request with another end of its window, if it has one."""
     return changed(request, window=request.window and request.window.model_copy(update={"last": last}))
 
 
 def limit_of(request: TripRequest, wish: Wish) -> time | None:
     """Return the limit of a wish about hours."""
-    if wish.hour is None:
-        return None
-    verb, limit = wish.hour
-    hours: Hours = getattr(request.hours, verb)
-    value: time | None = getattr(hours, limit)
+    value: time | None = wish.hour and attrgetter(".".join(wish.hour))(request.hours)
     return value
 
 

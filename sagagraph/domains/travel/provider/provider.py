@@ -19,18 +19,7 @@ from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import Rates, as_json_number
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TrainOffer
-from sagagraph.domains.travel.provider.receipts import (
-    CancellationReceipt,
-    EffectKind,
-    Found,
-    Ledger,
-    Payment,
-    ProviderGuarantees,
-    RefundReceipt,
-    Reservation,
-    ReservationKind,
-    VoidReceipt,
-)
+from sagagraph.domains.travel.provider import receipts as r
 from sagagraph.domains.travel.provider.wire import NoSuchPathError, ProviderAnswerLostError, UnknownOfferError, Wire
 from sagagraph.saga.core.decide.providers import origin_of
 
@@ -73,7 +62,7 @@ class ReservationProvider(Protocol):
         """Return the time on the clock by which deadlines are judged."""
         ...
 
-    async def guarantees(self) -> ProviderGuarantees:
+    async def guarantees(self) -> r.ProviderGuarantees:
         """Return only guarantees that are really kept; asked for once."""
         ...
 
@@ -97,33 +86,33 @@ class ReservationProvider(Protocol):
         """The offer as it stands now; None when it is gone."""
         ...
 
-    async def find(self, kind: EffectKind, key: str) -> Found:
+    async def find(self, kind: r.EffectKind, key: str) -> r.Found:
         """Return what landed under the key of a booking or payment, undone or not; empty only if nothing has certainly
         landed so far.
         """
         ...
 
-    async def ledger(self) -> Ledger:
+    async def ledger(self) -> r.Ledger:
         """Return the ledger, for tests and measurements: nothing that plans, books or undoes reads it."""
         ...
 
     async def book(
-        self, kind: ReservationKind, offer_id: str, quantity: int, *, expected_price: Decimal | None, **marks: Unpack[Marks]
-    ) -> Reservation:
+        self, kind: r.ReservationKind, offer_id: str, quantity: int, *, expected_price: Decimal | None, **marks: Unpack[Marks]
+    ) -> r.Reservation:
         """Book an offer. Refused as `price_changed` if the price is not `expected_price`."""
         ...
 
-    async def cancel(self, reservation_id: str, **marks: Unpack[Marks]) -> CancellationReceipt:
+    async def cancel(self, reservation_id: str, **marks: Unpack[Marks]) -> r.CancellationReceipt:
         """Cancel a booking for the fee that its offer named."""
         ...
 
-    async def capture(self, amount: Decimal, currency: str, reservations: Sequence[str], **marks: Unpack[Marks]) -> Payment: ...
+    async def capture(self, amount: Decimal, currency: str, reservations: Sequence[str], **marks: Unpack[Marks]) -> r.Payment: ...
 
-    async def refund(self, payment_id: str, amount: Decimal | None = None, **marks: Unpack[Marks]) -> RefundReceipt:
+    async def refund(self, payment_id: str, amount: Decimal | None = None, **marks: Unpack[Marks]) -> r.RefundReceipt:
         """Refund a payment, in full if no amount is given."""
         ...
 
-    async def void(self, kind: EffectKind, key: str, **labels: Unpack[Labels]) -> VoidReceipt:
+    async def void(self, kind: r.EffectKind, key: str, **labels: Unpack[Labels]) -> r.VoidReceipt:
         """Undo what landed under the key, and refuse every later call with it. Repeating it changes nothing."""
         ...
 
@@ -176,9 +165,9 @@ class HttpReservationProvider:
     async def now(self) -> datetime:
         return (await self._wire.read(_Clock.model_validate_json, "/clock")).now
 
-    async def guarantees(self) -> ProviderGuarantees:
+    async def guarantees(self) -> r.ProviderGuarantees:
         answer = await self._wire.read(_Guarantees.model_validate_json, "/guarantees")
-        return ProviderGuarantees(
+        return r.ProviderGuarantees(
             dedup=None if answer.dedup_s is None else timedelta(seconds=answer.dedup_s),
             void=answer.void,
             deadline=answer.deadline,
@@ -217,38 +206,40 @@ class HttpReservationProvider:
             return await self._wire.read(InsuranceOffer.model_validate_json, f"/offers/insurance.{_path_part(offer_id)}")
         return None
 
-    async def find(self, kind: EffectKind, key: str) -> Found:
-        return await self._wire.read(Found.model_validate_json, "/find", {"kind": kind, "key": key})
+    async def find(self, kind: r.EffectKind, key: str) -> r.Found:
+        return await self._wire.read(r.Found.model_validate_json, "/find", {"kind": kind, "key": key})
 
-    async def ledger(self) -> Ledger:
-        return await self._wire.read(Ledger.model_validate_json, "/ledger")
+    async def ledger(self) -> r.Ledger:
+        return await self._wire.read(r.Ledger.model_validate_json, "/ledger")
 
     # -- effects -----------------------------------------------------------------------------------------------------
 
     async def book(
-        self, kind: ReservationKind, offer_id: str, quantity: int, *, expected_price: Decimal | None, **marks: Unpack[Marks]
-    ) -> Reservation:
+        self, kind: r.ReservationKind, offer_id: str, quantity: int, *, expected_price: Decimal | None, **marks: Unpack[Marks]
+    ) -> r.Reservation:
         body: dict[str, Any] = {"kind": kind, "offer_id": offer_id, "quantity": quantity}
         if expected_price is not None:
             body["expected_price"] = as_json_number(expected_price)
-        return await self._wire.effect(Reservation.model_validate_json, "/reservations", body | _labels(marks), key=marks["key"])
+        return await self._wire.effect(
+            r.Reservation.model_validate_json, "/reservations", body | _labels(marks), key=marks["key"]
+        )
 
-    async def cancel(self, reservation_id: str, **marks: Unpack[Marks]) -> CancellationReceipt:
+    async def cancel(self, reservation_id: str, **marks: Unpack[Marks]) -> r.CancellationReceipt:
         path = f"/reservations/{_path_part(reservation_id)}/cancel"
-        return await self._wire.effect(CancellationReceipt.model_validate_json, path, _labels(marks), key=marks["key"])
+        return await self._wire.effect(r.CancellationReceipt.model_validate_json, path, _labels(marks), key=marks["key"])
 
-    async def capture(self, amount: Decimal, currency: str, reservations: Sequence[str], **marks: Unpack[Marks]) -> Payment:
+    async def capture(self, amount: Decimal, currency: str, reservations: Sequence[str], **marks: Unpack[Marks]) -> r.Payment:
         body: dict[str, Any] = {"amount": as_json_number(amount), "currency": currency, "reservations": list(reservations)}
-        return await self._wire.effect(Payment.model_validate_json, "/payments", body | _labels(marks), key=marks["key"])
+        return await self._wire.effect(r.Payment.model_validate_json, "/payments", body | _labels(marks), key=marks["key"])
 
-    async def refund(self, payment_id: str, amount: Decimal | None = None, **marks: Unpack[Marks]) -> RefundReceipt:
+    async def refund(self, payment_id: str, amount: Decimal | None = None, **marks: Unpack[Marks]) -> r.RefundReceipt:
         body: dict[str, Any] = {} if amount is None else {"amount": as_json_number(amount)}
         path = f"/payments/{_path_part(payment_id)}/refund"
-        return await self._wire.effect(RefundReceipt.model_validate_json, path, body | _labels(marks), key=marks["key"])
+        return await self._wire.effect(r.RefundReceipt.model_validate_json, path, body | _labels(marks), key=marks["key"])
 
-    async def void(self, kind: EffectKind, key: str, **labels: Unpack[Labels]) -> VoidReceipt:
+    async def void(self, kind: r.EffectKind, key: str, **labels: Unpack[Labels]) -> r.VoidReceipt:
         body: dict[str, Any] = {"kind": kind, "key": key} | _labels(labels)
-        return await self._wire.effect(VoidReceipt.model_validate_json, "/void", body, key=None)
+        return await self._wire.effect(r.VoidReceipt.model_validate_json, "/void", body, key=None)
 
 
 class _Identity(BaseModel):

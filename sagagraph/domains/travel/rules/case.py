@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import Final
 
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import Rates
-from sagagraph.domains.travel.offers import Bookable, FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.offers import Bookable, HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.validators.verdict import Violation
@@ -57,47 +57,31 @@ class Case:
     @cached_property
     def visits(self) -> tuple[Visit, ...]:
         """One visit after each journey, including the return home."""
-        groups: list[_Group] = []
+        found: list[Visit] = []
         for leg in self.itinerary.legs:
-            if isinstance(leg.offer, HotelOffer):
-                if groups:
-                    groups[-1].stays.append((leg, leg.offer))
-            else:
-                groups.append(_Group(leg, leg.offer))
-        following = [group.transport.departs.date() for group in groups[1:]]
-        return tuple(
-            Visit(
-                city=group.transport.destination_city,
-                arrives=group.transport.arrives.date(),
-                leaves=next_day if next_day is not None else self._end_of(group),
-                arrived_by=group.leg,
-                is_last=next_day is None,
-                stays=tuple(group.stays),
-            )
-            for group, next_day in zip(groups, [*following, None], strict=False)  # a plan may have no journey
-        )
+            offer = leg.offer
+            if not isinstance(offer, HotelOffer):
+                if found:
+                    found[-1] = replace(found[-1], leaves=offer.departs.date(), is_last=False)
+                day = offer.arrives.date()
+                found.append(Visit(offer.destination_city, day, day, leg, is_last=True, stays=()))
+            elif found:
+                found[-1] = replace(found[-1], stays=(*found[-1].stays, (leg, offer)))
+        return tuple(replace(visit, leaves=self._end_of(visit)) if visit.is_last else visit for visit in found)
 
     def zones(self, cities: Iterable[str]) -> dict[str, str]:
         """The time zones of these cities, as far as they are known."""
         found = {city: self.cities.zone(city) for city in cities}
         return {city: zone.key for city, zone in found.items() if zone is not None}
 
-    def _end_of(self, group: _Group) -> date:
+    def _end_of(self, visit: Visit) -> date:
         """Of the last visit. Where a one-way trip ends without a hotel, one was needed for the nights asked for."""
-        city, arrives = group.transport.destination_city, group.transport.arrives.date()
-        if city == self.request.return_to:
-            return arrives
+        if visit.city == self.request.return_to:
+            return visit.arrives
         last_stop = self.request.stops[-1]
-        ends_as_asked = self.request.return_to is None and city == last_stop.city
-        needed = arrives + timedelta(days=last_stop.nights) if ends_as_asked else arrives
-        return max((hotel.check_out for _, hotel in group.stays), default=needed)
-
-
-@dataclass
-class _Group:
-    leg: Leg
-    transport: FlightOffer | TrainOffer
-    stays: list[tuple[Leg, HotelOffer]] = field(default_factory=list)
+        ends_as_asked = self.request.return_to is None and visit.city == last_stop.city
+        needed = visit.arrives + timedelta(days=last_stop.nights) if ends_as_asked else visit.arrives
+        return max((hotel.check_out for _, hotel in visit.stays), default=needed)
 
 
 def span(labels: list[str]) -> str:

@@ -67,20 +67,14 @@ def _check_connections(view: CourseView) -> Iterator[Violation]:
             yield at(leg.label, "ROUTE", f"is in {begins}, while the traveller is in {here}", begins=begins, traveller=here)
         elif isinstance(leg, Sojourn) and latest is None:
             yield at(leg.label, "ROUTE", "is a stay before the first journey", begins=begins)
-        if isinstance(leg, Ride):
-            if latest is not None:
-                yield from _time_to_change(latest, leg)
-            latest = leg
-
-
-def _time_to_change(earlier: Ride, later: Ride) -> Iterator[Violation]:
-    """Check that nothing leaves before the traveller has arrived and had time to change."""
-    minutes = (later.departs - earlier.arrives) // timedelta(minutes=1)
-    change = AFTER_FLIGHT if earlier.kind == "flight" else FROM_TRAIN_TO_FLIGHT if later.kind == "flight" else timedelta(0)
-    needed = change // timedelta(minutes=1)
-    if minutes < needed:
-        message = f"leaves {minutes} minutes after the {earlier.kind} before it arrives; {needed} are needed"
-        yield at(later.label, "CONNECTION", message, minutes=minutes, needed=needed)
+        if isinstance(leg, Ride) and latest is not None:
+            minutes = (leg.departs - latest.arrives) // timedelta(minutes=1)
+            change = AFTER_FLIGHT if latest.kind == "flight" else FROM_TRAIN_TO_FLIGHT if leg.kind == "flight" else timedelta(0)
+            needed = change // timedelta(minutes=1)
+            if minutes < needed:
+                message = f"leaves {minutes} minutes after the {latest.kind} before it arrives; {needed} are needed"
+                yield at(leg.label, "CONNECTION", message, minutes=minutes, needed=needed)
+        latest = leg if isinstance(leg, Ride) else latest
 
 
 CONNECTIONS = Concern("connections", Kind.DEPENDENCY, CourseView, _connections_scopes, _check_connections)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -14,13 +13,12 @@ from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import Rates
 from sagagraph.domains.travel.offers import Bookable
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.request import TripRequest, parse_request
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.rules.case import Case
 from sagagraph.domains.travel.rules.course import CALENDAR, CONNECTIONS, PAST, WHOLE
 from sagagraph.domains.travel.rules.legs import LODGING, TRANSPORT
 from sagagraph.domains.travel.rules.money import MONEY, PRICES
 from sagagraph.domains.travel.rules.wishes import WISHES
-from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words
 from sagagraph.validators.concern import Concern, Remembered, judge_scopes
 from sagagraph.validators.verdict import Verdict, Violation
@@ -55,33 +53,8 @@ def validate_itinerary(
     return judge_scopes(CONCERNS, case, remembered)
 
 
-def validate_raw(
-    plan_json: object,
-    request_json: object,
-    quotes: Mapping[str, Bookable] | None,
-    *,
-    now: datetime,
-    cities: Gazetteer,
-    rates: Rates | None = None,
-) -> Verdict:
-    """Judge JSON, as text or parsed. What is no itinerary at all is INVALID: `MALFORMED`.
-
-    Raises:
-        InvalidInputError: the request is not usable, so nothing can be judged by it.
-    """
-    try:
-        wanted = json.loads(request_json) if isinstance(request_json, str | bytes) else request_json
-    except (ValueError, RecursionError) as exc:
-        raise InvalidInputError(f"is no JSON: {exc}", field="request") from exc
-    request = parse_request(wanted, cities=cities, today=now.astimezone(UTC).date())
-    itinerary = parsed_itinerary(plan_json)
-    if isinstance(itinerary, Verdict):
-        return itinerary
-    return validate_itinerary(itinerary, request, quotes, now=now, cities=cities, rates=rates)
-
-
 def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
-    """Parse an itinerary; INVALID if it is none."""
+    """Parse an itinerary from JSON, as text or parsed; what is none is INVALID: `MALFORMED`."""
     try:
         if isinstance(plan_json, str | bytes):
             return Itinerary.model_validate_json(plan_json)

@@ -35,6 +35,7 @@ def read_changes(passage: Passage, said: Said, known: PartialRequest, today: dat
     """Read changes. Without earlier statements there is nothing to change. Nights are left to `with_changed_nights`."""
     nights: list[NightsChange] = []
     passage.take(_SAYS.moved, lambda found: _moved(found, nights, said, known, today))
+    passage.take(_SAYS.freed, lambda found: _freed(found, nights, known))
     passage.take(_SAYS.nights, lambda found: _nights(found, nights, known))
     for found in passage.take(_SAYS.vague, lambda found: _stop_of(found, known) is not None):
         number = _stop_of(found, known) or 0
@@ -48,6 +49,17 @@ def _stop_of(found: Found, known: PartialRequest) -> int | None:
 
 
 # -- nights --------------------------------------------------------------------------------------------------------------
+
+
+def _freed(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
+    """`Remove Amsterdam and give me the 2 nights in Paris`: there they come beside those of Paris."""
+    span, place = found.get("span", Quantity), found.get("place", Place)
+    by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
+    named = {each.city for each in found.passage.values(Place)}
+    freed = [stop for stop in known.stops if place and stop.city in named - {place.city} and stop.nights == by]
+    if place and freed:
+        nights.append(NightsChange(by, found.passage.said(found.match["said"]), place.city))
+    return bool(freed)
 
 
 def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:

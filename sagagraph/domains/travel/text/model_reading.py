@@ -30,7 +30,7 @@ from sagagraph.language.passage import Passage
 from sagagraph.language.utterance.tongues import MONTHS, NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from sagagraph.domains.travel.cities import Gazetteer
 
@@ -165,19 +165,17 @@ class _Anchored:
     def on(self, stops: tuple[PartialStop, ...], *, is_sure: bool) -> tuple[PartialStop, ...]:
         """Return the stops with these stays. `is_sure`: of the stops there are; otherwise these may order and complete them."""
         named = {stay.city: stay for stay in self.stays}
-        if not is_sure and self.stays and {stop.city for stop in stops} - {None, *self._ends()} <= named.keys():
+        ends = {None, self.fields.get("origin"), self.fields.get("return_to")}
+        if not is_sure and self.stays and {stop.city for stop in stops} - ends <= named.keys():
             return tuple(self.stays)
         fresh = [stay for stay in self.stays if stay.city not in {stop.city for stop in stops}]
         after: list[PartialStop] = []
         for stop in stops:
             if stop.city not in self.dropped:
-                after.append(stop.lasting(_nights(stop, named)))
+                after.append(stop.lasting((named[stop.city].nights if stop.city in named else None) or stop.nights))
             elif fresh:
                 after.append(fresh[0].lasting(fresh.pop(0).nights or stop.nights))
         return (*after, *fresh)
-
-    def _ends(self) -> set[str | None]:
-        return {self.fields.get("origin"), self.fields.get("return_to")}
 
     def _holds(self, slot: Slot) -> bool:
         match slot.field:
@@ -186,7 +184,8 @@ class _Anchored:
             case SlotField.FIRST | SlotField.LAST | SlotField.DEPART:
                 return self._day(slot)
             case SlotField.TRAVELLERS | SlotField.ROOMS:
-                return self._count(slot)
+                number = int(slot.value) if slot.value.isdecimal() else 0
+                return 0 < number < 100 and _says(number, slot.quote) and self._set(slot.field.value, number)
             case SlotField.BUDGET:
                 return self._budget(slot)
             case SlotField.STARS:
@@ -239,10 +238,6 @@ class _Anchored:
         names = {SlotField.FIRST: "first", SlotField.LAST: "last", SlotField.DEPART: "depart"}
         return is_said and self._set(names[slot.field], day)
 
-    def _count(self, slot: Slot) -> bool:
-        is_number = slot.value.isdecimal() and 0 < int(slot.value) < 100
-        return is_number and _says(int(slot.value), slot.quote) and self._set(slot.field.value, int(slot.value))
-
     def _budget(self, slot: Slot) -> bool:
         amount, _, code = slot.value.replace(",", "").partition(" ")
         try:
@@ -266,10 +261,6 @@ class _Anchored:
 
 
 _SIGNS: Final = form(SIGN)
-
-
-def _nights(stop: PartialStop, named: Mapping[str | None, PartialStop]) -> int | None:
-    return (named[stop.city].nights if stop.city in named else None) or stop.nights
 
 
 def _plain(text: str) -> str:

@@ -129,19 +129,16 @@ class PartialRequest(BaseModel):
         return self._checked()
 
     def _contradictions(self) -> Iterator[Question]:
-        """Return what is complete, and does not fit together."""
+        """Return what is complete, and does not fit together, in words for somebody who never saw the fields."""
         try:
             self._checked()
+            return
         except InvalidInputError as exc:
-            yield self._asked_again(str(exc.field), str(exc).removeprefix(f"{exc.field}: "))
-
-    def _asked_again(self, field: str, complaint: str) -> Question:
-        """Return the question in words for somebody who never saw the fields."""
+            field, complaint = str(exc.field), str(exc).removeprefix(f"{exc.field}: ")
         asked = {f"stops[{n}].nights": f"How many nights in {stop.city}" for n, stop in enumerate(self.stops)}
         asked |= {"stops": "Which cities do you want to stay in", "travellers": "How many travel", "rooms": "How many rooms"}
-        if field not in asked:
-            return Question(field=field, text=complaint)
-        return Question(field=field, text=f"{asked[field]}? What was said {complaint}.")
+        text = f"{asked[field]}? What was said {complaint}." if field in asked else complaint
+        yield Question(field=field, text=text)
 
     def _checked(self) -> TripRequest:
         first = self.first or self.depart

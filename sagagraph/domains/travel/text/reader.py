@@ -9,16 +9,7 @@ from sagagraph.domains.travel.text.answers import bare_answer, in_full, is_skipp
 from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
-from sagagraph.domains.travel.text.slots import (
-    CUES,
-    TRIP_UNITS,
-    Said,
-    is_we,
-    read_budget,
-    read_party,
-    read_stars,
-    read_words,
-)
+from sagagraph.domains.travel.text.slots import CUES, TRIP_UNITS, Said, is_we, read_budget, read_party, read_stars, read_words
 from sagagraph.domains.travel.text.stays import tag_nights
 from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
 from sagagraph.language.forms import Forms
@@ -35,22 +26,7 @@ if TYPE_CHECKING:
 _SAYS: Final = Forms(__file__, "reader")
 _MEANINGLESS: Final = _SAYS.listed("MEANINGLESS")
 
-_ASKED_FIRST: Final = (
-    *(
-        "origin",
-        "stops",
-        "return_to",
-        "window",
-        "depart",
-        "travellers",
-        "rooms",
-        "budget",
-        "currency",
-        "stars",
-        "hours",
-        "not_on",
-    ),
-)
+_ASKED_FIRST: Final = _SAYS.text("ASKED_FIRST").split()
 
 
 def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialRequest | None = None) -> PartialRequest:

@@ -38,7 +38,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 
     `whole`: the sentence as it was written.
     """
-    visits, stays = find_visits(passage), find_stays(passage)
+    visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     loose = give_nights(visits, stays, passage.text)
@@ -53,10 +53,9 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             said.doubts.append(unclear)
             return unread
     stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SAYS.swapped.search(whole) is not None)
-    now = known.stops if stops is None else stops
-    now = with_loose_nights(
-        now, loose, is_in_order=_SAYS.in_order.search(whole) is not None, is_answer=not visits and known.stops != ()
-    )
+    now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
+    is_answer = only is not None or (not visits and known.stops != ())
+    now = with_loose_nights(now, loose, is_in_order=_SAYS.in_order.search(whole) is not None, is_answer=is_answer)
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
@@ -75,6 +74,14 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
+
+
+def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
+    """`Paris only`: the other stops are left out."""
+    found = passage.first(_SAYS.only)
+    place = found and (found.get("place", Place) or found.get("after", Place))
+    is_one = place is not None and len({each.city for each in passage.values(Place)}) == 1
+    return place.city if place and is_one and place.city in [stop.city for stop in known.stops] else None
 
 
 def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole: str) -> tuple[PartialStop, ...]:

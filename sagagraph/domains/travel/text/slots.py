@@ -134,12 +134,7 @@ def _doubt_of(money: Money, *, is_nightly: bool) -> str:
 
 # -- hotels --------------------------------------------------------------------------------------------------------------
 
-TRIP_UNITS: Final = {
-    **UNITS,
-    **PEOPLE,
-    "stars": {"star": r"(?:stars?(?:[- ]?rated)?\b|\*(?!\d)|★)"},
-    "rooms": {"room": r"(?:(?:double|single|twin|separate|hotel|family|shared|standard) )*rooms?\b"},
-}
+TRIP_UNITS: Final = {**UNITS, **PEOPLE, **{kind: Forms(__file__, f"units.{kind}") for kind in ("stars", "rooms")}}
 FEWEST_STARS: Final = 1
 MOST_STARS: Final = 5
 

@@ -109,12 +109,8 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_first = visit.role is Role.BARE or (n == 0 and visit.role is Role.COMMA)
-            if (
-                is_first and len(visits) == 2 and _SAYS.side_by_side.fullmatch(text, visit.end, following.start)
-            ):  # `boston lisbon`
-                visit.role = Role.ORIGIN
-                break
-            if is_first and _SAYS.link.fullmatch(text, visit.end, following.start):
+            forms = (_SAYS.link, _SAYS.side_by_side) if len(visits) == 2 else (_SAYS.link,)  # `boston lisbon`
+            if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
                 break
     for before, visit in pairwise(visits):

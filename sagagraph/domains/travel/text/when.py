@@ -26,14 +26,9 @@ _SAYS: Final = Forms(__file__, "when")
 def read_hours(passage: Passage, said: Said) -> None:
     """Only what is surely a time of day: `after 8 June` is none."""
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
-    for words, read in (
-        (_SAYS.between, _between),
-        (_SAYS.bare, _limit),
-        (_SAYS.limit, _limit),
-        (_SAYS.vague, lambda _: []),
-    ):
-        for found in passage.take(words):
-            read_limits = read(found)
+    for words in ("between", "bare", "limit", "vague"):
+        for found in passage.take(_SAYS[words]):
+            read_limits = _between(found) if words == "between" else _limit(found) if words != "vague" else []
             is_clear = bool(read_limits)
             for what, limit, moment in read_limits:
                 is_night = limit == "latest" and moment < NIGHT_ENDS

@@ -8,8 +8,9 @@ from sagagraph.domains.reunion.plan import Work
 from sagagraph.domains.reunion.request import Attention, PersonGoal
 from sagagraph.domains.reunion.rules.company import waits
 from sagagraph.domains.reunion.rules.facts.case import Case, clock
-from sagagraph.domains.reunion.rules.presence import check_hindrances, check_misplaced
+from sagagraph.domains.reunion.rules.presence import check_hindrances
 from sagagraph.domains.reunion.rules.references import not_readable
+from sagagraph.domains.reunion.rules.tasks import check_misplaced
 from sagagraph.domains.reunion.rules.whole import dropped, inserted, rewritten
 from sagagraph.validators.verdict import Violation
 

@@ -10,8 +10,8 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.facts.case import Case, Check
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.history import History
-from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats, check_vehicles_ready
-from sagagraph.domains.reunion.rules.presence import check_goals
+from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats
+from sagagraph.domains.reunion.rules.presence import check_goals, check_vehicles_ready
 from sagagraph.domains.reunion.rules.references import check_names
 from sagagraph.domains.reunion.rules.tasks import check_durations, check_order, check_windows, check_workers
 from sagagraph.errors import InvalidInputError

@@ -36,6 +36,8 @@ def found(text: str, cities: Gazetteer) -> list[str | None]:
         ("a nice hotel in Nice", ["Nice"]),
         ("Nice hotels in Berlin", ["Berlin"]),
         ("to nice", ["Nice"]),
+        ("change to nice hotels in Berlin", ["Berlin"]),
+        ("from berlin to nice for 3 nights", ["Berlin", "Nice"]),
         ("Paris, Nice and Rome", ["Paris", "Nice", "Rome"]),
         ("from Atlantis to Berlin", ["?Atlantis", "Berlin"]),
         ("from atlantis to berlin", ["?atlantis", "Berlin"]),

@@ -355,6 +355,14 @@ CONVERSATIONS = [
         ("Boston to Paris for 3 nights in May, $2000", "to Rome and Madrid, 2 nights each"),
         "Boston → Rome 2 → Madrid 2 → Boston, 2025-05-01 to 2025-05-31, $2,000",
     ),
+    (
+        ("Boston to Paris for 3 nights and Rome for 2 nights in May", "remove rome and give me the 2 nights in paris"),
+        "Boston → Paris 5 → Boston, 2025-05-01 to 2025-05-31",
+    ),
+    (
+        ("Boston to Paris for 3 nights and Rome for 2 nights in May", "paris only, 5 nights"),
+        "Boston → Paris 5 → Boston, 2025-05-01 to 2025-05-31",
+    ),
 ]
 
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.never_alone import Engagement
+from sagagraph.domains.reunion.planning.model.presence import Engagement, Presence
 from sagagraph.domains.reunion.planning.model.reach import METRES
 from sagagraph.domains.reunion.planning.model.robustness import Robustness
-from sagagraph.domains.reunion.request import LONG_WAIT, Objective
+from sagagraph.domains.reunion.planning.model.sequence import Sequence
+from sagagraph.domains.reunion.request import LONG_WAIT, Objective, PersonGoal
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sagagraph.domains.reunion.planning.model.presence import Presence
-    from sagagraph.domains.reunion.planning.model.sequence import Sequence
-
-    Bool = cp_model.IntVar
-    Expression = cp_model.LinearExpr
+Bool = cp_model.IntVar
+Expression = cp_model.LinearExpr
 
 
 class Aims:
@@ -34,7 +29,11 @@ class Aims:
             case Objective.DRIVING_MINUTES:
                 return self._sum_over_legs([leg.minutes for leg in self._sequence.situation.legs]) + self._slack()
             case Objective.MAKESPAN:
-                return self._last_end()
+                here = self._sequence.situation
+                last = self._model.new_int_var(max(here.begins, here.ended), max(here.ends, here.ended), "")
+                for end, used in zip(self._sequence.steps.end, self._sequence.steps.is_used, strict=True):
+                    self._model.add(last >= end).only_enforce_if(used)
+                return last - here.first_moment
             case Objective.WORKLOAD_BALANCE:
                 return self._spread_of_work()
             case Objective.LATEST_DEPARTURE:
@@ -63,13 +62,6 @@ class Aims:
             self._model.add(on_the_way == 0).only_enforce_if(~is_journey)
             total.append(on_the_way)
         return _sum(total)
-
-    def _last_end(self) -> Expression:
-        here = self._sequence.situation
-        last = self._model.new_int_var(max(here.begins, here.ended), max(here.ends, here.ended), "")
-        for end, used in zip(self._sequence.steps.end, self._sequence.steps.is_used, strict=True):
-            self._model.add(last >= end).only_enforce_if(used)
-        return last - here.first_moment
 
     def _spread_of_work(self) -> Expression:
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
@@ -161,8 +153,14 @@ class Aims:
     # -- soft wishes and ties ----------------------------------------------------------------------------------------
 
     def wishes(self) -> Expression:
-        """Return rides without preferred company, optional tasks left out, and minutes that somebody arrives too early."""
-        return _sum([*self._lonely_rides(), *self._left_out(), *self._early_minutes()])
+        """Return rides without preferred company, optional tasks left out (a rental that is not needed is no loss), and minutes
+        that somebody arrives too early."""
+        here = self._sequence.situation
+        rentals = {car.unlocked_by for car in here.cars}
+        tasks = zip(here.tasks, self._sequence.is_done, strict=True)
+        left_out = [-done + 1 for what, done in tasks if what.optional and what.name not in rentals]
+        early = [self._early(person, goal) for person, each in enumerate(here.travellers) for goal in each.goals]
+        return _sum([*self._lonely_rides(), *left_out, *early])
 
     def _lonely_rides(self) -> list[Expression]:
         here, steps = self._sequence.situation, self._sequence.steps
@@ -175,29 +173,15 @@ class Aims:
                 lonely.append(without)
         return lonely
 
-    def _left_out(self) -> list[Expression]:
-        """Return the optional tasks left out. A rental that is not needed is no loss."""
-        here = self._sequence.situation
-        rentals = {car.unlocked_by for car in here.cars}
-        tasks = zip(here.tasks, self._sequence.is_done, strict=True)
-        return [-done + 1 for what, done in tasks if what.optional and what.name not in rentals]
-
-    def _early_minutes(self) -> list[Expression]:
-        travellers = enumerate(self._sequence.situation.travellers)
-        return [
-            self._early(person, goal.by, goal.not_before)
-            for person, each in travellers
-            for goal in each.goals
-            if goal.not_before is not None
-        ]
-
-    def _early(self, person: int, by: int, not_before: int) -> Expression:
+    def _early(self, person: int, goal: PersonGoal) -> Expression:
         """Of whom has come there by a journey still to be made."""
-        early = self._model.new_int_var(0, max(0, not_before - self._sequence.situation.begins), "")
-        for k, exactly in enumerate(self._presence.steps_before(by)):
+        if goal.not_before is None:
+            return _sum([])
+        early = self._model.new_int_var(0, max(0, goal.not_before - self._sequence.situation.begins), "")
+        for k, exactly in enumerate(self._presence.steps_before(goal.by)):
             if k:
                 arrival = self._presence.arrivals()[k][person]
-                self._model.add(early >= not_before - arrival).only_enforce_if(exactly)
+                self._model.add(early >= goal.not_before - arrival).only_enforce_if(exactly)
         return early
 
     def ties(self) -> Expression:
@@ -206,15 +190,11 @@ class Aims:
         idle = here.ends - here.begins
         starts = [start - here.begins - idle * (1 - used) for start, used in zip(steps.start, steps.is_used, strict=True)]
         people = [part for row in (*steps.rides, *self._sequence.takes_part) for part in row]
-        cars = self._cars_used()
-        return _sum(starts) * (len(people) + len(cars) + 1) + _sum([*people, *cars])
-
-    def _cars_used(self) -> list[Bool]:
-        cars = [self._model.new_bool_var("") for _ in self._sequence.situation.cars]
-        for row in self._sequence.steps.uses_car:
+        cars = [self._model.new_bool_var("") for _ in here.cars]
+        for row in steps.uses_car:
             for used, car in zip(row, cars, strict=True):
                 self._model.add_implication(used, car)
-        return cars
+        return _sum(starts) * (len(people) + len(cars) + 1) + _sum([*people, *cars])
 
 
 def _sum(terms: Iterable[cp_model.LinearExprT]) -> Expression:

@@ -5,17 +5,13 @@ What is too late even so has no plan. (Bonet and Geffner, "Planning as heuristic
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sagagraph.domains.reunion.request import Objective
+from sagagraph.domains.reunion.planning.model.situation import Car, Leg, Situation
+from sagagraph.domains.reunion.request import Objective, Task
 from sagagraph.domains.reunion.times import whole_minutes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from sagagraph.domains.reunion.planning.model.situation import Car, Leg, Situation
-    from sagagraph.domains.reunion.request import Task
 
 NEVER = 10**9
 

@@ -6,24 +6,19 @@ In a disturbance everybody does the same in the same order, as soon as what they
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.never_alone import Engagement, both
+from sagagraph.domains.reunion.planning.model.presence import Engagement, Presence, both
+from sagagraph.domains.reunion.planning.model.sequence import Sequence
 from sagagraph.domains.reunion.planning.model.situation import is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sagagraph.domains.reunion.planning.model.presence import Presence
-    from sagagraph.domains.reunion.planning.model.sequence import Sequence
-    from sagagraph.domains.reunion.planning.model.situation import Leg
-
-    Bool = cp_model.IntVar
-    Int = cp_model.IntVar
-    Expression = cp_model.LinearExpr
+Bool = cp_model.IntVar
+Int = cp_model.IntVar
+Expression = cp_model.LinearExpr
 
 LATE_MINUTES: Final = 30
 SLOW_ROAD: Final = 1.5
@@ -47,7 +42,8 @@ class Robustness:
             self._wait_for_what_comes_before(k)
             self._wait_for_who_watches(k)
             self._be_over(k)
-        self.not_survived = [~each for each in (*map(self._late, people), *map(self._slow, self._roads()))]
+        roads = dict.fromkeys(frozenset((leg.here, leg.there)) for leg in sequence.situation.legs)
+        self.not_survived = [~each for each in (*map(self._late, people), *map(self._slow, roads))]
 
     def _parts(self, person: int) -> list[Bool]:
         sequence, model = self._sequence, self._model
@@ -58,9 +54,6 @@ class Robustness:
             parts.append(model.new_bool_var(""))
             model.add_max_equality(parts[-1], [acts, *watches])
         return parts
-
-    def _roads(self) -> list[frozenset[str]]:
-        return list(dict.fromkeys(frozenset((leg.here, leg.there)) for leg in self._sequence.situation.legs))
 
     # -- what waits for what -------------------------------------------------------------------------------------------
 
@@ -135,7 +128,8 @@ class Robustness:
     def _slow(self, road: frozenset[str]) -> Bool:
         survives = self._model.new_bool_var("")
         legs = self._sequence.situation.legs
-        more = [_more(leg) if {leg.here, leg.there} == road else 0 for leg in legs]
+        lasts = [whole_minutes((SLOW_ROAD if {leg.here, leg.there} == road else 1) * leg.minutes) for leg in legs]
+        more = [slow - leg.minutes for slow, leg in zip(lasts, legs, strict=True)]
         rows = self._sequence.steps.uses_leg
         longer = [_sum(minutes * used for minutes, used in zip(more, row, strict=True)) for row in rows]
         self._moved(survives, longer)
@@ -151,10 +145,6 @@ class Robustness:
             for j, waits in enumerate(self._waits[k]):
                 model.add(start >= starts[j] + steps.lasts[j] + longer[j]).only_enforce_if(survives, waits)
         return starts
-
-
-def _more(leg: Leg) -> int:
-    return whole_minutes(SLOW_ROAD * leg.minutes) - leg.minutes
 
 
 def _sum(terms: Iterable[cp_model.LinearExprT]) -> Expression:

@@ -7,46 +7,52 @@ journey is at its start by then, and free.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.reach import reach_of, ready
-from sagagraph.domains.reunion.planning.model.situation import is_watched
+from sagagraph.domains.reunion.planning.model.reach import Reach, reach_of, ready
+from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller, is_watched
 from sagagraph.domains.reunion.times import whole_minutes
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sagagraph.domains.reunion.planning.model.reach import Reach
-    from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller
-
-    Bool = cp_model.IntVar
-    Int = cp_model.IntVar
+Bool = cp_model.IntVar
+Int = cp_model.IntVar
 
 
-@dataclass(frozen=True, slots=True)
 class Steps:
-    """The variables; the first index is the step, from 0. `at` holds where somebody is after step k as [k + 1], at first [0]."""
+    """The variables; the first index is the step, from 0."""
 
-    start: list[Int]
-    lasts: list[Int]
-    slack: list[Int]
-    """How much longer than it has to."""
-    end: list[Int]
-    is_journey: list[Bool]
-    is_used: list[Bool]
-    uses_leg: list[list[Bool]]
-    uses_car: list[list[Bool]]
-    does_task: list[list[Bool]]
-    rides: list[list[Bool]]
-    """[k][person]: in the vehicle, at the wheel or not."""
-    leaves: list[list[Bool]]
-    """[k][place]: the journey begins there."""
-    reaches: list[list[Bool]]
-    person_at: list[list[list[Bool]]]
-    car_at: list[list[list[Bool]]]
+    def __init__(self, model: cp_model.CpModel, here: Situation, count: int, longer: int) -> None:
+        def times(least: int, most: int) -> list[Int]:
+            return [model.new_int_var(least, most, "") for _ in range(count)]
+
+        def flags(columns: int) -> list[Bool]:
+            return [model.new_bool_var("") for _ in range(columns)]
+
+        def table(columns: int) -> list[list[Bool]]:
+            return [flags(columns) for _ in range(count)]
+
+        def positions(of: int) -> list[list[list[Bool]]]:
+            return [[flags(len(here.places)) for _ in range(of)] for _ in range(count + 1)]
+
+        self.start = times(here.begins, here.ends)
+        self.lasts = times(0, max(0, here.ends - here.begins))
+        self.slack = times(0, longer)
+        """How much longer than it has to."""
+        self.end = times(here.begins, here.ends)
+        self.is_journey = flags(count)
+        self.is_used = flags(count)
+        self.uses_leg = table(len(here.legs))
+        self.uses_car = table(len(here.cars))
+        self.does_task = table(len(here.tasks))
+        self.rides = table(len(here.travellers))
+        """[k][person]: in the vehicle, at the wheel or not."""
+        self.leaves = table(len(here.places))
+        """[k][place]: the journey begins there."""
+        self.reaches = table(len(here.places))
+        self.person_at = positions(len(here.travellers))
+        """[k + 1][person][place]: where somebody is after step k; at first [0]."""
+        self.car_at = positions(len(here.cars))
 
 
 class Sequence:
@@ -61,69 +67,32 @@ class Sequence:
         self.takes_part = [[self._bool() for _ in situation.travellers] for _ in situation.tasks]
         """[task][person]."""
         self.is_done = [self._bool() for _ in situation.tasks]
-        self.task_start = [self._moment() for _ in situation.tasks]
+        self.task_start = [self.model.new_int_var(situation.begins, situation.ends, "") for _ in situation.tasks]
         self.task_lasts = [self.model.new_int_var(0, max(0, situation.ends - situation.begins), "") for _ in situation.tasks]
-        self.task_end = [self._moment() for _ in situation.tasks]
+        self.task_end = [self.model.new_int_var(situation.begins, situation.ends, "") for _ in situation.tasks]
         self.place_of_task: dict[int, list[Bool]] = {}
         """[task][place], of those that are done at any place."""
-        self.steps = self._steps()
-        self._order()
+        self.steps = Steps(self.model, situation, steps, longer)
         self._kinds()
-        self._positions()
+        self._flow(situation.travellers, self.steps.person_at, self.steps.rides)
+        self._flow(situation.cars, self.steps.car_at, self.steps.uses_car)
         self._nobody_is_in_two_actions()
         self._what_takes_no_time_has_its_turn()
         self._vehicles()
         self._tasks()
         self._earliest(reach_of(situation))
 
-    # -- variables ---------------------------------------------------------------------------------------------------
-
     def _bool(self) -> Bool:
         return self.model.new_bool_var("")
 
-    def _moment(self) -> Int:
-        return self.model.new_int_var(self.situation.begins, self.situation.ends, "")
-
-    def _table(self, columns: int) -> list[list[Bool]]:
-        return [[self._bool() for _ in range(columns)] for _ in range(self.count)]
-
-    def _steps(self) -> Steps:
-        here = self.situation
-        places = len(here.places)
-
-        def positions(of: int) -> list[list[list[Bool]]]:
-            return [[[self._bool() for _ in range(places)] for _ in range(of)] for _ in range(self.count + 1)]
-
-        return Steps(
-            start=[self._moment() for _ in range(self.count)],
-            lasts=[self.model.new_int_var(0, max(0, here.ends - here.begins), "") for _ in range(self.count)],
-            slack=[self.model.new_int_var(0, self.longer, "") for _ in range(self.count)],
-            end=[self._moment() for _ in range(self.count)],
-            is_journey=[self._bool() for _ in range(self.count)],
-            is_used=[self._bool() for _ in range(self.count)],
-            uses_leg=self._table(len(here.legs)),
-            uses_car=self._table(len(here.cars)),
-            does_task=self._table(len(here.tasks)),
-            rides=self._table(len(here.travellers)),
-            leaves=self._table(places),
-            reaches=self._table(places),
-            person_at=positions(len(here.travellers)),
-            car_at=positions(len(here.cars)),
-        )
-
-    # -- constraints -------------------------------------------------------------------------------------------------
-
-    def _order(self) -> None:
-        model, steps = self.model, self.steps
+    def _kinds(self) -> None:
+        """A journey takes one leg and one vehicle, a task begins once; in order, and empty steps last."""
+        model, steps, here = self.model, self.steps, self.situation
         for k in range(self.count):
-            model.add(steps.start[k] == self.situation.ends).only_enforce_if(~steps.is_used[k])
+            model.add(steps.start[k] == here.ends).only_enforce_if(~steps.is_used[k])
             if k:
                 model.add(steps.start[k] >= steps.start[k - 1])
                 model.add_implication(steps.is_used[k], steps.is_used[k - 1])
-
-    def _kinds(self) -> None:
-        """A journey takes one leg and one vehicle, a task begins once."""
-        model, steps, here = self.model, self.steps, self.situation
         for k in range(self.count):
             model.add(sum(steps.uses_leg[k]) == steps.is_journey[k])
             model.add(sum(steps.uses_car[k]) == steps.is_journey[k])
@@ -144,11 +113,6 @@ class Sequence:
                     model.add(steps.start[k] < leg.closes).only_enforce_if(used)
         for task, done in enumerate(self.is_done):
             model.add(sum(steps.does_task[k][task] for k in range(self.count)) == done)
-
-    def _positions(self) -> None:
-        steps, here = self.steps, self.situation
-        self._flow(here.travellers, steps.person_at, steps.rides)
-        self._flow(here.cars, steps.car_at, steps.uses_car)
 
     def _flow(self, who: Iterable[Traveller | Car], at: list[list[list[Bool]]], moves: list[list[Bool]]) -> None:
         """Who moves at a step leaves its start for its end; who does not stays."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from sagagraph.domains.reunion.request import Attention
+from sagagraph.domains.reunion.plan import Journey
+from sagagraph.domains.reunion.request import Attention, Objective, Person, PersonGoal, ReunionProblem, Task
 from sagagraph.domains.reunion.times import is_dated, whole_minutes
-
-if TYPE_CHECKING:
-    from sagagraph.domains.reunion.request import Objective, Person, PersonGoal, ReunionProblem, Task
-
 
 MIDNIGHT = 24 * 60
 """Clock times end there."""
+_FAR = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,26 +117,27 @@ class Situation:
     """The earliest and the latest that the problem states: what measures count from."""
 
 
-def situation_of(problem: ReunionProblem, *, journeys: int, is_free: bool = False) -> Situation:
+def situation_of(problem: ReunionProblem, journeys: int, *, is_free: bool = False) -> Situation:
     """Return the situation before anything has happened. `journeys` is the most there are, which bounds how late the last can
     end.
 
     `is_free`: what is available from the beginning is available before the earliest stated moment, and nobody need stay.
     """
-    moments = tuple(moments_of(problem)) or (0,)
-    longest = max((minutes for _, _, minutes, _ in roads_of(problem)), default=0)
+    moments = problem.moments or [0]
+    roads = list(roads_of(problem))
+    longest = max((minutes for _, _, minutes, _ in roads), default=0)
     room = sum(whole_minutes(task.minutes) for task in problem.tasks) + journeys * longest
     start = max(min(moments) - room, 0) if is_free else min(moments)
     return Situation(
         begins=start,
-        ends=last_useful_moment(problem, journeys),
+        ends=_last_useful_moment(problem, room),
         places=tuple(problem.places),
-        travellers=travellers_of(problem, start, stay=not is_free),
+        travellers=tuple(_traveller(problem, each, start, stay=not is_free) for each in problem.people),
         cars=tuple(
-            Car(each.name, each.place, _or(each.from_, start), each.seats, drivers_of(problem, each.name), each.unlocked_by)
+            Car(each.name, each.place, max(each.from_ or 0, start), each.seats, drivers_of(problem, each.name), each.unlocked_by)
             for each in problem.vehicles
         ),
-        legs=tuple(Leg(here, there, minutes, km, start, _FAR) for here, there, minutes, km in roads_of(problem)),
+        legs=tuple(Leg(here, there, minutes, km, start, _FAR) for here, there, minutes, km in roads),
         tasks=problem.tasks,
         objectives=problem.objectives,
         apart=problem.apart,
@@ -148,17 +146,13 @@ def situation_of(problem: ReunionProblem, *, journeys: int, is_free: bool = Fals
     )
 
 
-_FAR = 10**9
-
-
-def travellers_of(problem: ReunionProblem, start: int, *, stay: bool) -> tuple[Traveller, ...]:
-    return tuple(_traveller(problem, each, start, stay=stay) for each in problem.people)
-
-
 def _traveller(problem: ReunionProblem, person: Person, start: int, *, stay: bool) -> Traveller:
-    goals = (*person.goals, *(goal for goal in problem.goals if goal.people == "all" or person.name in goal.people))
-    free = _or(person.available, start)
-    last = max((goal.by for goal in goals), default=None)
+    goals = problem.goals_of(person)
+    free = max(person.available or 0, start)
+    last = max(goals, key=lambda goal: goal.by, default=None)
+    company = None
+    if person.never_alone and last is not None:
+        company = Company(last.place, last.by, from_first_action=person.from_ is None)
     return Traveller(
         person.name,
         person.place,
@@ -168,16 +162,19 @@ def _traveller(problem: ReunionProblem, person: Person, start: int, *, stay: boo
         person.prefers,
         has_come=person.from_ is not None,
         is_expected=person.from_ is not None,
-        stays_from=last if stay else None,
-        company=_company(person, goals),
+        stays_from=last.by if stay and last is not None else None,
+        company=company,
     )
 
 
-def _company(person: Person, goals: tuple[PersonGoal, ...]) -> Company | None:
-    if not person.never_alone or not goals:
-        return None
-    last = max(goals, key=lambda goal: goal.by)
-    return Company(last.place, last.by, from_first_action=person.from_ is None)
+def _last_useful_moment(problem: ReunionProblem, room: int) -> int:
+    """What ends later can be left out, or done earlier: all is due then, or everybody has been free for long enough."""
+    due = [goal.by for goal in problem.goals] + [goal.by for person in problem.people for goal in person.goals]
+    closing = [task.window.closes for task in problem.tasks if not task.optional or task.window.closes is not None]
+    if due + closing and None not in closing:
+        return max(moment for moment in due + closing if moment is not None)
+    last = max((*problem.moments, *(person.available or 0 for person in problem.people)), default=0)
+    return last + room if is_dated(last) else min(last + room, MIDNIGHT)
 
 
 def drivers_of(problem: ReunionProblem, vehicle: str) -> tuple[str, ...] | None:
@@ -191,44 +188,21 @@ def drivers_of(problem: ReunionProblem, vehicle: str) -> tuple[str, ...] | None:
 
 def roads_of(problem: ReunionProblem) -> Iterator[tuple[str, str, int, float]]:
     """From, to, minutes and kilometres of every direction in which one can drive; a pair that is listed twice: the last row."""
-    minutes: dict[tuple[str, str], int] = {}
-    km: dict[tuple[str, str], float] = {}
-    for road in problem.travel_minutes:
-        minutes[road.here, road.there] = whole_minutes(road.amount)
-        if not road.one_way:
-            minutes[road.there, road.here] = whole_minutes(road.amount)
-    for road in problem.distance_km:
-        km[road.here, road.there] = road.amount
-        if not road.one_way:
-            km[road.there, road.here] = road.amount
+    minutes = {way: whole_minutes(road.amount) for road in problem.travel_minutes for way in road.ways}
+    km = {way: road.amount for road in problem.distance_km for way in road.ways}
     yield from ((here, there, taken, km.get((here, there), 0.0)) for (here, there), taken in minutes.items() if here != there)
-
-
-def moments_of(problem: ReunionProblem) -> Iterator[int]:
-    """Return all moments that the problem states."""
-    for person in problem.people:
-        yield from (moment for moment in (person.from_, *(goal.by for goal in person.goals)) if moment is not None)
-    yield from (vehicle.from_ for vehicle in problem.vehicles if vehicle.from_ is not None)
-    for task in problem.tasks:
-        yield from (moment for moment in (task.window.opens, task.window.closes) if moment is not None)
-    yield from (goal.by for goal in problem.goals)
-
-
-def last_useful_moment(problem: ReunionProblem, journeys: int) -> int:
-    """What ends later can be left out, or done earlier: all is due then, or everybody has been free for long enough."""
-    due = [goal.by for goal in problem.goals] + [goal.by for person in problem.people for goal in person.goals]
-    closing = [task.window.closes for task in problem.tasks if not task.optional or task.window.closes is not None]
-    if due + closing and None not in closing:
-        return max(moment for moment in due + closing if moment is not None)
-    last = max((*moments_of(problem), *(person.available or 0 for person in problem.people)), default=0)
-    longest = max((minutes for _, _, minutes, _ in roads_of(problem)), default=0)
-    enough = last + sum(whole_minutes(task.minutes) for task in problem.tasks) + journeys * longest
-    return enough if is_dated(last) else min(enough, MIDNIGHT)
 
 
 def is_watched(task: Task) -> bool:
     return task.attention is Attention.WATCHED
 
 
-def _or(moment: int | None, otherwise: int) -> int:
-    return otherwise if moment is None else max(moment, otherwise)
+def is_on(leg: Leg, act: Journey) -> bool:
+    return (leg.here, leg.there) == (act.from_, act.to) and leg.opens <= act.start < leg.closes
+
+
+def journey(vehicle: str, driver: str | None, riders: tuple[str, ...], road: tuple[str, str], when: tuple[int, int]) -> Journey:
+    """Build a journey from minutes: the model itself reads only what files hold."""
+    return Journey.model_construct(
+        vehicle=vehicle, driver=driver, riders=riders, from_=road[0], to=road[1], start=when[0], end=when[1]
+    )

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.planning.model.draft import is_on
+from ortools.sat.python import cp_model
+
+from sagagraph.domains.reunion.plan import Act, Journey
+from sagagraph.domains.reunion.planning.model.sequence import Sequence
+from sagagraph.domains.reunion.planning.model.situation import Situation, is_on
 from sagagraph.domains.reunion.times import whole_minutes
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ortools.sat.python import cp_model
-
-    from sagagraph.domains.reunion.plan import Work
-    from sagagraph.domains.reunion.planning.model.sequence import Sequence
-    from sagagraph.domains.reunion.planning.model.situation import Situation
-
-    Action = Journey | Work
-    Bool = cp_model.IntVar
+Bool = cp_model.IntVar
 
 
-def slack_of(situation: Situation, action: Action) -> int | None:
+def slack_of(situation: Situation, action: Act) -> int | None:
     """How much longer than it has to it is stated to last; None: it cannot be kept, something in it is not so any more."""
     names = {each.name for each in situation.travellers}
     if not names.issuperset(action.people) or action.end > situation.ends or not _is_possible(situation, action):
@@ -40,7 +33,7 @@ class Keeping:
     `promises`: one for each person in an action, which holds if they still take part in it then, whoever else does.
     """
 
-    def __init__(self, sequence: Sequence, actions: Mapping[int, Action]) -> None:
+    def __init__(self, sequence: Sequence, actions: Mapping[int, Act]) -> None:
         self._sequence = sequence
         self._model = sequence.model
         self.is_kept: dict[int, Bool] = {}
@@ -58,7 +51,7 @@ class Keeping:
         for k, terms in enumerate(slacks):
             self._model.add(sequence.steps.slack[k] == sum(terms))
 
-    def _match(self, k: int, action: Action) -> Bool:
+    def _match(self, k: int, action: Act) -> Bool:
         """Implies that step k is this action."""
         match = self._model.new_bool_var("")
         self._is_at_the_time(k, action, match)
@@ -67,7 +60,7 @@ class Keeping:
             self._model.add_implication(match, part if each.name in action.people else ~part)
         return match
 
-    def _promise(self, action: Action) -> None:
+    def _promise(self, action: Act) -> None:
         here = self._sequence.situation
         if not _is_possible(here, action):
             return
@@ -82,14 +75,14 @@ class Keeping:
                     self._model.add_bool_or(~step, ~promise, self._parts(k, action)[person])
                 self.promises.append(promise)
 
-    def _parts(self, k: int, action: Action) -> list[Bool]:
+    def _parts(self, k: int, action: Act) -> list[Bool]:
         """Who takes part in it, if step k is it."""
         if isinstance(action, Journey):
             return self._sequence.steps.rides[k]
         task = self._sequence.task_called(action.task)
         return [] if task is None else self._sequence.takes_part[task]
 
-    def _is_at_the_time(self, k: int, action: Action, condition: Bool) -> None:
+    def _is_at_the_time(self, k: int, action: Act, condition: Bool) -> None:
         """Implied by `condition`: step k goes the same way, or does the same, from the same moment on."""
         here, steps = self._sequence.situation, self._sequence.steps
         self._model.add(steps.start[k] == action.start).only_enforce_if(condition)
@@ -103,7 +96,7 @@ class Keeping:
             self._model.add_implication(condition, steps.does_task[k][task])
 
 
-def _is_possible(situation: Situation, action: Action) -> bool:
+def _is_possible(situation: Situation, action: Act) -> bool:
     """Whether there still is what it takes, whoever takes part."""
     if isinstance(action, Journey):
         on_road = any(is_on(leg, action) for leg in situation.legs)

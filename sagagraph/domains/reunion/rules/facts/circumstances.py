@@ -5,74 +5,51 @@ it takes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from sagagraph.domains.reunion.events import (
-    Added,
-    Cancelled,
-    Delayed,
-    Event,
-    MayReroute,
-    RoadClosed,
-    TravelFactor,
-    VehicleDown,
-)
+from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, Event, MayReroute, RoadClosed, TravelFactor, VehicleDown
 from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.request import Person, PersonGoal, ReunionProblem, Task, Vehicle
+from sagagraph.domains.reunion.request import PersonGoal, ReunionProblem
 from sagagraph.domains.reunion.times import whole_minutes
 
 _ForATime = TypeVar("_ForATime", TravelFactor, VehicleDown, RoadClosed)
 
 
-@dataclass(frozen=True)
 class Circumstances:
-    problem: ReunionProblem
-    events: tuple[Event, ...] = ()
-    """In the order of `at`."""
+    """`events` in the order of `at`. `people`: everybody who takes part at any time; `added` and `cancelled`: since when."""
 
-    @cached_property
-    def people(self) -> dict[str, Person]:
-        """Everybody who takes part at any time."""
-        added = [event.person for event in self.events if isinstance(event, Added)]
-        return {person.name: person for person in (*self.problem.people, *added)}
+    def __init__(self, problem: ReunionProblem, events: tuple[Event, ...] = ()) -> None:
+        self.problem = problem
+        self.events = events
+        self.people = {each.name: each for each in problem.people}
+        self.vehicles = {vehicle.name: vehicle for vehicle in problem.vehicles}
+        self.tasks = {task.name: task for task in problem.tasks}
+        self.added: dict[str, int] = {}
+        self.cancelled: dict[str, int] = {}
+        for event in events:
+            if isinstance(event, Added):
+                self.people[event.person.name] = event.person
+                self.added[event.person.name] = event.at
+            elif isinstance(event, Cancelled):
+                self.cancelled[event.person] = event.at
 
-    @cached_property
-    def vehicles(self) -> dict[str, Vehicle]:
-        return {vehicle.name: vehicle for vehicle in self.problem.vehicles}
-
-    @cached_property
-    def tasks(self) -> dict[str, Task]:
-        return {task.name: task for task in self.problem.tasks}
-
-    @cached_property
-    def added(self) -> dict[str, int]:
-        return {event.person.name: event.at for event in self.events if isinstance(event, Added)}
-
-    @cached_property
-    def cancelled(self) -> dict[str, int]:
-        return {event.person: event.at for event in self.events if isinstance(event, Cancelled)}
-
-    @cached_property
-    def moments(self) -> tuple[int, ...]:
+    def moments(self) -> set[int]:
         """The moments at which availability may change."""
-        known = [moment for event in self.events for moment in (event.at, self._from_of(event)) if moment is not None]
-        return tuple(sorted({*known, *(each.available for each in self.people.values() if each.available is not None)}))
+        known = {each.available for each in self.people.values()} | {event.at for event in self.events}
+        known |= {self._from_of(event) for event in self.events if isinstance(event, Delayed)}
+        return {moment for moment in known if moment is not None}
 
     def takes_part(self, name: str, at: int) -> bool:
         """Tell whether they are known then, and have not cancelled."""
-        known = name in self.people and self.added.get(name, at) <= at
-        return known and not (name in self.cancelled and self.cancelled[name] <= at)
+        return name in self.people and self.added.get(name, at) <= at < self.cancelled.get(name, at + 1)
 
     def available_from(self, name: str, at: int) -> int | None:
         """Return when they become available, as known at `at`; None: from the beginning."""
-        delays = [event for event in self.events if isinstance(event, Delayed) and event.person == name and event.at <= at]
-        return self._from_of(delays[-1]) if delays else self.people[name].available
-
-    def is_available(self, name: str, at: int) -> bool:
-        available = self.available_from(name, at) if name in self.people else None
-        return self.takes_part(name, at) and (available is None or available <= at)
+        for event in reversed(self.events):
+            if isinstance(event, Delayed) and event.person == name and event.at <= at:
+                return self._from_of(event)
+        return self.people[name].available
 
     def breakdown(self, vehicle: str, at: int) -> VehicleDown | None:
         return next((each for each in self._during(VehicleDown, at) if each.vehicle == vehicle), None)
@@ -89,10 +66,6 @@ class Circumstances:
         for name, person in self.people.items():
             yield from ((name, goal) for goal in person.goals if name not in self.cancelled)
 
-    def minutes(self, journey: Journey) -> float | None:
-        """Return the minutes of the direct way, as listed; None if there is none."""
-        return self._roads.get((journey.from_, journey.to))
-
     def needed(self, journey: Journey, *, rerouted: bool | None = None) -> int | None:
         """Return the whole minutes needed, with all delays; None if there is no direct way.
 
@@ -103,22 +76,17 @@ class Circumstances:
             return diverted
         return min((each for each in (self._slowed(journey), diverted) if each is not None), default=None)
 
-    @cached_property
-    def _roads(self) -> dict[tuple[str, str], float]:
-        roads: dict[tuple[str, str], float] = {}
-        for road in self.problem.travel_minutes:
-            roads[road.here, road.there] = road.amount
-            if not road.one_way:
-                roads[road.there, road.here] = road.amount
-        return roads
-
     def _during(self, kind: type[_ForATime], at: int) -> Iterator[_ForATime]:
         for event in self.events:
             if isinstance(event, kind) and event.at <= at and (event.until is None or at < event.until):
                 yield event
 
+    @cached_property
+    def _roads(self) -> dict[tuple[str, str], float]:
+        return {way: road.amount for road in self.problem.travel_minutes for way in road.ways}
+
     def _slowed(self, journey: Journey) -> int | None:
-        minutes = self.minutes(journey)
+        minutes = self._roads.get((journey.from_, journey.to))
         if minutes is None or self.closure(journey.from_, journey.to, journey.start):
             return None
         for event in self._during(TravelFactor, journey.start):
@@ -128,23 +96,20 @@ class Circumstances:
     def _slowed_under_way(self, journey: Journey, needed: int, *, after: int) -> int:
         """T_new = T_elapsed + factor · (T_total − T_elapsed), for each event in turn (SagaLLM 5.3)."""
         for event in self.events:
-            touches = isinstance(event, TravelFactor) and event.place in (journey.from_, journey.to)
-            if isinstance(event, TravelFactor) and touches and journey.vehicle not in event.passed:
+            if not isinstance(event, TravelFactor) or journey.vehicle in event.passed:
+                continue
+            if event.place in (journey.from_, journey.to) and after < event.at < journey.start + needed:
                 elapsed = event.at - journey.start
-                if after < event.at < journey.start + needed:
-                    needed = whole_minutes(elapsed + event.factor * (needed - elapsed))
+                needed = whole_minutes(elapsed + event.factor * (needed - elapsed))
         return needed
 
     def _diverted(self, journey: Journey) -> int | None:
         for event in reversed(self.events):
-            is_meant = isinstance(event, MayReroute) and event.vehicle == journey.vehicle
-            if isinstance(event, MayReroute) and is_meant and journey.start < event.at < journey.end:
+            if isinstance(event, MayReroute) and event.vehicle == journey.vehicle and journey.start < event.at < journey.end:
                 left = event.minutes_left.get(journey.to)
                 if left is not None:
                     return self._slowed_under_way(journey, event.at - journey.start + whole_minutes(left), after=event.at)
         return None
 
-    def _from_of(self, event: Event) -> int | None:
-        if not isinstance(event, Delayed):
-            return None
+    def _from_of(self, event: Delayed) -> int:
         return event.from_ + whole_minutes(self.people[event.person].exit_minutes)

@@ -33,7 +33,11 @@ class History:
                     continue
                 used = set(pairs.values())
                 found = next((n for n, new in self.new.actions.items() if n not in used and fits(act, new)), None)
-                if found is not None and not (fits is _same_kind and self._stands_for_itself(self.new.actions[found])):
+                if found is None:
+                    continue
+                # what begins later may be another of its kind: it is a rewritten one only if the old plan had none there
+                stands_for_itself = any(_same(old, self.new.actions[found]) for old in self.old.actions.values())
+                if fits is not _same_kind or not stands_for_itself:
                     pairs[index] = found
         return pairs
 
@@ -86,10 +90,6 @@ class History:
             isinstance(event, MayReroute) and event.vehicle == old.vehicle and new.to in event.minutes_left for event in under_way
         )
 
-    def _stands_for_itself(self, new: Act) -> bool:
-        """What begins later may be another of its kind: it is taken for a rewritten one only if the old plan had none there."""
-        return any(_same(old, new) for old in self.old.actions.values())
-
 
 def _beginning(act: Act) -> tuple[object, ...]:
     if isinstance(act, Journey):
@@ -98,19 +98,14 @@ def _beginning(act: Act) -> tuple[object, ...]:
 
 
 def _same(old: Act, new: Act) -> bool:
-    """Compare names in any order."""
+    """Compare names in any order; a place that is not stated is the task's own."""
     if isinstance(old, Journey) and isinstance(new, Journey):
         is_same = (_beginning(old), old.to, old.end) == (_beginning(new), new.to, new.end)
         return is_same and sorted(old.riders) == sorted(new.riders)
     if isinstance(old, Work) and isinstance(new, Work):
         is_same = (_beginning(old), old.end) == (_beginning(new), new.end)
-        return is_same and sorted(old.who) == sorted(new.who) and _same_place(old, new)
+        return is_same and sorted(old.who) == sorted(new.who) and (None in (old.place, new.place) or old.place == new.place)
     return False
-
-
-def _same_place(old: Work, new: Work) -> bool:
-    """One that is not stated is the task's own."""
-    return old.place is None or new.place is None or old.place == new.place
 
 
 def _same_beginning(old: Act, new: Act) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -78,8 +78,6 @@ class Simulation:
         self.hindrances: list[Hindrance] = []
         self.sites: dict[int, str | None] = {}
         """Where each task's action is; None where that cannot be said."""
-        self.misplaced: list[int] = []
-        """Tasks' actions at another place than the task's."""
         self._traces = traces
         self._used: set[tuple[int, Subject]] = set()
         for index in sorted(actions, key=self.order):
@@ -101,10 +99,10 @@ class Simulation:
 
     def is_ready(self, subject: Subject, at: int) -> bool:
         """Tell whether it is available then, or acts as if it were."""
-        if not subject.is_vehicle and not self.world.takes_part(subject.name, at):
-            return False
+        if self._is_available(subject, at):
+            return True
         early = self.courses[subject].acts_from
-        return self._is_available(subject, at) or (early is not None and early <= at)
+        return early is not None and early <= at and (subject.is_vehicle or self.world.takes_part(subject.name, at))
 
     def is_watched(self, act: Act) -> bool:
         """Tell whether the task is only watched, as an unknown one may be: its people may do something else meanwhile."""
@@ -114,9 +112,9 @@ class Simulation:
 
     def may_be_at(self, name: str, place: str, at: int) -> bool:
         """Tell whether a person is there, available and not travelling, or may have been brought by an unjudged action."""
-        if not self.is_ready(Subject(name), at):
-            return False
-        return self.journey_at(Subject(name), at) is None and self._may_stand_at(Subject(name), place, at)
+        subject = Subject(name)
+        is_there = self.is_ready(subject, at) and self.journey_at(subject, at) is None
+        return is_there and self._may_stand_at(subject, place, at)
 
     def order(self, index: int) -> tuple[int, bool, int, int]:
         """Of what begins together, what is only watched comes first: its people may leave at once."""
@@ -124,7 +122,7 @@ class Simulation:
         return act.start, not self.is_watched(act), act.end, index
 
     def _travel(self, index: int, journey: Journey) -> None:
-        aboard = self._present(dict.fromkeys(Subject(name) for name in journey.people), journey.start)
+        aboard = self._present(journey.people, journey.start)
         vehicle = Subject(journey.vehicle, is_vehicle=True)
         for subject in [*aboard, *([vehicle] if vehicle in self.courses else [])]:
             course = self.courses[subject]
@@ -136,14 +134,12 @@ class Simulation:
             self._occupy(course, index)
 
     def _work(self, index: int, work: Work) -> None:
-        workers = self._present(dict.fromkeys(Subject(name) for name in work.who), work.start)
+        workers = self._present(work.who, work.start)
         own = self.world.tasks[work.task].place if work.task in self.world.tasks else None
         stated = work.place if work.place in self.world.problem.places else None
         site = stated or own or self._meeting_place(workers, work.start)
         self.sites[index] = own or site
         is_misplaced = stated is not None and own not in (None, stated)
-        if is_misplaced:
-            self.misplaced.append(index)
         for subject in workers:
             course = self.courses[subject]
             self._meet(index, subject, None if is_misplaced else site)
@@ -154,9 +150,9 @@ class Simulation:
             if not self.is_watched(work):
                 self._occupy(course, index)
 
-    def _present(self, named: Iterable[Subject], at: int) -> list[Subject]:
+    def _present(self, names: Iterable[str], at: int) -> list[Subject]:
         """Those who take part; a name that stands for nobody then is reported as such, and nothing else of it."""
-        return [subject for subject in named if self.world.takes_part(subject.name, at)]
+        return [Subject(name) for name in dict.fromkeys(names) if self.world.takes_part(name, at)]
 
     def _meeting_place(self, workers: Sequence[Subject], at: int) -> str | None:
         """Where those are who do what can be done anywhere: where most of them may be, the first of them before others."""
@@ -190,10 +186,13 @@ class Simulation:
 
     def _is_available(self, subject: Subject, at: int) -> bool:
         """Of vehicles, only what can be said without the rest of the plan."""
-        if not subject.is_vehicle:
-            return self.world.is_available(subject.name, at)
-        vehicle = self.world.vehicles[subject.name]
-        return vehicle.from_ is None or vehicle.from_ <= at
+        if subject.is_vehicle:
+            since = self.world.vehicles[subject.name].from_
+            return since is None or since <= at
+        if not self.world.takes_part(subject.name, at):
+            return False
+        since = self.world.available_from(subject.name, at)
+        return since is None or since <= at
 
     def _is_excused(self, subject: Subject, place: str, at: int) -> bool:
         """Tell whether a trace excuses it. Each trace stands for one journey, and moves nobody twice."""
@@ -212,3 +211,65 @@ class Simulation:
 
 _ALWAYS = -(10**9)
 """Before every moment."""
+
+
+# -- at a moment -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """The road that somebody is on: `elapsed` of its stated `minutes`."""
+
+    from_: str
+    to: str
+    elapsed: int
+    minutes: int
+    vehicle: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Whereabouts of one subject. `places`: one, or several if the plan contradicts itself; none on the way."""
+
+    name: str
+    is_vehicle: bool
+    places: tuple[str, ...]
+    leg: Leg | None
+    tasks: tuple[str, ...]
+    is_available: bool
+
+
+def whereabouts(simulation: Simulation, at: int) -> Iterator[Whereabouts]:
+    """Return those of all people and vehicles that take part at that moment."""
+    for subject in simulation.courses:
+        if subject.is_vehicle or simulation.world.takes_part(subject.name, at):
+            yield _of(simulation, subject, at)
+
+
+def in_words(found: Whereabouts) -> str:
+    """Return `Alex is between B and T, 10 of 30 minutes`."""
+    place = " or ".join(found.places)
+    if found.leg is not None:
+        place = f"between {found.leg.from_} and {found.leg.to}, {found.leg.elapsed} of {found.leg.minutes} minutes"
+    doing = f", at work on {' and '.join(found.tasks)}" if found.tasks else ""
+    if not found.is_available:
+        return f"{found.name} is not available yet, and will be at {place}"
+    return f"{found.name} is {place if found.leg else f'at {place}'}{doing}"
+
+
+def _of(simulation: Simulation, subject: Subject, at: int) -> Whereabouts:
+    course = simulation.courses[subject]
+    index = simulation.journey_at(subject, at)
+    journey = None if index is None else simulation.actions[index]
+    leg = None
+    if isinstance(journey, Journey):
+        leg = Leg(journey.from_, journey.to, at - journey.start, journey.end - journey.start, journey.vehicle)
+    works = (act for act in map(simulation.actions.__getitem__, course.works) if not simulation.is_watched(act))
+    return Whereabouts(
+        name=subject.name,
+        is_vehicle=subject.is_vehicle,
+        places=() if journey else tuple(sorted(course.places_at(at))),
+        leg=leg,
+        tasks=tuple(work.task for work in works if isinstance(work, Work) and work.start <= at < work.end),
+        is_available=simulation.is_ready(subject, at),
+    )

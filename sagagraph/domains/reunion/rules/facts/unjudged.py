@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from msgspec import Struct
 
 from sagagraph.domains.reunion.parsing import Broken, moment_in
 from sagagraph.domains.reunion.plan import Act, Journey, Work
@@ -14,14 +15,13 @@ from sagagraph.domains.reunion.times import is_dated
 _PEOPLE = ("driver", "riders", "who")
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True, omit_defaults=True):
     """Nothing is known of what is None. `other_people`, `other_vehicles`: it may mean any of these that stood at `origin`."""
 
-    people: frozenset[str] = frozenset()
-    other_people: frozenset[str] = frozenset()
+    people: tuple[str, ...] = ()
+    other_people: tuple[str, ...] = ()
     vehicle: str | None = None
-    other_vehicles: frozenset[str] = frozenset()
+    other_vehicles: tuple[str, ...] = ()
     task: str | None = None
     other_tasks: bool = False
     moves: bool = True
@@ -41,7 +41,7 @@ class Trace:
 
 def of_broken(broken: Broken, world: Circumstances) -> Trace:
     """Return its trace, as far as it can be read."""
-    said, anybody, any_vehicle = broken.said, frozenset(world.people), frozenset(world.vehicles)
+    said, anybody, any_vehicle = broken.said, tuple(world.people), tuple(world.vehicles)
     if not isinstance(said, Mapping):
         return Trace(other_people=anybody, other_vehicles=any_vehicle, other_tasks=True)
     is_work = said.get("do") == "task" or ("task" in said and "vehicle" not in said and "to" not in said)
@@ -52,10 +52,10 @@ def of_broken(broken: Broken, world: Circumstances) -> Trace:
     task = _known(said.get("task"), world.tasks)
     start = moment_in(said.get("start"))
     return Trace(
-        people=frozenset(name for name in named if name in world.people),
-        other_people=frozenset() if is_named else anybody,
+        people=tuple(name for name in named if name in world.people),
+        other_people=() if is_named else anybody,
         vehicle=vehicle,
-        other_vehicles=any_vehicle if vehicle is None and not is_work else frozenset(),
+        other_vehicles=any_vehicle if vehicle is None and not is_work else (),
         task=task,
         other_tasks=task is None and not is_journey,
         moves=not is_work,
@@ -66,37 +66,35 @@ def of_broken(broken: Broken, world: Circumstances) -> Trace:
 
 
 def of_unknown(act: Act, world: Circumstances) -> Trace | None:
-    """Of an action with a name that nobody has, or without a driver where there should be one; None if nothing is open."""
+    """Of an action with a name that nobody has, or without a driver where there should be one; None if nothing is open.
+
+    By a stranger's name anybody may be meant, where nobody drives any of the drivers; apart from those who are named.
+    """
     if isinstance(act, Work):
         return None if act.task in world.tasks else Trace(other_tasks=True, moves=False)
-    places = world.problem.places
-    others = frozenset(_who_may_be_meant(act, world))
-    if not others and act.vehicle in world.vehicles and act.to in places:
+    places, vehicle = world.problem.places, world.vehicles.get(act.vehicle)
+    if any(name not in world.people for name in act.people):
+        meant = tuple(world.people)
+    else:
+        meant = vehicle.drivers or () if vehicle is not None and act.driver is None else ()
+    others = tuple(name for name in meant if name not in act.people)
+    if not others and vehicle is not None and act.to in places:
         return None
     return Trace(
-        people=frozenset() if act.to in places else frozenset(act.people),
+        people=() if act.to in places else act.people,
         other_people=others,
         vehicle=None if act.to in places else act.vehicle,
-        other_vehicles=frozenset() if act.vehicle in world.vehicles else frozenset(world.vehicles),
+        other_vehicles=() if vehicle is not None else tuple(world.vehicles),
         origin=_known(act.from_, places),
         to=_known(act.to, places),
         start=act.start,
     )
 
 
-def _who_may_be_meant(journey: Journey, world: Circumstances) -> Iterable[str]:
-    """By a stranger's name anybody, where nobody drives any of the drivers; apart from those who are named."""
-    vehicle = world.vehicles.get(journey.vehicle)
-    is_driverless = journey.driver is None and vehicle is not None and vehicle.drivers is not None
-    drivers = vehicle.drivers or () if vehicle is not None and is_driverless else ()
-    strangers = [name for name in journey.people if name not in world.people]
-    return set(world.people if strangers else drivers) - set(journey.people)
-
-
 def of_lost(act: Act) -> Trace:
     """Return the trace of an earlier plan's action that should still be there as it was."""
     if isinstance(act, Journey):
-        return Trace(people=frozenset(act.people), vehicle=act.vehicle, origin=act.from_, to=act.to, start=act.start)
+        return Trace(people=act.people, vehicle=act.vehicle, origin=act.from_, to=act.to, start=act.start)
     return Trace(task=act.task, moves=False)
 
 

@@ -1,1 +1,0 @@
-"""Teams: large reunions, planned part by part."""

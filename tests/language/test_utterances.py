@@ -1,0 +1,43 @@
+"""Utterances: what a text decides, wishes or asks, and the words of people in a hurry."""
+
+from __future__ import annotations
+
+import pytest
+
+from sagagraph.language.utterance.decisions import Act
+from sagagraph.language.utterance.shorthand import in_full, spelled
+from sagagraph.language.utterance.utterances import Kind, utterances
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize("text", ["do it, cancel all of it", "cancel it and book it", "Book it. Cancel everything."])
+def test_a_decision_and_its_opposite_decide_nothing(text: str) -> None:
+    (said,) = utterances(text)
+    assert (said.kind, said.act, said.said) == (Kind.HEARSAY, None, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "acts"),
+    [
+        ("yes, cancel it", [Act.APPROVE, Act.CANCEL]),
+        ("go ahead, thanks", [Act.APPROVE]),
+        ("book it and tell everybody", [Act.APPROVE, Act.APPROVE]),
+    ],
+)
+def test_decisions_that_agree_stand(text: str, acts: list[Act]) -> None:
+    assert [each.act for each in utterances(text)] == acts
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("plese book a hotle", "please book a hotel"),
+        ("a hotel 4 us", "a hotel for us"),
+        ("room for 4 us", "room for 4 us"),
+        ("4 us dollars", "4 us dollars"),
+        ("leave b4 noon w/ my gf", "leave before noon with my girlfriend"),
+    ],
+)
+def test_what_is_typed_in_a_hurry_is_written_out(text: str, meant: str) -> None:
+    assert spelled(in_full(text)) == meant
