@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 from sagagraph.cli.app import app
 from sagagraph.errors import InvalidInputError, NotAllowedError
-from sagagraph.harness.judging.check import RuleVerdict, check
-from sagagraph.harness.judging.tests import run_tests
+from sagagraph.harness.judging.check import RuleVerdict, check, run_tests
 from sagagraph.harness.life.learning import learned
 from sagagraph.harness.life.records import Person, Records
 from sagagraph.harness.life.report import deadlock, markdown

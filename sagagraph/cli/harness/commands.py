@@ -34,8 +34,7 @@ def check_command(
 ) -> None:
     """Judge an artifact by every rule, exactly; without an artifact, check the harness by its own tests."""
     loaded = load(file)
-    from sagagraph.harness.judging.check import check, read_artifact
-    from sagagraph.harness.judging.tests import run_tests
+    from sagagraph.harness.judging.check import check, read_artifact, run_tests
 
     document: dict[str, Any] = {"harness": loaded.id, "version": loaded.version, "harness_hash": loaded.hash,
                                 "warnings": list(loaded.warnings)}  # fmt: skip

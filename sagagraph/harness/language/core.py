@@ -111,9 +111,6 @@ class CoreForm(Meaning[Core]):
             return _bounded([(both(yes, when), each) for when, each in one] + [(both(no, when), each) for when, each in other])
         return either(both(yes, _truth(one)), both(no, _truth(other)))
 
-    def is_list(self, value: Core) -> bool:
-        return isinstance(value, tuple)
-
     def items(self, node: Node, value: Core) -> tuple[Core, ...]:  # noqa: ARG002 - as above
         if not isinstance(value, tuple):
             raise NotSupportedError("a list that is not fixed")

@@ -34,9 +34,6 @@ class Kind:
     items: Kind | None = None
     bare: tuple[float, ...] = ()
 
-    def in_words(self) -> str:
-        return f"number in {self.unit.text}" if self.unit is not None and not self.unit.is_one() else self.name
-
 
 ANY: Final = Kind("any")
 BOOLEAN: Final = Kind("boolean")
@@ -61,13 +58,6 @@ def kind_of(node: Node, known: Mapping[str, Kind], where: str) -> Kind:
         InvalidInputError: names `where` and the term that does not fit.
     """
     return _Kinds(known, where).of(node)
-
-
-def require_boolean(node: Node, known: Mapping[str, Kind], where: str) -> None:
-    """Refuse an assertion that is neither true nor false."""
-    kind = kind_of(node, known, where)
-    if kind.name not in ("boolean", "any"):
-        raise InvalidInputError(f"`{short(node)}` is a {kind.in_words()}; an assertion is true or false", field=where)
 
 
 class _Kinds(Meaning[Kind]):
@@ -138,7 +128,7 @@ class _Kinds(Meaning[Kind]):
                 self._fail(f"{name} wants a number without unit; `{short(operand)}` is in {value.unit.text}")
             return PURE
         if name == "sqrt" and value.unit is not None:
-            return Kind("number", value.unit.to_the(Fraction(1, 2)), bare=tuple(each**0.5 for each in value.bare))
+            return Kind("number", ONE.times(value.unit, Fraction(1, 2)), bare=tuple(each**0.5 for each in value.bare))
         return value
 
     def _scaled(self, name: str, node: Call, left: Kind, right: Kind) -> Kind:
@@ -151,14 +141,14 @@ class _Kinds(Meaning[Kind]):
             bare = left.bare + tuple(each ** float(power) for each in right.bare)
             is_zero = left.unit is None or (right.unit is None and name == "*")
             return NUMBER if is_zero else Kind("number", base.times(other, power), bare=bare)
-        if not other.is_one():
+        if not other.equals(ONE):
             self._fail(f"the exponent `{short(node.operands[1])}` has the unit {other.text}; it must have none")
-        if base.is_one():
+        if base.equals(ONE):
             return PURE
         exponent = _constant(node.operands[1])
         if exponent is None or abs(exponent) > 100:
             self._fail(f"`{short(node.operands[0])}` has the unit {base.text}; its exponent must be a plain number")
-        return Kind("number", base.to_the(exponent), bare=tuple(each ** float(exponent) for each in left.bare))
+        return Kind("number", ONE.times(base, exponent), bare=tuple(each ** float(exponent) for each in left.bare))
 
     # -- what several parts have in common --
 

@@ -70,6 +70,9 @@ class Meaning(ABC, Generic[T]):
         yield condition, self.applied("not", node, (self.of(condition, bound),))
         yield then, self.of(then, bound)
 
+    def is_list(self, value: T) -> bool:
+        return isinstance(value, tuple)
+
     # -- what differs --
 
     @abstractmethod
@@ -80,8 +83,6 @@ class Meaning(ABC, Generic[T]):
     def joined(self, word: str, parts: Parts[T]) -> T: ...
     @abstractmethod
     def chosen(self, node: Call, condition: T, then: Callable[[], T], otherwise: Callable[[], T]) -> T: ...
-    @abstractmethod
-    def is_list(self, value: T) -> bool: ...
     @abstractmethod
     def items(self, node: Node, value: T) -> tuple[T, ...]: ...
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import Final
 
 from flint import fmpq
@@ -29,15 +30,9 @@ def polynomial(term: Term) -> Polynomial:
         case Sum(terms):
             return _total(item for each in terms for item in polynomial(each).items())
         case Product(factors):
-            found: Polynomial = {(): fmpq(1)}
-            for each in factors:
-                found = times(found, polynomial(each))
-            return found
+            return reduce(times, map(polynomial, factors), {(): fmpq(1)})
         case Power(base, exponent) if 0 < exponent <= MOST_EXPONENT:
-            inner, found = polynomial(base), {(): fmpq(1)}
-            for _ in range(exponent):
-                found = times(found, inner)
-            return found
+            return reduce(times, [polynomial(base)] * exponent)
         case Power(base, exponent):
             inner = polynomial(base)
             if len(inner) > 1 or not inner or not -MOST_EXPONENT <= exponent < 0:

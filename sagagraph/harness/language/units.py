@@ -36,16 +36,10 @@ class Unit:
             powers[name] = powers.get(name, Fraction(0)) + each * power
         return _unit(_text(self, other, power), self.factor * other.factor ** float(power), powers)
 
-    def to_the(self, power: Fraction) -> Unit:
-        return ONE.times(self, power)
-
     def equals(self, other: Unit) -> bool:
         """Tell whether numbers of both can be compared as they are: the same dimension and the same factor."""
         close = abs(self.factor - other.factor) <= _TOLERANCE * max(abs(self.factor), abs(other.factor))
         return close and self.powers == other.powers and self.offset == other.offset
-
-    def is_one(self) -> bool:
-        return self.equals(ONE)
 
 
 def _unit(text: str, factor: float, powers: Mapping[str, Fraction]) -> Unit:

@@ -13,8 +13,7 @@ from typing import Any
 from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.harness.judging.check import RuleVerdict, check, exact
-from sagagraph.harness.judging.tests import run_tests
+from sagagraph.harness.judging.check import RuleVerdict, check, exact, run_tests
 from sagagraph.harness.proof.rounding import significant
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.harness.registry.loading import harness_of

@@ -15,7 +15,7 @@ from flint import fmpq
 from pydantic import BaseModel, ConfigDict
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
-from sagagraph.harness.judging.tests import run_tests
+from sagagraph.harness.judging.check import run_tests
 from sagagraph.harness.language.parser import rational
 from sagagraph.harness.life.mutation import mutants, score
 from sagagraph.harness.proof.explain import Explanation, Status, explain, explanation_json

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from flint import fmpq
 
-from sagagraph.harness.judging.check import Checked, RuleVerdict, check, exact, shown
+from sagagraph.harness.judging.check import RuleVerdict, check, exact, shown
 from sagagraph.harness.loop.decomposition import Task, object_schema, order_of
 from sagagraph.harness.loop.gradients import Gradient, fixed, is_satisfiable, towards
 from sagagraph.harness.proof.explain import Explanation, Status, explain, value_json
@@ -69,7 +69,6 @@ class Run:
     end: End
     artifact: Mapping[str, Any] = field(default_factory=dict)
     attempts: tuple[Attempt, ...] = ()
-    checked: Checked | None = None
     explanation: Explanation | None = None
     witness: Point | None = None
     reason: str = ""
@@ -101,9 +100,8 @@ async def converge(
             reason = f"{name} was not settled in {attempts} attempts"
             return Run(end, _shown(locks), tuple(tried), witness=found.witness, reason=reason)
         locks[name] = value
-    checked = check(harness, locks)
-    end = End.SUCCESS if checked.verdict is RuleVerdict.PASS else End.UNDECIDED
-    return Run(end, _shown(locks), tuple(tried), checked=checked, witness=found.witness)
+    end = End.SUCCESS if check(harness, locks).verdict is RuleVerdict.PASS else End.UNDECIDED
+    return Run(end, _shown(locks), tuple(tried), witness=found.witness)
 
 
 async def _settle(

@@ -11,7 +11,7 @@ from flint import fmpq
 from sagagraph.harness.judging.check import exact, shown
 from sagagraph.harness.proof.explain import value_json
 from sagagraph.harness.proof.relaxations import relaxation
-from sagagraph.harness.proof.rounding import significant
+from sagagraph.harness.proof.rounding import inside, significant
 from sagagraph.harness.proof.search import Budget, solve
 from sagagraph.harness.proof.system import system_of
 from sagagraph.harness.registry.harness import Harness, Value
@@ -57,14 +57,13 @@ def towards(harness: Harness, rule_id: str, dimension: str, now: Value) -> Gradi
         far: dict[Value, fmpq] = {each: abs(each - now) for each in allowed if isinstance(each, fmpq) and isinstance(now, fmpq)}
         nearest = min(allowed, key=lambda each: far.get(each, fmpq(0)), default=None)
         return Gradient(rule_id, dimension, "to a set" if allowed else "none", nearest, now, variable.unit, allowed)
-    inside = now if variable.low is None else max(now, variable.low)
-    inside = inside if variable.high is None else min(inside, variable.high)
-    moved = fixed(harness, {dimension: inside})
+    start = inside(now, (variable.low, variable.high))
+    moved = fixed(harness, {dimension: start})
     if is_satisfiable(moved):
-        boundary: fmpq | None = inside
+        boundary: fmpq | None = start
     else:
         found = relaxation(moved, "parameter", dimension, _BOXES)
-        boundary = None if found is None else _on_step(moved, dimension, found.to, inside)
+        boundary = None if found is None else _on_step(moved, dimension, found.to, start)
     direction = "none" if boundary is None else "up" if boundary > now else "down"
     return Gradient(rule_id, dimension, direction, boundary, now, variable.unit)
 

@@ -77,10 +77,7 @@ def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
     complete = True
     for _ in range(MOST_SEEDS):
         seed = known.unexplored()
-        if seed is None:
-            break
-        if oracle.expired() or len(found) >= MOST_CONFLICTS:
-            complete = False
+        if seed is None or oracle.expired() or len(found) >= MOST_CONFLICTS:
             break
         answer = oracle.decide(seed)
         if answer.tree is not None:
@@ -90,29 +87,21 @@ def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
         else:
             complete &= answer.witness is not None
             known.block_below(seed)
-    else:
-        complete = False
     order = {rule: number for number, rule in enumerate(rules)}
-    return sorted(found, key=lambda each: (len(each.rules), [order[rule] for rule in each.rules])), complete
+    found.sort(key=lambda each: (len(each.rules), [order[rule] for rule in each.rules]))
+    return found, complete and seed is None
 
 
 def _shrink(oracle: Oracle, core: frozenset[str]) -> Conflict:
     """Leave out what is not needed. What is undecided without a rule keeps it, and the conflict is not called minimal."""
     order = [each for each in oracle.rules if each in core]
-    needed: dict[str, Point | None] = {}
     current = frozenset(order)
     for rule in order:
-        if rule not in current:
-            continue
         answer = oracle.decide(current - {rule})
         if answer.tree is not None:
             current = (answer.used_rules & current) or current - {rule}
-        else:
-            needed[rule] = answer.witness
     rules = tuple(each for each in order if each in current)
-    witnesses = {
-        each: point for each in rules if (point := needed.get(each) or oracle.decide(current - {each}).witness) is not None
-    }
+    witnesses = {each: point for each in rules if (point := oracle.decide(current - {each}).witness) is not None}
     return Conflict(rules, oracle.decide(current), witnesses)
 
 

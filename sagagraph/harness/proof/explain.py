@@ -18,9 +18,8 @@ from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
 from sagagraph.harness.proof.paths import truth
 from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
 from sagagraph.harness.proof.search import Budget, Search, solve
-from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
-from sagagraph.harness.registry.forms import Rule
-from sagagraph.harness.registry.harness import Harness, Value
+from sagagraph.harness.proof.system import Point, UnreadableError, system_of
+from sagagraph.harness.registry.harness import Harness, Rule, Value
 from sagagraph.harness.registry.loading import load_harness
 
 BOXES: Final = 4000
@@ -75,7 +74,7 @@ def _constancy(harness: Harness, rule: Rule) -> str:
     try:
         system = system_of(harness.with_rules((rule,)))
         opposite = system_of(harness.with_rules((rule.with_tree(Call("not", (rule.tree,))),)))
-    except (UndefinedDomainError, UnsupportedRuleError):
+    except UnreadableError:
         return ""
     if Search(system, Budget(_FEW)).run().tree is not None:
         return "always false"
@@ -90,10 +89,8 @@ def explain(
     """Decide the rules of a harness over its domains. `expired`: asked before each box whether time is over."""
     try:
         system = system_of(harness)
-    except UndefinedDomainError as exc:
-        return Explanation(Status.UNDECIDED, reason=str(exc), missing=exc.names, is_readable=False)
-    except UnsupportedRuleError as exc:
-        return Explanation(Status.UNDECIDED, reason=str(exc), is_readable=False)
+    except UnreadableError as exc:
+        return Explanation(Status.UNDECIDED, reason=str(exc), missing=exc.missing, is_readable=False)
     oracle = Oracle(system, boxes, expired)
     found = solve(system, Budget(boxes, expired))
     if found.witness is not None:

@@ -19,11 +19,11 @@ from sagagraph.harness.proof.linear import bound_rows, exact_float, least, produ
 from sagagraph.harness.proof.paths import Parts
 from sagagraph.harness.proof.rounding import significant
 from sagagraph.harness.proof.search import Budget, Node, Search, middle_of, solve
-from sagagraph.harness.proof.system import Point, Span, System, UnsupportedRuleError, system_of
-from sagagraph.harness.registry.forms import Rule, Severity
-from sagagraph.harness.registry.harness import Harness, Variable
+from sagagraph.harness.proof.system import Point, Span, System, system_of
+from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
-LIMIT: Final = "limit_of_rule_"
+_LIMIT: Final = "limit of a rule"
+"""No variable has such a name."""
 _REACH: Final = (fmpq(1, 2), fmpq(4), fmpq(32), fmpq(1000), fmpq(10) ** 6, fmpq(10) ** 12)
 """How far it may move, as a multiple of its value; the last one beside 1 too."""
 _PRECISION: Final = 1e-9
@@ -69,42 +69,36 @@ def movable(harness: Harness, rules: frozenset[str]) -> dict[tuple[str, str], bo
     return found
 
 
-def limit_of(rule: Rule) -> tuple[int, fmpq] | None:
-    """Return on which side of its comparison a rule states a plain number, and which."""
+def limit_of(rule: Rule) -> tuple[fmpq, Call] | None:
+    """Return the plain number on one side of a rule's comparison, and the comparison with a name in its place."""
     if isinstance(rule.tree, Call) and rule.tree.name in COMPARISONS - {"==", "!="}:
         for side, operand in enumerate(rule.tree.operands):
             value, sign = (operand.operands[0], -1) if isinstance(operand, Call) and operand.name == "neg" else (operand, 1)
             if isinstance(value, Literal) and isinstance(value.value, fmpq):
-                return side, value.value * sign
+                named = (*rule.tree.operands[:side], Name(_LIMIT), *rule.tree.operands[side + 1 :])
+                return value.value * sign, Call(rule.tree.name, named)
     return None
 
 
 def relaxation(
     harness: Harness, kind: str, name: str, boxes: int, expired: Callable[[], bool] = lambda: False
 ) -> Relaxation | None:
-    """Return the least change that suffices alone, in either direction; None where none was found. Raises
-    `UnsupportedRuleError`.
+    """Return the least change that suffices alone, in either direction; None where none was found.
+
+    `kind`: of `name`, parameter or rule; a rule's number is treated as a parameter. Raises `UnreadableError`.
     """
-    moved, variable = (harness, harness.variables[name]) if kind == "parameter" else _with_limit(harness, harness.rule(name))
-    before = variable.value
-    if not isinstance(before, fmpq):
+    variable = harness.variables.get(name) if kind == "parameter" else None
+    stated = limit_of(harness.rule(name)) if kind == "rule" else None
+    if stated is not None:
+        variable = Variable(_LIMIT, "number", value=stated[0])
+        rules = tuple(each.with_tree(stated[1]) if each.id == name else each for each in harness.rules)
+        harness = replace(harness, rules=rules, variables={**harness.variables, _LIMIT: variable})
+    if variable is None or not isinstance(variable.value, fmpq):
         return None
-    ways = [_Way(moved, variable, before, sign, kind, boxes, expired) for sign in (1, -1)]
+    before = variable.value
+    ways = [_Way(harness, variable, before, sign, kind, boxes, expired) for sign in (1, -1)]
     best = min((each for way in ways if (each := way.go()) is not None), key=lambda each: abs(each.least - before), default=None)
     return None if best is None else replace(best, name=name)
-
-
-def _with_limit(harness: Harness, rule: Rule) -> tuple[Harness, Variable]:
-    """Return the harness with a rule's number as a parameter."""
-    stated = limit_of(rule)
-    if stated is None or not isinstance(rule.tree, Call):
-        raise UnsupportedRuleError(f"rule {rule.id} states no limit")
-    side, value = stated
-    name = f"{LIMIT}{[each.id for each in harness.rules].index(rule.id)}"
-    operands = tuple(Name(name) if number == side else each for number, each in enumerate(rule.tree.operands))
-    variable = Variable(name, "number", value=value)
-    rules = tuple(each.with_tree(Call(rule.tree.name, operands)) if each.id == rule.id else each for each in harness.rules)
-    return replace(harness, rules=rules, variables={**harness.variables, name: variable}), variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +204,7 @@ class _Way:
                 point = search.system.point({**numbers, name: value})
                 if self._distance(point) < self._distance(best) and search.satisfies(point):
                     return point
-        return min(best, search.try_middle(node, parts) or best, key=self._distance)
+        return min(best, search.try_points(node, parts) or best, key=self._distance)
 
     def _distance(self, point: Point) -> fmpq:
         value = point[self.variable.name]

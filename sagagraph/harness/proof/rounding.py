@@ -24,24 +24,22 @@ def rounded_points(numbers: Numbers, box: Box, system: System) -> Iterator[Numbe
 
 def _rounded(name: str, value: fmpq, digits: int, box: Box, system: System) -> fmpq:
     if name in system.integers:
-        return _inside(fmpq((value + fmpq(1, 2)).floor()), box.spans[name])
+        return inside(fmpq((value + fmpq(1, 2)).floor()), box.spans[name])
     listed = [each for each in system.harness.variables[name].choices if isinstance(each, fmpq)]
     if listed:
         return min(listed, key=lambda each: abs(each - value))
-    step = system.harness.variables[name].step
-    if digits == 0 and step is None:
-        digits = 2
     if digits == 99:
         return value
-    found = fmpq((value / step + fmpq(1, 2)).floor()) * step if digits == 0 and step is not None else significant(value, digits)
-    return _inside(found, system.root.spans[name])
+    step = system.harness.variables[name].step if digits == 0 else None
+    found = significant(value, digits or 2) if step is None else fmpq((value / step + fmpq(1, 2)).floor()) * step
+    return inside(found, system.root.spans[name])
 
 
-def _inside(value: fmpq, span: Span) -> fmpq:
+def inside(value: fmpq, span: Span) -> fmpq:
+    """Return the nearest value in the span."""
     low, high = span
-    if low is not None and value < low:
-        return low
-    return high if high is not None and value > high else value
+    value = value if low is None else max(low, value)
+    return value if high is None else min(high, value)
 
 
 def significant(value: fmpq, digits: int, *, upwards: bool | None = None) -> fmpq:

@@ -6,7 +6,7 @@ Whatever it leaves out of a box it proves by the interval kernel or by multiplie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final
@@ -101,7 +101,7 @@ class Search:
         found: Tree = {"rule": false}
         if false is None:
             parts = self.open_parts(narrowed)
-            point = self.try_middle(narrowed, parts)
+            point = self.try_points(narrowed, parts)
             if point is not None:
                 raise _Ended(Found(witness=point))
             combination = self._refuted_by_sum(narrowed, parts)
@@ -161,14 +161,17 @@ class Search:
         return node
 
     def _cut(self, rule: str, formula: Formula, name: str, side: int, proposed: float, node: Node, cuts: list[Tree]) -> Node:
-        """Cut a slab off at one end, if the rule is false all over it."""
-        low, high = node.box.floats[name]
-        width = high - low
-        gain = abs(proposed - (low, high)[side])
-        if not gain > (_WORTHWHILE * width if width < inf else 0) or proposed in (inf, -inf):
+        """Cut a slab off at one end, if the rule is false all over it: the widest of a few. Whole numbers are cut between."""
+        (low, high), spans, outwards = node.box.floats[name], node.box.spans[name], (-1, 1)[side]
+        gain, is_finite = abs(proposed - (low, high)[side]), high - low < inf
+        if not gain > (_WORTHWHILE * (high - low) if is_finite else 0) or proposed in (inf, -inf):
             return node
-        for at in self._cutting_points(name, (low, high)[side], proposed, side, width):
-            spans = node.box.spans[name]
+        margins = (1e-12 * abs(proposed), 1e-9 * gain, 0.5 * gain, 0.9 * gain) if is_finite else (1e-9 * (1 + abs(proposed)),)
+        for margin in margins:
+            near = proposed + outwards * margin
+            if name in self.system.integers and abs(near) < 1e15:
+                near = -(-near // 1) - 0.5 if side == 0 else near // 1 + 0.5
+            at = exact_float(near)
             if (spans[0] is not None and at <= spans[0]) or (spans[1] is not None and at >= spans[1]):
                 continue
             outer, inner = ((spans[0], at), (at, spans[1])) if side == 0 else ((at, spans[1]), (spans[0], at))
@@ -176,18 +179,6 @@ class Search:
                 cuts.append({"variable": name, "at": str(at), "side": ("below", "above")[side], "rule": rule})
                 return replace(node, box=self._within(node.box, name, inner))
         return node
-
-    def _cutting_points(self, name: str, end: float, proposed: float, side: int, width: float) -> Iterator[fmpq]:
-        """Yield them from the furthest in. Those of whole numbers fall between them."""
-        outwards, whole = (-1, 1)[side], abs(end - proposed)
-        margins = (
-            (1e-12 * abs(proposed), 1e-9 * whole, 0.5 * whole, 0.9 * whole) if width < inf else (1e-9 * (1 + abs(proposed)),)
-        )
-        for margin in margins:
-            at = proposed + outwards * margin
-            if name in self.system.integers and abs(at) < 1e15:
-                at = -(-at // 1) - 0.5 if side == 0 else at // 1 + 0.5
-            yield exact_float(at)
 
     def _within(self, box: Box, name: str, span: tuple[fmpq | None, fmpq | None]) -> Box:
         """Ends of whole numbers are whole."""
@@ -198,9 +189,18 @@ class Search:
 
     # -- points --
 
-    def try_middle(self, node: Node, parts: Parts) -> Point | None:
-        here = {name: of_rational(exact_float(middle_of(span))) for name, span in node.box.floats.items()}
-        return self.try_near(node, {}) if all(truth(each, here) is not False for _, each in parts) else None
+    def try_points(self, node: Node, parts: Parts) -> Point | None:
+        """Return a point that passes near the middle or, at some depths, near a corner."""
+        listed = [{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}]
+        for side in (0, 1) if node.depth in _PAIRED else ():
+            corner = {name: end for name, span in node.box.spans.items() if (end := span[side]) is not None}
+            listed += [corner] if len(corner) == len(node.box.spans) else []
+        for point in listed:
+            here = {name: of_rational(value) for name, value in point.items()}
+            may_hold = all(truth(each, here) is not False for _, each in parts)
+            if may_hold and (found := self.try_near(node, point)) is not None:
+                return found
+        return None
 
     def try_near(self, node: Node, point: Numbers) -> Point | None:
         """Return a point near one that passes, with the middle of whatever it does not state."""
@@ -301,12 +301,11 @@ def solve(system: System, budget: Budget) -> Found:
 
 def _filling(system: System) -> Point:
     """Some value for every variable, for those on which nothing depends."""
-    numbers = {name: exact_float(middle_of(span)) for name, span in system.whole.floats.items()}
-    for name in system.whole.floats.keys() & system.integers:
-        numbers[name] = fmpq(numbers[name].floor())
-    for name in numbers:
+    numbers: dict[str, fmpq] = {}
+    for name, span in system.whole.floats.items():
+        middle = exact_float(middle_of(span))
         listed = (each for each in system.harness.variables[name].choices if isinstance(each, fmpq))
-        numbers[name] = next(listed, numbers[name])
+        numbers[name] = next(listed, fmpq(middle.floor()) if name in system.integers else middle)
     return system.point(numbers)
 
 

@@ -44,16 +44,12 @@ def _outwards(span: Span) -> Interval:
     return (-inf if low is None else of_rational(low)[0]), (inf if high is None else of_rational(high)[1])
 
 
-class UndefinedDomainError(Exception):
-    """Fields without a domain are read by rules; nothing can be proven about them."""
+class UnreadableError(Exception):
+    """Rules that nothing can be proven about. `missing`: fields without a domain that they read."""
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = tuple(sorted(names))
-        super().__init__(f"no domain is stated for {', '.join(self.names)}")
-
-
-class UnsupportedRuleError(Exception):
-    """A rule that the solver cannot read."""
+    def __init__(self, message: str, missing: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +97,14 @@ def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> S
     """Return the system of all rules. `freed`: spans for parameters that are treated as if they were decided.
 
     Raises:
-        UndefinedDomainError: a rule reads a field without a domain.
-        UnsupportedRuleError: a rule decides over lists, or expands to too much.
+        UnreadableError: a rule reads a field without a domain, decides over lists, or expands to too much.
     """
     free = freed or {}
     read = {name for rule in harness.rules for name in harness.fields_of(rule)}
     known = harness.variables
-    missing = [name for name in read if name not in known or (known[name].is_decided and not known[name].has_domain)]
+    missing = sorted(name for name in read if name not in known or (known[name].is_decided and not known[name].has_domain))
     if missing:
-        raise UndefinedDomainError(missing)
+        raise UnreadableError(f"no domain is stated for {', '.join(missing)}", tuple(missing))
     decided = [each for name, each in harness.decided.items() if name in read]
     symbols = {each.name: each.values for each in decided if not each.is_number}
     fixed = {name: each.value for name, each in known.items() if each.value is not None and name not in free}
@@ -119,7 +114,7 @@ def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> S
         try:
             rules[rule.id] = form.formula(rule.tree)
         except (NotSupportedError, TooLargeError, RecursionError) as exc:
-            raise UnsupportedRuleError(f"rule {rule.id}: {exc or 'too deep'}") from exc
+            raise UnreadableError(f"rule {rule.id}: {exc or 'too deep'}") from exc
     rules |= {f"{DOMAIN}{each.name}": one_of(each.name, tuple(v for v in each.choices if isinstance(v, fmpq)))
               for each in decided if each.is_number and each.choices}  # fmt: skip
     root = Box.of({**{each.name: span_of(each) for each in decided}, **free})

@@ -31,6 +31,9 @@ def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
             return i.FUNCTIONS[name](bounds_of(argument, box))
 
 
+_INVERSE: Final[dict[str, Callable[[Interval], Interval]]] = {
+    "exp": i.log, "log": i.exp, "sqrt": lambda wanted: i.power((max(wanted[0], 0.0), wanted[1]), 2),
+}  # fmt: skip
 _constants: dict[int, tuple[Const, Interval]] = {}
 
 
@@ -71,7 +74,7 @@ class Hull:
             case Power(base, exponent):
                 self._power(base, exponent, wanted)
             case Function(name, argument):
-                self._function(name, argument, wanted)
+                self._narrow(argument, bounds_of(argument, self.box), _INVERSE[name](wanted))
 
     def _each_of(self, terms: tuple[Term, ...], join: Join, none: Interval, rest: Callable[[Interval], Interval | None]) -> None:
         """Narrow every part of a sum or product to what is left beside all the others."""
@@ -97,17 +100,6 @@ class Hull:
             least, most = i.root(max(wanted[0], 0.0), exponent)[0], i.root(wanted[1], exponent)[1]
             low, high = (least, most) if found[0] >= 0 else (-most, -least) if found[1] <= 0 else (-most, most)
             self._narrow(base, found, (low, high))
-
-    def _function(self, name: str, argument: Term, wanted: Interval) -> None:
-        found = bounds_of(argument, self.box)
-        if name == "exp":
-            self._narrow(argument, found, i.log(wanted))
-        elif name == "log":
-            self._narrow(argument, found, i.exp(wanted))
-        elif wanted[1] < 0:
-            self.is_empty = True
-        else:
-            self._narrow(argument, found, i.power((max(wanted[0], 0.0), wanted[1]), 2))
 
     def _narrow(self, term: Term, found: Interval, wanted: Interval) -> None:
         both = i.intersect(found, wanted)

@@ -5,9 +5,9 @@ Extra keys are kept and warned of. Files in the paper's form, `rules` alone with
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,12 +15,11 @@ from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import text_file
-from sagagraph.harness.language.kinds import ANY, BOOLEAN, STRING, Kind, kind_of, pure, require_boolean
+from sagagraph.harness.language.kinds import ANY, BOOLEAN, STRING, Kind, kind_of, pure
 from sagagraph.harness.language.parser import is_name, parse
-from sagagraph.harness.language.tree import Node, names_in
+from sagagraph.harness.language.tree import Node, names_in, short
 from sagagraph.harness.language.units import ONE, read_unit
-from sagagraph.harness.registry.forms import Case, HarnessForm, Rule, VariableForm, read_form
-from sagagraph.harness.registry.harness import Harness, Value, Variable, hash_of
+from sagagraph.harness.registry.harness import Case, Harness, HarnessForm, Rule, Value, Variable, VariableForm, hash_of, read_form
 from sagagraph.harness.registry.yaml_file import read_yaml
 
 _KINDS: Final = {"float": "number", "real": "number", "int": "integer", "bool": "boolean", "str": "string"}
@@ -52,6 +51,11 @@ def harness_of(document: object) -> Harness:
     approval = form.approval
     if approval.needed < 1 or (approval.of and approval.needed > len(approval.of)):
         raise InvalidInputError("must be at least 1, and no more than there are approvers", field="approval.needed")
+    unread = [
+        form.unread(""),
+        *(each.unread(f"variables.{name}.") for name, each in form.variables.items()),
+        *(rule.unread(f"rules.{rule.id}.") for rule in form.rules),
+    ]
     return Harness(
         id=form.harness,
         version=form.version,
@@ -66,15 +70,7 @@ def harness_of(document: object) -> Harness:
         approvers=tuple(approval.of),
         document=document,
         hash=hash_of(document),
-        warnings=tuple(
-            each
-            for part, where in (
-                (form, ""),
-                *((variable, f"variables.{name}.") for name, variable in form.variables.items()),
-                *((rule, f"rules.{rule.id}.") for rule in form.rules),
-            )
-            for each in part.unread(where)
-        ),
+        warnings=tuple(chain.from_iterable(unread)),
     )
 
 
@@ -183,9 +179,10 @@ def _assertion(said: object, where: str) -> str:
 
 def _check(rules: tuple[Rule, ...], variables: Mapping[str, Variable], derived: Mapping[str, Node]) -> None:
     """Ids, names, kinds and units. Without `variables`, as in the paper's files, names are of any kind."""
-    twice = next((each for each, count in Counter(rule.id for rule in rules).items() if count > 1), None)
-    if twice is not None:
-        raise InvalidInputError(f"the id {twice!r} stands twice", field="rules")
+    ids = [rule.id for rule in rules]
+    for each in ids:
+        if ids.count(each) > 1:
+            raise InvalidInputError(f"the id {each!r} stands twice", field="rules")
     kinds = {name: kind_of_variable(each) for name, each in variables.items()}
     for name, tree in derived.items():
         _check_names(tree, variables, derived, f"derived.{name}")
@@ -195,7 +192,10 @@ def _check(rules: tuple[Rule, ...], variables: Mapping[str, Variable], derived: 
         _check_names(rule.tree, variables, derived, where)
         if not names_in(rule.tree):
             raise InvalidInputError(f"`{rule.assertion[:80]}` is constant: it reads no variable", field=where)
-        require_boolean(rule.tree, kinds, where)
+        kind = kind_of(rule.tree, kinds, where)
+        if kind.name not in ("boolean", "any"):
+            unit = f" in {kind.unit.text}" if kind.unit is not None and not kind.unit.equals(ONE) else ""
+            raise InvalidInputError(f"`{short(rule.tree)}` is a {kind.name}{unit}; an assertion is true or false", field=where)
 
 
 def kind_of_variable(variable: Variable) -> Kind:
