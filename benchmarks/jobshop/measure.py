@@ -6,13 +6,11 @@ from time import process_time
 from typing import Any
 
 from benchmarks.jobshop.cases import Instance
-from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.parsing import parse_events
-from sagagraph.domains.job_shop.plan import Schedule, makespan
 from sagagraph.domains.job_shop.planning.planner import plan
 from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, recompute, repair
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
-from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 

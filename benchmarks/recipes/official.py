@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sagagraph.domains.recipes.rules.case import clock
+from sagagraph.domains.recipes.plan import clock
 
 
 @dataclass(frozen=True, slots=True)

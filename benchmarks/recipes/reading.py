@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from benchmarks.recipes.official import pairs
-from sagagraph.domains.recipes.text.beliefs import beliefs_of
+from sagagraph.domains.recipes.text import beliefs_of
 
 GPT_4O: Final = {"concurrency": 76.12, "dependencies": 91.12, "objects": 90.34}
 """F1 in per cent, as the paper reports it."""
@@ -30,7 +30,7 @@ def measured() -> dict[str, tuple[float, float, float]]:
         beliefs = beliefs_of([step["text"] for step in steps])
         for step, belief in zip(steps, beliefs, strict=True):
             place = name, step["step"]
-            ours = {"concurrency": [0] * belief.is_alone, "dependencies": belief.after, "objects": belief.objects}
+            ours = {"concurrency": [0] * belief.is_alone, "dependencies": belief.after, "objects": belief.uses}
             theirs = {"concurrency": [0] * step["parallel"], "dependencies": step["prequisites"], "objects": step["physical"]}
             for what in GPT_4O:
                 believed[what] |= {(place, each) for each in ours[what]}

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
+    from sagagraph.domains.travel.money import Rates
     from sagagraph.domains.travel.offers import Offer, Transport
     from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.request import Hours, TripRequest
 
 AFTER_A_FLIGHT = timedelta(minutes=90)

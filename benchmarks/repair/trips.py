@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from benchmarks.repair.disruptions import Disruption
     from sagagraph.domains.travel.cities import City
+    from sagagraph.domains.travel.money import Rates
     from sagagraph.domains.travel.provider.receipts import Ledger
-    from sagagraph.domains.travel.rates import Rates
     from sagagraph.planning.domain import Proposal
     from sagagraph.saga.core.events import Entry
     from sagagraph.saga.core.state import Operation, Saga

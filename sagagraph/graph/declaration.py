@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.callbacks import Callbacks
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # no public name; a claim runs a node outside its graph
 from langgraph._internal._runnable import RunnableCallable  # the type into which StateGraph itself wraps functions
 from langgraph.runtime import DEFAULT_RUNTIME
@@ -56,15 +57,26 @@ class NodeDeclaration:
         """Whether the journal needs the state that the node received: to undo, probe or judge it."""
         return self.kind is not ActionKind.READ_ONLY or bool(self.validators)
 
-    def action(self, prefix: str, engine: Engine, execute: Function | None = None, *, home: str | None = None) -> Action:
-        """`execute` None: registered for a process in which the graph does not run; `home` tells equal names apart there."""
+    def action(
+        self,
+        prefix: str,
+        engine: Engine,
+        execute: Function | None = None,
+        *,
+        home: str | None = None,
+        callbacks: Callbacks = None,
+    ) -> Action:
+        """`execute` None: registered for a process in which the graph does not run; `home` tells equal names apart there.
+
+        `callbacks`: LangChain's, of the node's run: what undoes it is traced below it.
+        """
         void = self.guarantees.void
         return Action(
             name=f"{prefix}.{self.name}",
             version=1,
             kind=self.kind,
             execute=execute or self._outside,
-            compensate=self._undoing(self.compensate, engine) if self.compensate else None,
+            compensate=self._undoing(self.compensate, engine, callbacks) if self.compensate else None,
             probe=self._asking(self.probe, engine) if self.probe else None,
             reverse=None,
             undo_cost=None,
@@ -83,9 +95,11 @@ class NodeDeclaration:
         bare: RunnableConfig = {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}
         return encode(await self.runnable.ainvoke(decode_state(request, self.schema), bare))
 
-    def _undoing(self, compensate: Function, engine: Engine) -> Function:
+    def _undoing(self, compensate: Function, engine: Engine, callbacks: Callbacks) -> Function:
         """Adapts `compensate(state, update, call)` to `compensate(request, result, call)`."""
         function = self._with_lists(compensate, engine)
+        if getattr(callbacks, "handlers", callbacks):
+            function = _traced(function, f"undo {self.name}", callbacks)
         return adapted(function, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
 
     def _asking(self, asking: Function, engine: Engine) -> Function:
@@ -115,6 +129,20 @@ class Journalled(RunnableCallable):
         super().__init__(None, node, name=declaration.name, trace=False, recurse=False)
         self.written = declaration.runnable
         self.tools_by_name = getattr(declaration.runnable, "tools_by_name", None)
+
+
+def _traced(function: Function, name: str, callbacks: Callbacks) -> Function:
+    """Wraps `function` so that LangChain's tracers, of which LangSmith's is one, see each call as a run of this name."""
+
+    async def undo(given: tuple[object, ...]) -> Any:
+        if inspect.iscoroutinefunction(function):
+            return await function(*given)
+        return await in_thread(function, *given)
+
+    async def called(*given: object) -> Any:
+        return await RunnableLambda(undo, name=name).ainvoke(given, {"callbacks": callbacks})
+
+    return called
 
 
 def _update(output: Json) -> Any:

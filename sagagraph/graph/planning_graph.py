@@ -22,15 +22,13 @@ from msgspec import structs
 from sagagraph.context.model import Model
 from sagagraph.errors import InvalidInputError, NotAllowedError, RetiredError, StoreError
 from sagagraph.graph.team.team_planner import Planned, TeamPlanner
-from sagagraph.planning.agents.agent import Agent, Runnable
-from sagagraph.planning.agents.speaking import ROUNDS, Record
-from sagagraph.planning.agents.team import Teamed
+from sagagraph.planning.agents.speaking import ROUNDS
+from sagagraph.planning.agents.team import Agent, Runnable, Teamed
 from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Provided, Revision
 from sagagraph.planning.feedback import lessons_of
-from sagagraph.planning.models.assignment import Assigning, Mending
-from sagagraph.planning.models.limits import Limits
-from sagagraph.planning.models.model_planner import ModelPlanner
+from sagagraph.planning.models.limits import Limits, Record
+from sagagraph.planning.models.model_planner import Assigning, Mending, ModelPlanner
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.events import Driver, Entry, ModelAsked, SagaBegun

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Nth, Number
-from sagagraph.language.passage import form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,65 +20,8 @@ if TYPE_CHECKING:
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_MONTH: Final = (
-    r"(?P<month>(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
-    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
-)
-_A_MONTH: Final = _MONTH.replace("?P<month>", "?:")
-_YEAR: Final = r"(?: ?,? ?(?:of )?(?:{n:year}|(?P<next_year>next year)\b))"
-_SPAN: Final = r"\s*(?P<span>-|\b(?:to|until|till|through|and)\b)\s*"
-_FIRST: Final = r"(?:\b(?P<between>between) )?(?:\bthe )?(?P<day>{n:_}|{nth:_})\.?"
-_DAY: Final = _FIRST.replace(r"(?:\b(?P<between>between) )?", "")
-_LAST: Final = _DAY.replace("<day>", "<last>")
-_PART: Final = (
-    r"(?:(?<!\w)(?P<part>early|beginning of|start of|mid|middle of|late|end of|(?:the )?{nth:_} (?:half|week) (?:of|in)"
-    r"|(?:the )?last week (?:of|in))[\s-]*)?(?:\b(?P<next>next|this|coming) )?(?<!\w)"
-)
-_FORMS: Final = tuple(
-    form(days + year)
-    for days in (
-        rf"{_FIRST}{_SPAN}{_LAST} (?:of )?{_MONTH}",
-        rf"(?:\b(?P<between>between) )?\b{_MONTH} {_DAY}{_SPAN}{_LAST}",
-        rf"{_DAY} (?:of )?{_MONTH}",
-        rf"\b{_MONTH} {_DAY}",
-        rf"{_PART}{_MONTH}",
-    )
-    for year in (_YEAR, r"(?!\w)")
-)
-_ISO: Final = form(r"\b(?P<year>20\d\d)(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})\b")
-_NUMERIC: Final = form(
-    r"(?<![\d./])(?P<a>\d{1,2})(?:(?P<mark>[/.])(?P<b>\d{1,2})(?P=mark)(?P<year>(?:20)?\d\d)|/(?P<c>\d{1,2})"
-    r"|\.(?P<month>\d{1,2})\.)(?![\d/])"
-)
-_NTH_ALONE: Final = form(
-    r"\b(?P<cue>on|by|before|after|until|till|from|to|between|and|leaving|departing) (?:the )?(?P<day>{nth})"
-    r"(?! (?:class|time|trip|floor|birthday|anniversary|one|plan|option|alternative|offer|hotel|flight|train|night|day|week))"
-)
-_BETWEEN_TWO: Final = form(
-    r"(?:\b(?P<between>between) )?{date:first}\s*(?P<span>-|\b(?:to|until|till|through|up to|and)\b)\s*(?:the )?{date:last}"
-)
-_WEEKDAY: Final = form(r"\b(?P<day>mon|tues|wednes|thurs|fri|satur|sun)days?\b")
-_WEEKDAY_OF_A_DATE: Final = form(r"{weekday:_} ?,? ?(?:the )?{date}")
-_ONE_WEEKDAY: Final = form(r"\w+day\b")
-_RELATIVE: Final = form(
-    r"\b(?:the )?(?P<after>day after tomorrow)\b|\b(?P<tomorrow>tomorrow)\b|\b(?P<today>today)\b"
-    r"|\b(?P<next_month>next month)\b|\b(?P<this_month>this month)\b|\b(?P<next_week>next week)\b"
-)
-_HOLIDAY: Final = form(
-    r"\b(?:(?:in|over|at|during|around|for|this|next|before|after|the|early|late|mid)[\s-]+)*"
-    r"(?P<name>easter(?: weekend| holidays?| break)?|christmas|xmas|new year'?s?(?: eve)?|thanksgiving"
-    r"|spring(?: break)?|summer|autumn|winter|(?<=in\s)fall|(?<=this\s)fall)\b(?: (?:of )?{n:year})?(?! (?:island|market))"
-)
-
-_LEADS_TO_A_MONTH: Final = form(
-    r"(?:\b(?:in|during|for|of|next|this|coming|by|until|before|after|between|through|early|mid|late)|-)[\s-]*$"
-)
-_LISTED_BEFORE: Final = form(r"(?:[,;]|{span:_})\s*$")
-_LISTED_AFTER: Final = form(r"\s*(?:[,;.!?]|$|[^\w\s])")
-_MONTH_BEFORE: Final = form(rf"(?:\b{_A_MONTH}|{{date:_}})\s*(?:,|/|-|\b(?:or|and|to)\b)\s*$")
-_MONTH_AFTER: Final = form(rf"\s*(?:, ?or\b|,|/|-|\b(?:or|and|to)\b)\s*(?:(?:maybe|in|early|mid|late) )*\b{_A_MONTH}")
-_COURTESY: Final = r"(?:[\W\d]|\b(?:please|pls|plz|thanks|thank you|yes|ok|okay|maybe|say|i think|preferably)\b)*"
-_MONTH_ALONE: Final = form(rf"{_COURTESY}\b(?:may|march|mar)\b{_COURTESY}")
+_SAYS: Final = Forms(__file__, "calendar")
+_DATED: Final = Forms(__file__, "calendar.dated")
 _PARTS: Final = (
     *((word, (1, 10)) for word in ("early", "beginning", "start")),
     ("mid", (11, 20)),
@@ -140,20 +83,20 @@ class NoSuchDateError(ValueError):
 
 def tag_numeric_dates(passage: Passage) -> None:
     """Tag dates in figures, before the numbers are tagged."""
-    passage.tag("date", _ISO, lambda f: _one(f.said, _day(int(f["day"]), int(f["month"]), int(f["year"]))))
-    passage.tag("date", _NUMERIC, _numeric)
+    passage.tag("date", _SAYS.iso, lambda f: _one(f.said, _day(int(f["day"]), int(f["month"]), int(f["year"]))))
+    passage.tag("date", _SAYS.numeric, _numeric)
 
 
 def tag_dates(passage: Passage, today: date) -> None:
     """Tag dates, after numbers and quantities are tagged: `may 2 people` is not a day."""
-    passage.tag("holiday", _HOLIDAY, lambda found: _holiday(found, today))
-    passage.tag("weekday", _WEEKDAY, lambda found: Weekday(_DAYS.index(found["day"][:3])))
-    passage.tag("date", _RELATIVE, lambda found: _relative(found, today))
-    for words in _FORMS:
-        passage.tag("date", words, lambda found: _dated(found, today))
-    passage.tag("date", _NTH_ALONE, _day_alone, group="day")
-    passage.tag("date", _BETWEEN_TWO, _range)
-    passage.tag("date", _WEEKDAY_OF_A_DATE, _day_with_weekday)
+    passage.tag("holiday", _SAYS.holiday, lambda found: _holiday(found, today))
+    passage.tag("weekday", _SAYS.weekday, lambda found: Weekday(_DAYS.index(found["day"][:3])))
+    passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
+    for words in _DATED:
+        passage.tag("date", _DATED[words], lambda found: _dated(found, today))
+    passage.tag("date", _SAYS.nth_alone, _day_alone, group="day")
+    passage.tag("date", _SAYS.between_two, _range)
+    passage.tag("date", _SAYS.weekday_of_a_date, _day_with_weekday)
 
 
 def upcoming(weekday: Weekday, today: date) -> date:
@@ -244,7 +187,7 @@ def _day_number(found: Found, group: str) -> int | None:
 def _day_with_weekday(found: Found) -> Expression | None:
     """Read `Friday 9 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
     expression = found.get("date", Expression)
-    is_said_of = _ONE_WEEKDAY.match(found.said) and any(character.isdigit() for character in found.said)
+    is_said_of = _SAYS.one_weekday.match(found.said) and any(character.isdigit() for character in found.said)
     return expression if is_said_of and expression and not (expression.is_range or expression.is_month) else None
 
 
@@ -268,11 +211,11 @@ def _is_month(found: Found) -> bool:
     """Tell whether it is a month: `may` and `march` are verbs too."""
     if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
         return True
-    if found["part"] or found["next"] or found.led_by(_LEADS_TO_A_MONTH) or found.passage.whole(_MONTH_ALONE):
+    if found["part"] or found["next"] or found.led_by(_SAYS.leads_to_a_month) or found.passage.whole(_SAYS.month_alone):
         return True
-    if found.led_by(_MONTH_BEFORE) or found.followed_by(_MONTH_AFTER):
+    if found.led_by(_SAYS.month_before) or found.followed_by(_SAYS.month_after):
         return True
-    if found.led_by(_LISTED_BEFORE) and found.followed_by(_LISTED_AFTER):
+    if found.led_by(_SAYS.listed_before) and found.followed_by(_SAYS.listed_after):
         return True
     before, after = found.match.string[: found.start].rstrip(), found.match.string[found.end :].lstrip()
     begins_a_sentence = not before or before[-1] in ".!?"

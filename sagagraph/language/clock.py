@@ -5,29 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import form
 
 if TYPE_CHECKING:
     from sagagraph.language.passage import Found, Passage
 
-_CUE: Final = form(r"\b(?:at|by|from|before|after|until|till|since|than|around|about|latest|earliest|between|and|to)\s+$")
-_HALF: Final = r"(?P<half>a\.?m\b\.?|p\.?m\b\.?)"
-_DIGITS: Final = form(
-    rf"(?<![\d.,/$€£-])(?P<hour>\d{{1,2}})(?:(?:[:.](?P<minute>[0-5]\d))? ?{_HALF}"
-    r"|(?P<mark>[:h])(?P<minutes>[0-5]\d)(?!\d)(?: ?(?:h|hrs|hours|o'clock)\b)?|(?P<alone> ?h\b))"
-)
-_WORDS: Final = form(
-    rf"\b(?P<named>noon|midday|midnight)\b|{{n}}(?: ?{_HALF}| ?(?P<clock>o'? ?clock)\b"
-    r"|(?= (?:in the|at) ))(?: (?:in the (?P<part>morning|afternoon|evening)|(?P<night>at night)))?"
-)
-_AN: Final = r"(?:\b(?P<a>an?)|{n:hours}|(?P<half>\bhalf an))"
-_LASTING: Final = form(
-    rf"{_AN} ?(?:hours?\b|hrs?\b|h\b)(?:(?P<more>(?: and)? {{n:_}} ?(?:minutes?|mins?|m)\b)|(?P<and> and a half\b))?"
-    r"|{n:minutes}[ -]?(?:minutes?|mins?)\b"
-)
-_COMPACT: Final = form(r"\b(?P<hours>\d{1,2})h(?P<minutes>[0-5]\d)?\b")
-_HOURS: Final = form(r"{lasting:a}(?: and)? {lasting:b}")
+_SAYS: Final = Forms(__file__, "clock")
+
 DAY: Final = 24 * 60
 
 
@@ -52,19 +37,19 @@ class Lasting:
 
 def tag_clock_digits(passage: Passage) -> None:
     """Tag times before the numbers: `8am`, `22:30`; `1h30` and `2h` are times only after a word like `after`."""
-    passage.tag("time", _DIGITS, _digits)
-    passage.tag("lasting", _COMPACT, lambda found: Lasting(int(found["hours"]) * 60 + int(found["minutes"] or 0)))
+    passage.tag("time", _SAYS.digits, _digits)
+    passage.tag("lasting", _SAYS.compact, lambda found: Lasting(int(found["hours"]) * 60 + int(found["minutes"] or 0)))
 
 
 def tag_clock(passage: Passage) -> None:
     """Tag times of day, after the numbers are tagged."""
-    passage.tag("lasting", _LASTING, _lasting)
-    passage.tag("lasting", _HOURS, lambda found: Lasting(sum(each.minutes for each in found.values(Lasting))))
-    passage.tag("time", _WORDS, _words)
+    passage.tag("lasting", _SAYS.lasting, _lasting)
+    passage.tag("lasting", _SAYS.hours, lambda found: Lasting(sum(each.minutes for each in found.values(Lasting))))
+    passage.tag("time", _SAYS.words, _words)
 
 
 def _digits(found: Found) -> Clock | None:
-    if (found["alone"] or found["mark"] == "h") and not found.led_by(_CUE):
+    if (found["alone"] or found["mark"] == "h") and not found.led_by(_SAYS.cue):
         return None
     return _clock(int(found["hour"]), int(found["minute"] or found["minutes"] or 0), found["half"][:1])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.language.passage import form
+from sagagraph.language.forms import Forms
 
 if TYPE_CHECKING:
     from sagagraph.language.passage import Found, Passage
@@ -26,13 +26,8 @@ _TENS: Final = dict(zip(_WORDS_OF_TENS.split(), range(20, 100, 10), strict=True)
 _NTH: Final = {**{word: n for n, word in enumerate(_PLACES.split(), start=1)}, "thirtieth": 30}
 
 _SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ]?(?:{'|'.join(_ONES[1:10])})\b)?|(?:{'|'.join(reversed(_ONES))}))\b"
-_HUNDREDS: Final = rf"(?:(?:{_SMALL} hundred(?: and)?(?: {_SMALL})?)|{_SMALL})"
-_WORDS: Final = form(rf"(?<!\bno\s)(?<!\bno-)\b(?P<words>{_HUNDREDS})(?P<k> thousand\b| grand\b| k\b)?(?![- ]?way\b)")
-_DIGITS: Final = form(
-    r"(?<![\d.,])(?P<digits>\d{1,3}(?:[ ']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)(?!\d)"
-    r"(?:(?P<nth>st|nd|rd|th)\b|(?P<k> ?(?:k|thousand|grand)(?:(?![^\W\d_])|(?=(?-i:[A-Z]{3})\b))))?"
-)
-_NTH_WORDS: Final = form(rf"\b(?:(?P<tens>{'|'.join(_TENS)})[- ])?(?P<word>{'|'.join(sorted(_NTH, key=len, reverse=True))})\b")
+_PLACED: Final = "|".join(sorted(_NTH, key=len, reverse=True))
+_SAYS: Final = Forms(__file__, "numbers", SMALL=_SMALL, TENS="|".join(_TENS), PLACE=_PLACED)
 _PLAIN: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{3})+(?:\.\d{1,2})?")
 
 
@@ -56,10 +51,10 @@ class Nth:
 
 
 def tag_numbers(passage: Passage) -> None:
-    passage.tag("nth", _NTH_WORDS, lambda found: Nth(_TENS.get(found["tens"], 0) + _NTH[found["word"]]))
-    passage.tag("n", _WORDS, _words)
-    passage.tag("nth", _DIGITS, lambda found: Nth(int(found["digits"])) if found["nth"] and found["digits"].isdigit() else None)
-    passage.tag("n", _DIGITS, _digits)
+    passage.tag("nth", _SAYS.nth, lambda found: Nth(_TENS.get(found["tens"], 0) + _NTH[found["word"]]))
+    passage.tag("n", _SAYS.words, _words)
+    passage.tag("nth", _SAYS.digits, _nth)
+    passage.tag("n", _SAYS.digits, _digits)
 
 
 def _words(found: Found) -> Number:
@@ -71,6 +66,10 @@ def _words(found: Found) -> Number:
         elif word != "and":
             total += _TENS[word] if word in _TENS else _ONES.index(word)
     return Number(Decimal(total * (1000 if found["k"] else 1)), bool(found["k"]), is_word=True)
+
+
+def _nth(found: Found) -> Nth | None:
+    return Nth(int(found["digits"])) if found["nth"] and found["digits"].isdigit() else None
 
 
 def _digits(found: Found) -> Number | None:

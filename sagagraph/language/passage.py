@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.forms import VALUE, Forms, tag_of
 from sagagraph.language.utterance.shorthand import in_full
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ LEAD: Final = 60
 _T = TypeVar("_T")
 
 _FIRST_VALUE: Final = 0xF0000
-_VALUE: Final = "[\U000f0000-\U000ffffd]"
-_TAG: Final = re.compile(f"\ue0ff[\ue000-\ue019]+({_VALUE})")
-_KIND: Final = str.maketrans({chr(ord("a") + n): chr(0xE000 + n) for n in range(26)})
+_TAG: Final = re.compile(f"\ue0ff[\ue000-\ue019]+({VALUE})")
 _PLAIN: Final = str.maketrans(
     {
         **dict.fromkeys("‐‑‒–—−", "-"),
@@ -36,31 +34,10 @@ _PLAIN: Final = str.maketrans(
         **dict.fromkeys("⇒➔➜➝⟶►", "→"),
     }
 )
+_SAYS: Final = Forms(__file__, "passage")
 _PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd]")
-_IN_A_FORM: Final = re.compile(r"\\.|\[[^\]]*\]|(?P<tag>\{(?P<kind>[a-z]+)(?::(?P<name>\w+))?\})|(?P<space> +(?P<many>[?*+])?)")
 _CLAUSE: Final = re.compile(r"[.,;:!?()\[\]{}→\"]|\s{2,}|\b(?:and|but|with)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?|\d+(?:[.,:]\d+)*")
-
-
-@cache
-def form(pattern: str) -> re.Pattern[str]:
-    """Return a regular expression over words and tags; case does not matter.
-
-    `{n}` is any value tagged `n`, found again as `found["n"]`; `{n:nights}` as `found["nights"]`; `{n:_}` is not captured. A
-    space stands for any amount of space.
-    """
-
-    def written(part: re.Match[str]) -> str:
-        if part["tag"]:
-            value = _VALUE if part["name"] == "_" else f"(?P<{part['name'] or part['kind']}>{_VALUE})"
-            return _tag_of(part["kind"]) + value
-        return {None: r"\s+", "?": r"\s*", "*": r"\s*", "+": r"\s+"}[part["many"]] if part["space"] else part[0]
-
-    return re.compile(_IN_A_FORM.sub(written, pattern), re.IGNORECASE)
-
-
-def _tag_of(kind: str) -> str:
-    return "\ue0ff" + kind.translate(_KIND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +59,12 @@ class Found:
     def said(self) -> str:
         """The match as it was written."""
         return self.passage.said(self.match[0]).strip()
+
+    @property
+    def denial(self) -> str:
+        """The words right before it that deny it (`not on Sundays`, `avoid changing planes`); empty if there are none."""
+        denied = self.led_by(_SAYS.denial)
+        return denied[0] if denied else ""
 
     def __getitem__(self, name: str) -> str:
         """Return the words of a group, in lower case; empty if it has none."""
@@ -178,7 +161,7 @@ class Passage:
     def _tag(self, kind: str, value: object, said: str) -> str:
         self._values.append(value)
         self._said.append(said)
-        return _tag_of(kind) + chr(_FIRST_VALUE + len(self._values) - 1)
+        return tag_of(kind) + chr(_FIRST_VALUE + len(self._values) - 1)
 
     def value(self, character: str) -> object:
         return self._values[ord(character) - _FIRST_VALUE]

@@ -7,24 +7,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from sagagraph.language.passage import LEAD, form
-from sagagraph.language.words import ALSO_WORDS, NO_NAMES, ONLY_WITH_A_CAPITAL, PLAIN_WORDS
+from sagagraph.language.forms import Forms
+from sagagraph.language.passage import LEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sagagraph.language.passage import Passage
 
-_NAME: Final = form(r"[^\W\d_]+(?:['.][^\W\d_]+)*")
+_SAYS: Final = Forms(__file__, "places")
+_NO_NAMES, _ALSO_WORDS, _PLAIN_WORDS = map(_SAYS.listed, ("NO_NAMES", "ALSO_WORDS", "PLAIN_WORDS"))
+_ONLY_WITH_A_CAPITAL: Final = _SAYS.listed("ONLY_WITH_A_CAPITAL")
+
 _WITHIN_A_NAME: Final = re.compile(r"[\s.'-]+")
-_TO: Final = form(r"(?:\b(?:from|to|via|through|visit(?:ing)?|into|out of|near)|→)\s*$")
-_IN: Final = form(r"(?:\b(?:from|to|via|through|visit(?:ing)?|in|into|near|out of|then)|→)\s*$")
-_JOINED: Final = form(r"(?:\b(?:from|to|via|through|visit(?:ing)?|in|into|and|or|then|near|out of|at)|→|,|-|\()\s*$")
-_JOINED_ON: Final = form(r"\s*(?:→|,|-|to\b|and\b|then\b)")
 _TO_ANOTHER: Final = re.compile(r"\s*(?:to\s+|→\s*|-\s*)[A-Z]")
-_IN_LOWER_CASE: Final = form(
-    r"(?:\bfrom|\b(?:fly|flying|flights?|go|going|get|travel|travell?ing|trip|trips|head|heading|tickets?|on|back) to|→)\s*$"
-)
 _BEHIND: Final = re.compile(r"(?:\s*,\s*|\s*\(\s*|\s+(?:in\s+)?)(?P<region>[^\W\d_]+(?: [^\W\d_]+){0,2})")
 _COUNTRY_TOO: Final = MappingProxyType(
     {
@@ -103,7 +99,7 @@ class _Span(NamedTuple):
 def tag_places(passage: Passage, gazetteer: Gazetteer[_K]) -> None:
     """Tag places. A name counts only where it can mean a place."""
     reader = _Reader(passage, gazetteer)
-    words = list(_NAME.finditer(passage.text))
+    words = list(_SAYS.name.finditer(passage.text))
     spans: list[_Span] = []
     at = 0
     while at < len(words):
@@ -135,21 +131,21 @@ class _Reader(Generic[_K]):
     def unknown(self, words: list[re.Match[str]]) -> _Span | None:
         """Read an unknown place: one announced by the word before it, or a misspelling."""
         first, start = words[0][0], words[0].start()
-        if first.casefold() in NO_NAMES:
+        if first.casefold() in _NO_NAMES:
             return None
         phrases = list(self._phrases(words, _LONGEST_UNKNOWN))
         for _, end in phrases:
             said = self._text[start:end]
-            if first.casefold() in ALSO_WORDS and (said == first or first.islower()):
+            if first.casefold() in _ALSO_WORDS and (said == first or first.islower()):
                 continue  # `San Fransisco` begins with a town in Mali
-            is_joined = self._led(_JOINED, start) or _JOINED_ON.match(self._text, end)
+            is_joined = self._led(_SAYS.joined, start) or _SAYS.joined_on.match(self._text, end)
             if is_joined and (_is_capitalised(said) or not self._has_capitals) and self._is_almost_a_name(said):
                 return self._complaint(start, end)
-        if first[0].isupper() and self._led(_IN, start):
+        if first[0].isupper() and self._led(_SAYS["in"], start):
             return self._complaint(
                 start, next((end for _, end in phrases if _is_capitalised(self._text[start:end])), phrases[-1][1])
             )
-        return self._complaint(*phrases[-1]) if self._led(_IN_LOWER_CASE, start) else None
+        return self._complaint(*phrases[-1]) if self._led(_SAYS.in_lower_case, start) else None
 
     def _phrases(self, words: list[re.Match[str]], most: int) -> Iterator[tuple[int, int]]:
         """Return the phrases that begin with the first word, the longest first."""
@@ -169,18 +165,19 @@ class _Reader(Generic[_K]):
         if city is None:
             if len(said) != 3 or not said.isupper():
                 return None
-            is_joined = self._led(_JOINED, start) or _JOINED_ON.match(self._text, end)
+            is_joined = self._led(_SAYS.joined, start) or _SAYS.joined_on.match(self._text, end)
             return self._gazetteer.find_code(said) if is_joined or not is_shouted else None
         key, is_capital = said.casefold(), said[0].isupper() and not is_shouted
-        if said in ONLY_WITH_A_CAPITAL:
+        if said in _ONLY_WITH_A_CAPITAL:
             return None
-        if key in ALSO_WORDS:
-            is_meant = (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(_JOINED if is_capital else _TO, start)
+        if key in _ALSO_WORDS:
+            leads = _SAYS.joined if is_capital else _SAYS.to
+            is_meant = (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(leads, start)
             return city if is_meant else None
-        if key in NO_NAMES:
-            return city if is_capital and self._led(_TO, start) else None
+        if key in _NO_NAMES:
+            return city if is_capital and self._led(_SAYS.to, start) else None
         if said.islower() and len(said) <= 3 and said not in ("sf", "nyc"):
-            return city if self._led(_TO, start) else None
+            return city if self._led(_SAYS.to, start) else None
         return city
 
     def _exactly(self, start: int, end: int, city: _K) -> _Span:
@@ -202,7 +199,7 @@ class _Reader(Generic[_K]):
         return _Span(start, end, Place(said, None, f"Which {said}: {shown}?", tuple(each.name for each in both)))
 
     def _is_almost_a_name(self, said: str) -> bool:
-        if len(said) < 5 or said.casefold() in PLAIN_WORDS:
+        if len(said) < 5 or said.casefold() in _PLAIN_WORDS:
             return False
         if said not in self._compared and len(self._compared) < _MOST_COMPARED:
             self._compared[said] = self._gazetteer.misspelling_of(said) is not None

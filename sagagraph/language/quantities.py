@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,25 +33,9 @@ UNITS: Final[Units] = {
     },
     "km": {"km": r"(?:km|kilomet(?:re|er)s?)\b"},
 }
+_SAYS: Final = Forms(__file__, "quantities")
+_CHANGES: Final = ("more", "less", "later", "earlier")
 NIGHTS: Final = {"night": 1, "day": 1, "week": 7, "fortnight": 14}
-_VAGUE: Final = r"a few|several|some|few|half an?"
-_N: Final = rf"(?:{{n:_}}|\b(?:(?:an?|the same) )?couple(?: of)?\b|\banother(?: {{n:_}}|\b)|\b(?:{_VAGUE})\b|\ban?\b)"
-_AND: Final = r"\s*(?:,? ?\band\b|\+|&)\s*"
-_OR: Final = r"-?\s*(?:,? ?\bor\b|\bto\b|-|/)\s*"
-_LEAST: Final = r"at least|min(?:imum)?(?: of)?|not? (?:less|fewer) than|more than|over|above"
-_MOST: Final = r"at most|max(?:imum)?(?: of)?|up to|not? more than|under|below|less than|within"
-_CHANGES: Final = {
-    "more": r"more|longer|extra|additional|further|on top",
-    "less": r"less|fewer|shorter|off",
-    "later": r"later",
-    "earlier": r"earlier|sooner",
-}
-_MORE, _LESS = _CHANGES["more"], _CHANGES["less"]
-_ADD: Final = r"add|extend|lengthen|prolong|increase"
-_REMOVE: Final = r"remove|drop|skip|take off|knock off|cut|shorten|reduce"
-_VERB: Final = rf"\b(?:(?P<add>{_ADD})|(?P<remove>{_REMOVE}))(?:e?d|ing)?(?: [^.,;]{{0,40}}?\bby)? (?=\S)"
-_THAN: Final = r"(?! (?:or|of)\b)(?: than (?:that|now|before|planned|this)\b|(?! than\b))"
-"""`more than 3 nights` changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +66,15 @@ class Quantity:
         return [int(amount) for amount in self.amounts]
 
 
+@cache
+def _grammar(unit: str) -> re.Pattern[str]:
+    return Forms(__file__, "quantities", UNIT=unit).quantity
+
+
 def tag_quantities(passage: Passage, units: Units) -> None:
     """Tag quantities, after the numbers are tagged."""
     for kind, names in units.items():
-        unit = "|".join(names.values())
-        numbers = rf"{_N}(?:(?:\s*,\s*{_N})*{_AND}{_N}|(?P<or>(?:[ -]*(?:{unit}))?{_OR}){_N})?"
-        grammar = form(
-            rf"(?:{_VERB})?(?:\b(?P<least>{_LEAST})\s*)?(?:\b(?P<most>{_MOST})\s*)?(?:\bbetween )?"
-            rf"(?<![$€£¥₹])(?P<amounts>{numbers})(?P<plus>\+)?[- ]*(?:(?P<before>{_MORE}|{_LESS}) )?"
-            rf"(?P<unit>{unit})(?: (?:or|to) (?P<second>{{n:_}})(?!\s*[^\W\d]))?"
-            rf"(?P<up> ?\+|,? (?:or|and) (?:more|better|above|higher|up(?:wards?)?)\b| minimum\b| min\b| at least\b(?! {{n:_}}))?"
-            rf"(?P<down>,? (?:or|and) (?:less|fewer|lower|below|under)\b| (?:max(?:imum)?|at most)\b(?! ?(?:of )?{{n:_}}))?"
-            rf"(?: (?P<after>{'|'.join(_CHANGES.values())})\b{_THAN})?"
-        )
-        passage.tag(kind, grammar, lambda found, names=names: _quantity(found, names))  # type: ignore[misc]
+        passage.tag(kind, _grammar("|".join(names.values())), lambda found, names=names: _quantity(found, names))  # type: ignore[misc]
 
 
 def _quantity(found: Found, names: Mapping[str, str]) -> Quantity | None:
@@ -102,10 +82,10 @@ def _quantity(found: Found, names: Mapping[str, str]) -> Quantity | None:
     amounts = found["amounts"]
     numbers = [*found.values(Number, "amounts"), *found.values(Number, "second")]
     exact = [number.value for number in numbers if number.value is not None]
-    if not numbers and not re.search(rf"\b(?:{_VAGUE})\b", amounts):
+    if not numbers and not _SAYS.vague.search(amounts):
         exact = [Decimal(2 if "couple" in amounts else 1)]
     said = found["before"] or found["after"]
-    change = next((change for change, words in _CHANGES.items() if said in words.split("|")), "")
+    change = next((change for change in _CHANGES if said in _SAYS.text(change.upper()).split("|")), "")
     if found["add"] or "another" in amounts:
         change = change or "more"
     if found["remove"]:

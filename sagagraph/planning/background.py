@@ -1,4 +1,4 @@
-"""Background planning: in threads of this process or, in a server, in separate processes (`planning/processes.py`).
+"""Background planning: in threads of this process or, in a server, in separate processes.
 
 A solver takes every core it can get. In an event loop's process its threads would crowd out the loop, the store and whatever
 else is served from there; where the system can lower the priority of a single thread (Linux), these and those that they start
@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
+import signal
 import threading
-from collections.abc import Callable, Coroutine
+import traceback
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, partial
-from typing import Any, Final, ParamSpec, Protocol, TypeVar
+from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection
+from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast
+
+from sagagraph.errors import PlannerError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,3 +74,145 @@ def stand_back(by: int, thread: int | None = None) -> None:
 
 
 PLACE: ContextVar[Place] = ContextVar("PLACE", default=Threads())  # noqa: B039 - it holds nothing that could change
+
+
+AT_ONCE: Final = 24
+"""Bounds the memory that planners take; beyond it planners queue."""
+_PROCESS_STANDS_BACK: Final = 5
+_SHORT_S: Final = 2.0
+"""Seconds after which a planner lowers its priority twice more, so that short plans are not held up by long ones."""
+
+
+@contextmanager
+def in_processes(*modules: str, at_once: int = AT_ONCE) -> Iterator[None]:
+    """For everything begun inside. `modules`: what planners import, once, in the meantime.
+
+    Arguments and answers of planners are pickled. Where there is no fork server (Windows), they stay in threads.
+    """
+    if "forkserver" not in get_all_start_methods():
+        yield
+        return
+    before = PLACE.set(_Processes(modules, at_once))
+    try:
+        yield
+    finally:
+        PLACE.reset(before)
+
+
+class _Processes:
+    def __init__(self, modules: tuple[str, ...], at_once: int) -> None:
+        self._room = asyncio.Semaphore(at_once)
+        self._context = get_context("forkserver")
+        self._context.set_forkserver_preload(["__main__", __name__, *modules])
+        resource_tracker.ensure_running()  # unblocks signals that were blocked before
+        # An interrupt at the terminal is meant for the server, which ends the others.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            forkserver.ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    async def think(self, think: Callable[[], T]) -> T:
+        async with self._room:
+            thinker = _Thinker(self._context, think)
+            try:
+                return cast(T, await asyncio.get_running_loop().run_in_executor(None, thinker.answer))
+            finally:
+                thinker.give_up()
+
+    async def plan(self, plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return await self.think(partial(_looped, plan))
+
+
+def _looped(plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    return asyncio.run(plan())
+
+
+class _Thinker:
+    """A process for one plan. `answer` waits for it, in a thread; `give_up` ends it, before or after that."""
+
+    def __init__(self, context: Any, think: Callable[[], object]) -> None:
+        self._answers, self._told = context.Pipe(duplex=False)
+        self._process = context.Process(target=_think, args=(think, self._told), name="sagagraph-planner", daemon=True)
+        self._turn = threading.Lock()
+        self._is_running = self._is_given_up = False
+
+    def answer(self) -> object:
+        try:
+            self._start()
+            is_answer, answer = pickle.loads(self._answers.recv_bytes())  # noqa: S301 - from a process of ours
+        except (EOFError, OSError):
+            raise PlannerError(f"planning ended before it had an answer ({self._end()}): resume the saga to plan again") from None
+        finally:
+            self._answers.close()
+            self._told.close()
+            with self._turn:
+                self._is_running = False
+        if is_answer:
+            return answer
+        raise answer
+
+    def _start(self) -> None:
+        self._process.start()  # waits until the fork server has imported everything
+        self._told.close()
+        with self._turn:
+            self._is_running = True
+            if self._is_given_up:
+                self._process.kill()
+
+    def _end(self) -> str:
+        if self._process.pid is None:
+            return "no process could be started"
+        self._process.join()
+        code = self._process.exitcode or 0
+        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+    def give_up(self) -> None:
+        with self._turn:
+            self._is_given_up = True
+            if self._is_running:
+                self._process.kill()
+
+
+def _think(think: Callable[[], object], answers: Connection) -> None:
+    """Runs in the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # again: a fork server that was restarted may receive the signal
+    stand_back(_PROCESS_STANDS_BACK)
+    threading.Thread(target=_end_with_parent, args=(threading.get_native_id(),), daemon=True).start()
+    PLACE.set(_Here())
+    told: tuple[bool, object]
+    try:
+        told = True, think()
+    except Exception as exc:  # noqa: BLE001 - whatever it is, it is for whoever asked
+        exc.add_note(f"in the planner's process: {traceback.format_exc()}")
+        told = False, exc
+    with suppress(BrokenPipeError):  # nobody waits for it any more
+        answers.send_bytes(_pickled(told))
+
+
+def _pickled(told: tuple[bool, object]) -> bytes:
+    try:
+        return pickle.dumps(told)
+    except Exception as exc:  # noqa: BLE001 - each thing refuses in its own way
+        return pickle.dumps((False, PlannerError(f"the planner's answer cannot be passed on: {exc}; {told[1]!r}")))
+
+
+def _end_with_parent(thinker: int) -> None:
+    """Ends with the parent, however it ends: nobody else would end a solver."""
+    parent = parent_process()
+    if parent is None:
+        return
+    parent.join(_SHORT_S)
+    stand_back(2 * _PROCESS_STANDS_BACK, thinker)
+    parent.join()
+    os._exit(1)
+
+
+class _Here:
+    """Plans on the spot: inside the process there is nobody to make way for."""
+
+    async def think(self, think: Callable[[], T]) -> T:
+        return think()
+
+    async def plan(self, plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return await plan()

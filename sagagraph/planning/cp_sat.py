@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from heapq import heappop, heappush
+from math import inf
 
 from ortools.sat.python import cp_model
 
-if TYPE_CHECKING:
-    from sagagraph.planning.budget import Budget
+from sagagraph.planning.budget import Budget
 
 
 class Status(StrEnum):
@@ -33,3 +34,24 @@ def solver_with(budget: Budget) -> cp_model.CpSolver:
 def proven_bound(solver: cp_model.CpSolver) -> int:
     """What no answer goes below in the aim, which is whole numbers; after any search, also one that found nothing."""
     return math.ceil(solver.best_objective_bound - 1e-6)
+
+
+def interrupted(tasks: Iterable[tuple[int, int, int]]) -> int:
+    """Return the least makespan of (head, duration, tail), all in one unit of time: the longest tail goes first."""
+    coming = sorted(tasks, reverse=True)
+    waiting: list[tuple[int, int]] = []
+    now = latest = 0
+    while coming or waiting:
+        if not waiting:
+            now = max(now, coming[-1][0])
+        while coming and coming[-1][0] <= now:
+            _head, duration, tail = coming.pop()
+            heappush(waiting, (-tail, duration))
+        tail, left = heappop(waiting)
+        worked = int(min(left, (coming[-1][0] if coming else inf) - now))
+        now += worked
+        if worked < left:
+            heappush(waiting, (tail, left - worked))
+        else:
+            latest = max(latest, now - tail)
+    return latest

@@ -84,6 +84,8 @@ class Provided(Protocol):
 
 
 class Domain(Protocol):
+    """A subclass has plans that cost nothing, and that no evidence, no amendment and no second approval is needed for."""
+
     name: str
 
     @property
@@ -102,7 +104,7 @@ class Domain(Protocol):
 
     async def evidence(self, saga: Saga) -> Json:
         """What validators need to know of the world to judge the proposed plan: JSON, kept in the journal."""
-        ...
+        return {}
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
         """Judges `plan` independently, whoever made it, by what `evidence` has shown."""
@@ -110,7 +112,7 @@ class Domain(Protocol):
 
     def needs_approval(self, saga: Saga) -> bool:
         """Whether the proposed plan asks more of people than the accepted one: other costs, other times."""
-        ...
+        return False
 
     def title(self, plan: Json) -> str:
         """The plan in words, its parts separated by semicolons."""
@@ -122,8 +124,8 @@ class Domain(Protocol):
 
     def revision(self, saga: Saga) -> Revision:
         """The steps from the existing operations to the proposed plan."""
-        ...
+        return Revision(())
 
     def account(self, saga: Saga) -> Account:
         """What the saga costs now, and what it leaves behind."""
-        ...
+        return Account()

@@ -8,8 +8,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from sagagraph.sandbox.books import ledger, stock
-from sagagraph.sandbox.books.answers import refusal, unknown
-from sagagraph.sandbox.books.calls import Kind
+from sagagraph.sandbox.books.calls import Kind, refusal, unknown
 from sagagraph.sandbox.books.database import Database
 from sagagraph.sandbox.books.effects import Effects
 from sagagraph.sandbox.books.faults import FaultFile, load_faults

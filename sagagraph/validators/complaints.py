@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from sagagraph.errors import InvalidInputError
+
 SHOWN_OF_A_VALUE: Final = 60
+Form = TypeVar("Form", bound=BaseModel)
+
+
+def checked(form: type[Form], value: object, *, field: str, is_part: bool = False) -> Form:
+    """A value as that form has it. `field`: what all of it is called; `is_part`: so begin the names of its fields as well.
+
+    Raises:
+        InvalidInputError: what is wrong first, in one line that names the field.
+    """
+    try:
+        return form.model_validate(value)
+    except ValidationError as exc:
+        name, message = in_words(exc)[0]
+        raise InvalidInputError(message, field=f"{field}.{name}" if is_part and name else name or field) from exc
 
 
 def in_words(error: ValidationError) -> tuple[tuple[str, str], ...]:

@@ -93,6 +93,22 @@ def windows(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield window
 
 
+def each_row(
+    name: str,
+    kind: Kind,
+    row: type[Row],
+    rows: Callable[[Case], Iterable[Row]],
+    check: Callable[[Row], Iterable[Violation]],
+) -> Concern[Case, Any]:
+    """Return the concern that judges each row by itself, in windows, which are named by their first and last rows."""
+    view: Any = msgspec.defstruct("RowsView", [("rows", tuple[row, ...])], frozen=True)  # type: ignore[valid-type]  # a value
+
+    def scopes(case: Case) -> Iterator[tuple[str, Any]]:
+        return ((f"{window[0]} to {window[-1]}", view(tuple(window))) for window in windows(rows(case)))
+
+    return Concern(name, kind, view, scopes, lambda shown: (fault for each in shown.rows for fault in check(each)))
+
+
 @dataclass(slots=True)
 class Remembered:
     """Violations by validator, version and slice: a repair has only those scopes judged that it touched.

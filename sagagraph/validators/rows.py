@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
+from pydantic import ValidationError
 
+from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import in_words, shown
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
 
-
-class Illegible(Protocol):
-    @property
-    def index(self) -> int: ...
-
-    @property
-    def fault(self) -> str: ...
-
-
-class Rows(Protocol):
-    """A plan as read. `fault`: why there are no rows at all."""
-
-    @property
-    def fault(self) -> str: ...
-
-    @property
-    def illegible(self) -> Sequence[Illegible]: ...
+R = TypeVar("R")
 
 
 class Unread(Struct, frozen=True, array_like=True):
+    """A row that cannot be read."""
+
     index: int
     fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Generic[R]):
+    """A plan as read: its rows by their index in the file. `fault`: why there are none, if it is not even a list of rows."""
+
+    rows: Mapping[int, R]
+    illegible: tuple[Unread, ...] = ()
+    fault: str = ""
+
+    def check_legible(self, field: str) -> None:
+        """Raise `InvalidInputError` if something of it cannot be read."""
+        if self.fault:
+            raise InvalidInputError(self.fault, field=field)
+        for each in self.illegible:
+            raise InvalidInputError(f"row {each.index} cannot be read: {each.fault}", field=field)
+
+
+def parse_rows(listed: object, parse: Callable[[object], R], is_a: str) -> Rows[R]:
+    """Keep what `parse` reads, and name what it refuses with a `ValidationError`. `is_a`: what `listed` should be, in words."""
+    if not isinstance(listed, list):
+        return Rows({}, fault=f"{is_a}, not {shown(listed)}")
+    rows: dict[int, R] = {}
+    illegible: list[Unread] = []
+    for index, said in enumerate(listed):
+        try:
+            rows[index] = parse(said)
+        except ValidationError as exc:
+            fault = "; ".join(f"{field}: {words}".removeprefix(": ") for field, words in in_words(exc))
+            illegible.append(Unread(index, fault))
+    return Rows(rows, tuple(illegible))
 
 
 class UnreadView(Struct, frozen=True):
@@ -49,7 +70,7 @@ def readable_rows(field: str) -> Concern[Any, UnreadView]:
     """
 
     def scopes(case: Any) -> Iterator[tuple[str, UnreadView]]:
-        plan: Rows = case.plan
+        plan = case.plan
         if plan.fault:
             yield f"the {field}", UnreadView(plan.fault, ())
         for window in windows(Unread(each.index, each.fault) for each in plan.illegible):

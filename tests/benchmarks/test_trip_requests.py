@@ -11,8 +11,8 @@ from benchmarks.trips.places import CONTINENTS, Places, continent_of
 from benchmarks.trips.requests import Asked, requests
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.request import parse_request
-from sagagraph.sandbox.exchange_rates import BASE
-from sagagraph.sandbox.exchange_rates import rates as exchange_rates
+from sagagraph.sandbox.money import BASE
+from sagagraph.sandbox.money import rates as exchange_rates
 from sagagraph.sandbox.world.cities import all_cities
 
 TODAY = date(2025, 3, 1)

@@ -15,7 +15,7 @@ import pytest
 from sagagraph import __version__
 from sagagraph.domains.travel import domain
 from sagagraph.domains.travel.rules import validator
-from sagagraph.domains.travel.rules.lodging import LODGING, LodgingView
+from sagagraph.domains.travel.rules.legs import LODGING, LodgingView
 from sagagraph.errors import JournalError
 from sagagraph.planning import checking
 from sagagraph.saga.core.events import BodyCompleted, Driver, Entry, SagaBegun

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sagagraph.domains.recipes.files import shipped
+from sagagraph.domains.recipes.request import shipped
 
 _PLANS: dict[str, Any] = json.loads(Path(__file__).with_name("samples.json").read_text())
 ITINERARY, REUNION_PLAN = _PLANS["itinerary"], _PLANS["reunion plan"]

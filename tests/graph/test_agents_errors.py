@@ -22,9 +22,8 @@ from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.rules.evidence import gather_evidence
 from sagagraph.graph.planning_graph import planning_graph
-from sagagraph.planning.agents.agent import Role
 from sagagraph.planning.agents.speaking import ROUNDS
-from sagagraph.planning.agents.team import Said
+from sagagraph.planning.agents.team import Role, Said
 from sagagraph.planning.models.limits import Limits
 from sagagraph.planning.models.llm import init_model
 from sagagraph.saga.core import events as e

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sagagraph.errors import InvalidInputError
 from sagagraph.harness.judging.check import RuleVerdict, artifact_from, check
 from sagagraph.harness.judging.tests import run_tests
-from sagagraph.harness.proof.constants import load_checked
+from sagagraph.harness.proof.explain import load_checked
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.harness.registry.loading import harness_from, harness_of, load_harness
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.forms import form
 from sagagraph.language.numbers import Nth, Number, tag_numbers
-from sagagraph.language.passage import Passage, form
+from sagagraph.language.passage import Passage
 
 pytestmark = pytest.mark.quick
 

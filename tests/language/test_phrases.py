@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.language.utterance.phrases import phrase
+from sagagraph.language.forms import as_form, form
 
 pytestmark = pytest.mark.quick
 
-RIDE = phrase("WHO need~ [a] (ride|lift) [from where=(home|work)]", {"WHO": r"(?P<who>\w+)"})
+RIDE = form(as_form("WHO need~ [a] (ride|lift) [from where=(home|work)]", {"WHO": r"(?<who>\w+)"}))
 
 
 @pytest.mark.parametrize("said", ["Ann needs a ride", "they need lift", "Bob needs a lift from home"])
@@ -31,4 +31,4 @@ def test_what_has_a_name_is_found_by_it() -> None:
     ("verb", "forms"), [("drive~", "drive drives driving"), ("set~", "set sets setting"), ("fetch~", "fetches")]
 )
 def test_a_verb_stands_for_all_its_forms(verb: str, forms: str) -> None:
-    assert all(phrase(verb, {}).fullmatch(form) for form in forms.split())
+    assert all(form(as_form(verb, {})).fullmatch(said) for said in forms.split())

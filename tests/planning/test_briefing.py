@@ -10,9 +10,8 @@ import pytest
 from sagagraph.context.manager import ContextManager, Issued
 from sagagraph.domains.travel.planning.agents import ROLES
 from sagagraph.errors import ContextMismatchError
-from sagagraph.planning.agents.agent import Option, Task
 from sagagraph.planning.agents.briefing import DECIDED, PROMISED, before, need_of, source_at
-from sagagraph.planning.agents.team import Said
+from sagagraph.planning.agents.team import Option, Said, Task
 from sagagraph.saga.core import events as e
 from sagagraph.validators.verdict import Verdict, Violation
 

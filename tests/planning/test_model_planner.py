@@ -13,9 +13,8 @@ from sagagraph.context.model import Answer, Prices, Question
 from sagagraph.context.slice import Fact
 from sagagraph.errors import ModelError, UnusableAnswerError
 from sagagraph.planning.domain import Infeasible, Proposal
-from sagagraph.planning.models.assignment import Assignment
 from sagagraph.planning.models.limits import Limits
-from sagagraph.planning.models.model_planner import ROUNDS, ModelPlanner
+from sagagraph.planning.models.model_planner import ROUNDS, Assignment, ModelPlanner
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.evolve.evolve import evolve, fold
 from sagagraph.saga.core.state import Saga

@@ -18,8 +18,7 @@ import psutil
 import pytest
 
 from sagagraph.errors import InvalidInputError, PlannerError
-from sagagraph.planning.background import apart, in_background
-from sagagraph.planning.processes import in_processes
+from sagagraph.planning.background import apart, in_background, in_processes
 from tests.planning import thoughts
 
 pytestmark = pytest.mark.skipif("forkserver" not in get_all_start_methods(), reason="there they think in threads")

@@ -11,8 +11,8 @@ import pytest
 from sagagraph.context.model import Answer, Prices, Question
 from sagagraph.context.slice import ContextSlice, Fact, select
 from sagagraph.errors import ModelError, UnusableAnswerError
-from sagagraph.planning.agents.agent import Role
 from sagagraph.planning.agents.speaking import LESSONS, OBJECTIONS, ROUNDS, AgentVoice, Asking, ModelVoice, heard
+from sagagraph.planning.agents.team import Role
 from sagagraph.planning.models.limits import Limits
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.evolve.evolve import evolve, fold

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.planning.background import apart, in_background
-from sagagraph.planning.processes import in_processes
+from sagagraph.planning.background import apart, in_background, in_processes
 
 
 def own_pid() -> int:

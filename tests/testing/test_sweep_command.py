@@ -40,6 +40,7 @@ def sweep(*words: str, path: Path = ROOT) -> Ended:
     return Ended(told.returncode, told.stdout, told.stderr)
 
 
+@pytest.mark.proof  # `make sweep`, which CI runs too, has more scenarios
 def test_the_sample_trip_survives_being_killed() -> None:
     told = sweep("--sample", "1", "--json")
     assert told.code == 0, told.err
@@ -65,6 +66,7 @@ def test_a_saga_that_believes_what_its_provider_does_not_keep_is_found_out_and_n
     assert {case["judgement"]["outcome"] for case in careful} <= {"0 sent", "1 sent", "2 sent"}
 
 
+@pytest.mark.proof  # `make sweep`, which CI runs too, has more scenarios
 @pytest.mark.parametrize(
     ("store", "harm", "survives"),
     [("sqlite", "stop", False), ("postgresql", "kill", False), ("postgresql", "cut", True), ("postgresql", "lose", True)],

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from sagagraph.domains.travel.rules import validator
-from sagagraph.domains.travel.rules.calendar import CALENDAR
+from sagagraph.domains.travel.rules.course import CALENDAR
 
 from .figures import DOMAINS, Domain, false_alarms, missed, trips
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sagagraph.cli import options as o
-from sagagraph.cli.harness.commands import File, harness
+from sagagraph.cli.harness.commands import File, harness, load, tell
 from sagagraph.cli.options import Options
 from sagagraph.errors import NotAllowedError
-from sagagraph.extras import needing
 
 __all__ = ["harness"]
 """The group with the commands of both modules."""
@@ -41,29 +41,19 @@ async def _with_records(
     fault: str = "",
 ) -> int:
     """Exits 1 if what was found has something under `fault`."""
-    from sagagraph.cli import render
     from sagagraph.harness.life.records import Records
     from sagagraph.registry import open_engine
 
     async with open_engine(options.settings, create=create) as engine:
         found = await work(Records(engine.store, harness_id))
-    if options.as_json:
-        render.print_json(found)
-    else:
-        render.stdout.print("\n".join(f"{key}: {value}" for key, value in found.items()), markup=False)
+    tell(found, lambda said: (f"{key}: {value}" for key, value in said.items()), as_json=options.as_json)
     return 1 if found.get(fault) else 0
-
-
-def _load(file: Path) -> Any:
-    with needing("harness"):
-        from sagagraph.harness.proof.constants import load_checked
-    return load_checked(file)
 
 
 @harness.command("freeze")
 def freeze_command(file: File, by: By, role: Role = "author", store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Freeze a version: its tests are kept, every mutant is noticed or waived, its satisfiability is stated."""
-    loaded = _load(file)
+    loaded = load(file)
     from sagagraph.harness.life.records import Person
 
     work = lambda records: records.freeze(loaded, Person(by, role), _now())  # noqa: E731 - one line a command
@@ -75,7 +65,7 @@ def propose_command(
     file: File, by: By, reason: Reason, role: Role = "author", store: o.Store = "", as_json: o.AsJson = False
 ) -> None:
     """Propose a new version of a frozen harness."""
-    loaded = _load(file)
+    loaded = load(file)
     from sagagraph.harness.life.records import Person
 
     work = lambda records: records.propose(loaded, Person(by, role), reason, _now())  # noqa: E731 - one line a command
@@ -85,7 +75,7 @@ def propose_command(
 @harness.command("approve")
 def approve_command(file: File, by: By, role: Role = "approver", store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Approve a proposal; its author cannot."""
-    loaded = _load(file)
+    loaded = load(file)
     from sagagraph.harness.life.records import Person
 
     work = lambda records: records.approve(loaded, Person(by, role), _now())  # noqa: E731 - one line a command
@@ -108,7 +98,7 @@ def override_command(
     as_json: o.AsJson = False,
 ) -> None:
     """Sign another value of one negotiable parameter, for one report, once."""
-    loaded = _load(file)
+    loaded = load(file)
     from sagagraph.harness.life.records import Override, Person
 
     before = loaded.variables[parameter].value if parameter in loaded.variables else ""
@@ -130,19 +120,14 @@ def audit_command(
 @harness.command("report")
 def report_command(file: File, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
     """Print the report of a paradox as Markdown: what clashes, what was tried, what each way out costs."""
-    loaded = _load(file)
-    from sagagraph.cli import render
+    loaded = load(file)
     from sagagraph.harness.life.report import deadlock, markdown
     from sagagraph.harness.proof.explain import Status, explain
 
     found = explain(loaded)
     if found.status is not Status.PARADOX:
         raise NotAllowedError(f"there is no paradox to report: it is {found.status.value}")
-    said = deadlock(loaded, found)
-    if as_json:
-        render.print_json(said)
-    else:
-        render.stdout.print(markdown(loaded, said), markup=False, soft_wrap=True)
+    tell(deadlock(loaded, found), lambda said: [markdown(loaded, said)], as_json=as_json)
 
 
 @harness.command("learn")
@@ -154,12 +139,11 @@ def learn_command(
     as_json: o.AsJson = False,
 ) -> None:
     """Propose a rule and a test of what a run decided and should not have; prints the next version as YAML, and keeps nothing."""
-    loaded = _load(file)
+    loaded = load(file)
     o.end(_learn(Options(store, as_json=as_json), loaded, run, name))
 
 
 async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> int:
-    from sagagraph.cli import render
     from sagagraph.harness.life.learning import learned
     from sagagraph.harness.life.records import Records
     from sagagraph.harness.loop.running import artifact_of
@@ -168,11 +152,8 @@ async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> 
 
     async with open_engine(options.settings) as engine:
         artifact = await artifact_of(engine, loaded, saga_id, Records(engine.store, loaded.id), datetime.now(UTC).date())
-    document = learned(loaded, artifact, name).document
-    if options.as_json:
-        render.print_json({"file": yaml_text(document)})
-    else:
-        render.stdout.print(yaml_text(document), markup=False, soft_wrap=True)
+    document = {"file": yaml_text(learned(loaded, artifact, name).document)}
+    tell(document, lambda said: said.values(), as_json=options.as_json)
     return 0
 
 
@@ -184,20 +165,17 @@ def replay_command(
     as_json: o.AsJson = False,
 ) -> None:
     """Check certificates with the independent checker."""
-    loaded = _load(file)
-    from sagagraph.cli import render
+    loaded = load(file)
     from sagagraph.files import json_file
     from sagagraph.harness.proof.checker import replay
 
     said = json_file(proof, "PROOF")
     listed = said.get("certificates", [said]) if isinstance(said, dict) else [said]
     found = [replay(loaded, each) for each in listed]
-    rows = [{"accepted": each.accepted, "reason": each.reason} for each in found]
-    if as_json:
-        render.print_json({"accepted": bool(found) and all(each.accepted for each in found), "certificates": rows})
-    for each in found if not as_json else ():
-        render.stdout.print("accepted" if each.accepted else f"refused: {each.reason}", markup=False)
-    raise typer.Exit(0 if found and all(each.accepted for each in found) else 1)
+    accepted = bool(found) and all(each.accepted for each in found)
+    words = ["accepted" if each.accepted else f"refused: {each.reason}" for each in found]
+    tell({"accepted": accepted, "certificates": [asdict(each) for each in found]}, lambda _: words, as_json=as_json)
+    raise typer.Exit(0 if accepted else 1)
 
 
 @harness.command("run")
@@ -217,12 +195,11 @@ def run_command(
     as_json: o.AsJson = False,
 ) -> None:
     """Let executors decide the variables until all rules pass. Without a model they follow the gradients."""
-    loaded = _load(file)
+    loaded = load(file)
     o.end(_run(Options(store, as_json=as_json), loaded, saga_id, script, request))
 
 
 async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None, request: str) -> int:
-    from sagagraph.cli import render
     from sagagraph.context.quoting import new_nonce
     from sagagraph.files import json_file
     from sagagraph.harness.life.records import Records
@@ -249,13 +226,12 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
             found, report = exc.run, exc.report
         except NotConvergedError as exc:
             found = exc.run
-    document = _run_json(loaded, saga_id, found, report)
-    if options.as_json:
-        render.print_json(document)
-    else:
-        shown = {key: value for key, value in document.items() if value not in (None, "", [], {})}
-        render.stdout.print("\n".join(f"{key}: {json.dumps(value)}" for key, value in shown.items()), markup=False)
+    tell(_run_json(loaded, saga_id, found, report), _words, as_json=options.as_json)
     return 0 if found.end == "SUCCESS" else 1
+
+
+def _words(document: dict[str, Any]) -> Iterator[str]:
+    yield from (f"{key}: {json.dumps(value)}" for key, value in document.items() if value not in (None, "", [], {}))
 
 
 def _run_json(loaded: Any, saga_id: str, found: Any, report: str) -> dict[str, Any]:

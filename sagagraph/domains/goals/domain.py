@@ -8,11 +8,10 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from sagagraph.context.slice import Fact, content_hash
-from sagagraph.domains.goals.judging import cost_of, interfaces_of, judged, workflow_of
+from sagagraph.domains.goals.judging import cost_of, interfaces_of, judged, kept, refused, renewed, repeats_refused, workflow_of
 from sagagraph.domains.goals.library import GoalLibrary
-from sagagraph.domains.goals.renewal import kept, refused, renewed, repeats_refused
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
-from sagagraph.planning.models.assignment import Assignment
+from sagagraph.planning.models.model_planner import Assignment
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action

@@ -34,7 +34,7 @@ class GoalsEntry(Entry["Goals"]):
     @asynccontextmanager
     async def open(self, around: Surroundings) -> AsyncIterator[Goals]:
         from sagagraph.domains.goals.domain import Goals
-        from sagagraph.domains.goals.loading import library_at
+        from sagagraph.domains.goals.library import library_at
 
         yield Goals(library_at(around.settings.goals))
 

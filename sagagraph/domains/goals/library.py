@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
@@ -64,3 +65,20 @@ class GoalLibrary:
 
     def _template(self, request: Mapping[str, Any]) -> Template | None:
         return next((each for each in self.templates if each.name == request.get("type")), None)
+
+
+_FIELD: Final = "SAGAGRAPH_GOALS"
+
+
+def library_at(place: str) -> GoalLibrary:
+    """Return the library at `package.module:NAME`. Raises `InvalidInputError`, naming the variable, if there is none."""
+    module, _, name = place.partition(":")
+    if not module or not name:
+        raise InvalidInputError("name the library with your actions as package.module:NAME (docs/goals.md)", field=_FIELD)
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as exc:
+        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}", field=_FIELD) from exc
+    if not isinstance(found, GoalLibrary):
+        raise InvalidInputError(f"{place!r} is a {type(found).__name__}, not a GoalLibrary", field=_FIELD)
+    return found

@@ -27,9 +27,6 @@ class _Line:
     def is_title(self) -> bool:
         return bool(re.match("[A-Za-z]", self.words[0]))
 
-    def says(self, title: str) -> bool:
-        return self.words[0].lower().rstrip(":") == title
-
     def wrong(self, message: str) -> NoReturn:
         raise InvalidInputError(f"line {self.number}: {message}", field=FIELD)
 
@@ -51,22 +48,19 @@ def parse_problem(text: str) -> JobShop:
     lines = [_Line(number, tuple(words)) for number, words in listed if words]
     if not lines:
         raise InvalidInputError("is empty", field=FIELD)
-    is_taillard = any(line.is_title for line in lines)
-    return _taillard(lines) if is_taillard else _standard(lines)
+    return _taillard(lines) if any(line.is_title for line in lines) else _standard(lines)
 
 
 def _standard(lines: Sequence[_Line]) -> JobShop:
     """`n m`, then a line for each job: pairs of machine (from 0) and duration."""
     jobs, machines = _size(lines[0], exactly=True)
-    rows = _rows(lines[1:], jobs, lines[0], "there")
-    return JobShop(tuple(_pairs(row, number, range(machines)) for number, row in enumerate(rows, start=1)), range(machines))
-
-
-def _pairs(line: _Line, job: int, machines: range) -> tuple[Step, ...]:
-    numbers = line.numbers(f"job {job}")
-    if len(numbers) % 2:
-        line.wrong(f"job {job}: pairs of machine and duration are an even number of numbers, not {len(numbers)}")
-    return _steps(line, line, job, numbers[::2], numbers[1::2], machines)
+    steps: list[tuple[Step, ...]] = []
+    for job, line in enumerate(_rows(lines[1:], jobs, lines[0], "there"), start=1):
+        numbers = line.numbers(f"job {job}")
+        if len(numbers) % 2:
+            line.wrong(f"job {job}: pairs of machine and duration are an even number of numbers, not {len(numbers)}")
+        steps.append(_steps(line, line, job, numbers[::2], numbers[1::2], range(machines)))
+    return JobShop(tuple(steps), range(machines))
 
 
 def _taillard(lines: Sequence[_Line]) -> JobShop:
@@ -90,16 +84,15 @@ def _taillard(lines: Sequence[_Line]) -> JobShop:
 
 def _block(lines: list[_Line], title: str, jobs: int, head: _Line) -> tuple[list[_Line], list[_Line]]:
     """The lines under a title, and those behind them."""
-    if not lines or not lines[0].says(title):
-        (lines[0] if lines else head).wrong(
-            f"the line {title.capitalize()!r} is missing before this one"
-            if lines
-            else f"the line {title.capitalize()!r} does not follow"
-        )
+    shown = repr(title.capitalize())
+    if not lines:
+        head.wrong(f"the line {shown} does not follow")
+    if lines[0].words[0].lower().rstrip(":") != title:
+        lines[0].wrong(f"the line {shown} is missing before this one")
     count = next((number for number, line in enumerate(lines[1:]) if line.is_title), len(lines) - 1)
     if title == "machines" and count > jobs:
         count = jobs
-    return _rows(lines[1 : count + 1], jobs, head, f"under {title.capitalize()!r}"), lines[count + 1 :]
+    return _rows(lines[1 : count + 1], jobs, head, f"under {shown}"), lines[count + 1 :]
 
 
 def _size(line: _Line, *, exactly: bool) -> tuple[int, int]:

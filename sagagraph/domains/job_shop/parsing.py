@@ -10,9 +10,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from sagagraph.domains.job_shop.events import KINDS, DurationChanged, Event
-from sagagraph.domains.job_shop.plan import Moment, Slot
-from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import KINDS, DurationChanged, Event, JobShop, Moment, Slot
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
 
@@ -53,13 +51,10 @@ def parse_schedule(value: object) -> ParsedSchedule:
             slots[index] = Slot.model_validate(said)
         except ValidationError as exc:
             fault = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in in_words(exc))
-            illegible.append(Illegible(index, fault, _about(said)))
+            job, step = (said.get("job"), said.get("step")) if isinstance(said, Mapping) else (None, None)
+            of = (job, step) if type(job) is int and type(step) is int else None
+            illegible.append(Illegible(index, fault, of))
     return ParsedSchedule(slots, tuple(illegible))
-
-
-def _about(said: object) -> tuple[int, int] | None:
-    job, step = (said.get("job"), said.get("step")) if isinstance(said, Mapping) else (None, None)
-    return (job, step) if type(job) is int and type(step) is int else None
 
 
 def parse_events(problem: JobShop, *files: object) -> tuple[Event, ...]:
@@ -73,17 +68,12 @@ def parse_events(problem: JobShop, *files: object) -> tuple[Event, ...]:
     return tuple(sorted(events, key=lambda each: each.at))
 
 
-def parse_moment(value: object, field: str) -> int:
-    """Raises `InvalidInputError`."""
-    try:
-        return _MOMENT.validate_python(value)
-    except ValidationError as exc:
-        raise InvalidInputError(in_words(exc)[0][1], field=field) from exc
-
-
 def parse_moment_said(text: str, field: str) -> int:
     """A moment in words of a command. Raises `InvalidInputError`."""
-    return parse_moment(int(text) if text.isascii() and text.isdigit() and len(text) < 19 else text, field)
+    try:
+        return _MOMENT.validate_python(int(text) if text.isascii() and text.isdigit() and len(text) < 19 else text)
+    except ValidationError as exc:
+        raise InvalidInputError(in_words(exc)[0][1], field=field) from exc
 
 
 def check_legible(parsed: ParsedSchedule, field: str) -> None:
@@ -106,21 +96,13 @@ def _parse_event(problem: JobShop, said: object, field: str) -> Event:
     except ValidationError as exc:
         name, message = in_words(exc)[0]
         raise InvalidInputError(message, field=f"{field}.{name}") from exc
-    _check_names(problem, event, field)
-    return event
-
-
-def _check_names(problem: JobShop, event: Event, field: str) -> None:
     if isinstance(event, DurationChanged):
         if not 1 <= event.job <= len(problem.jobs):
             raise InvalidInputError(f"there is no job {event.job}; there are 1 to {len(problem.jobs)}", field=f"{field}.job")
         if problem.step(event.job, event.step) is None:
-            most = len(problem.jobs[event.job - 1])
-            message = f"job {event.job} has no step {event.step}; it has 1 to {most}"
+            message = f"job {event.job} has no step {event.step}; it has 1 to {len(problem.jobs[event.job - 1])}"
             raise InvalidInputError(message, field=f"{field}.step")
     elif event.machine not in problem.machines:
-        raise InvalidInputError(f"there is no machine {event.machine}; {machines_of(problem)}", field=f"{field}.machine")
-
-
-def machines_of(problem: JobShop) -> str:
-    return f"there are {problem.machines[0]} to {problem.machines[-1]}"
+        message = f"there is no machine {event.machine}; there are {problem.machines[0]} to {problem.machines[-1]}"
+        raise InvalidInputError(message, field=f"{field}.machine")
+    return event

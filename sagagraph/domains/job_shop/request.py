@@ -1,10 +1,12 @@
-"""Job shop: jobs of steps in a fixed order, each on one machine, without interruption, one at a time on each machine."""
+"""Job shops, their schedules, and what becomes known while one is carried out (docs/formats.md section 12)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 MOST_STEPS: Final = 50_000
 LONGEST: Final = 1_000_000_000
@@ -35,3 +37,72 @@ class JobShop:
     def step(self, job: int, number: int) -> Step | None:
         is_there = 1 <= job <= len(self.jobs) and 1 <= number <= len(self.jobs[job - 1])
         return self.jobs[job - 1][number - 1] if is_there else None
+
+
+LATEST: Final = 10**15
+Moment = Annotated[int, Field(strict=True, ge=0, le=LATEST)]
+"""In the unit of the instance, from its beginning."""
+Number = Annotated[int, Field(strict=True)]
+
+
+class Slot(BaseModel):
+    """One row of a schedule. Fields that no rule needs are ignored: many programs write schedules."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    job: Number
+    step: Number
+    machine: Number
+    start: Moment
+    end: Moment
+
+    @model_validator(mode="after")
+    def _runs_forwards(self) -> Self:
+        if self.end < self.start:
+            raise ValueError(f"end: {self.end} is before the start at {self.start}")
+        return self
+
+
+Schedule = Mapping[tuple[int, int], Slot]
+"""By job and step, every step once."""
+
+
+def makespan(schedule: Schedule) -> int:
+    return max((slot.end for slot in schedule.values()), default=0)
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    at: Moment
+    """When it becomes known. What began before is history."""
+
+
+class MachineDown(_Event):
+    """No step begins on it in [at, until), and none continues."""
+
+    event: Literal["machine_down"] = "machine_down"
+    machine: Number
+    until: Moment | None = None
+    """None: it does not come back."""
+
+    @field_validator("until")
+    @classmethod
+    def _runs_forwards(cls, until: int | None, info: ValidationInfo) -> int | None:
+        at = info.data.get("at")
+        if until is not None and at is not None and until < at:
+            raise ValueError(f"{until} is before {at}")
+        return until
+
+
+class DurationChanged(_Event):
+    """A step that is not over at `at` takes `minutes` in all; a finished step stays as it was."""
+
+    event: Literal["duration"] = "duration"
+    job: Number
+    step: Number
+    minutes: Annotated[int, Field(strict=True, ge=0, le=LONGEST)]
+
+
+Event = MachineDown | DurationChanged
+KINDS: Final[dict[str, type[Event]]] = {"machine_down": MachineDown, "duration": DurationChanged}

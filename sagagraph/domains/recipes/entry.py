@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, ClassVar
 
+from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
+from sagagraph.files import json_file
 from sagagraph.planning.entry import Case, Entry, Surroundings
 
 if TYPE_CHECKING:
@@ -36,25 +38,30 @@ class RecipesEntry(Entry["Cooking"]):
     @asynccontextmanager
     async def open(self, around: Surroundings) -> AsyncIterator[Cooking]:
         with needing("recipes"):
-            from sagagraph.domains.recipes.actions.kitchen import Kitchen
+            from sagagraph.domains.recipes.actions import Kitchen
             from sagagraph.domains.recipes.domain import Cooking
 
         yield Cooking(Kitchen(around.documents))
 
     def page(self, domain: Cooking, model: Model | None) -> Page:
         with needing("recipes"):
-            from sagagraph.domains.recipes.page.page import RecipesPage
+            from sagagraph.domains.recipes.page import RecipesPage
 
         return RecipesPage(domain, model)
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
-        from sagagraph.domains.recipes.judging import judge
+        from sagagraph.domains.recipes.request import meal_in
+        from sagagraph.domains.recipes.rules.validator import validate_plan
 
-        return judge(case)
+        for told, field in ((case.events, "--event"), (case.executed_until, "--executed-until"), (case.against, "--against")):
+            if told:
+                raise InvalidInputError("plans of recipes are judged from their beginning; leave it out", field=field)
+        meal = meal_in(case.problem)
+        meal = meal.without_time_constraints() if case.without_time_constraints else meal
+        return validate_plan(meal, json_file(case.plan, "PLAN"))
 
     def command(self, name: str) -> typer.Typer:
-        with needing("recipes"):
-            from sagagraph.domains.recipes.commands.verbs import recipes
+        from sagagraph.domains.recipes.commands import recipes
 
         return {"recipes": recipes}[name]
 

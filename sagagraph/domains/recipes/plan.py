@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Final, NamedTuple
+
+from pydantic import Field, TypeAdapter
+
+from sagagraph.validators.rows import Rows, parse_rows
 
 LATEST: Final = 10**9
 """Seconds."""
+Text = Annotated[str, Field(strict=True)]
+Whole = Annotated[int, Field(ge=-LATEST, le=LATEST)]
+_ROW: Final = TypeAdapter[tuple[int, str, int, int]](tuple[Annotated[int, Field(strict=True)], Text, Whole, Whole])
 
 
 class Row(NamedTuple):
@@ -20,6 +28,10 @@ class Row(NamedTuple):
     def end(self) -> int:
         return self.start + self.duration
 
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.recipe, self.step
+
 
 Plan = tuple[Row, ...]
 """In order of execution. At the same moment whatever goes on alone is started first."""
@@ -27,3 +39,16 @@ Plan = tuple[Row, ...]
 
 def makespan(plan: Plan) -> int:
     return max((row.end for row in plan), default=0)
+
+
+def clock(seconds: int) -> str:
+    """As in Recipe2Plan: `00:10:00`."""
+    sign, seconds = ("-", -seconds) if seconds < 0 else ("", seconds)
+    return f"{sign}{seconds // 3600:02}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
+
+
+def parse_plan(value: object) -> Rows[Row]:
+    """Parse a plan. `value`: a list of rows, or what `recipes plan` prints, with such a list as its `plan`."""
+    listed = value.get("plan") if isinstance(value, Mapping) else value
+    is_a = "a plan is a list of rows [step, recipe, duration_s, start_s]"
+    return parse_rows(listed, lambda said: Row(*_ROW.validate_python(said)), is_a)

@@ -1,46 +1,93 @@
-"""Meal: recipes of steps, cooked together by one or more cooks with one of each object (docs/recipes.md)."""
+"""Meal: recipes of steps, in Recipe2Plan's form, for one or more cooks with one of each object (docs/recipes.md)."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from graphlib import CycleError, TopologicalSorter
+from importlib.resources import files
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any, Final
 
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.files import json_file
+from sagagraph.validators.complaints import checked, shown
+
+FIELD: Final = "FILE"
+MOST_STEPS: Final = 400
+LONGEST: Final = 7 * 24 * 3600
 VOLUME: Final = "volume"
 """The property of which a step needs at least so much, and takes it away. Any other must be equal."""
+SHIPPED: Final = ("Lentil-Soup", "Flatbread", "Apple-Crumble", "Custard")
+"""Recipes of our own."""
+_UNITS: Final = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600}
+_DURATION: Final = re.compile(r"\s*(\d{1,6})\s*([a-z]+?)s?\.?\s*", re.IGNORECASE)
 
 StepKey = tuple[str, int]
 """Recipe, and step as it is numbered there."""
 Property = str | int | float
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+def _seconds(value: object) -> int:
+    """Seconds as a number, or words such as "10 min", "30 sec", "1 hour"."""
+    said = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if said and said[2].lower() in _UNITS:
+        value = int(said[1]) * _UNITS[said[2].lower()]
+    if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 != 0:
+        raise ValueError(f'must be a time such as "10 min", "30 sec" or "1 hour", not {shown(value)}')
+    if not 0 <= value <= LONGEST:
+        raise ValueError(f"must be between 0 s and a week, not {shown(value)}")
+    return int(value)
+
+
+def _duration(value: object) -> int:
+    if seconds := _seconds(value):
+        return seconds
+    raise ValueError("must be longer than 0 s")
+
+
+Seconds = Annotated[int, BeforeValidator(_seconds)]
+Flag = Annotated[bool, BeforeValidator(lambda value: bool(value) if value in (0, 1) else value), PlainSerializer(int)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")]
+Number = Annotated[int, Field(strict=True, ge=0, lt=MOST_STEPS)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Use(_Form):
     """How a step uses an object: all of it, from start to end."""
 
-    require: Mapping[str, Property] = field(default_factory=dict)
+    require: dict[str, Property] = Field(default_factory=dict)
     """What its properties must be at the start."""
-    update: Mapping[str, Property] = field(default_factory=dict)
+    update: dict[str, Property] = Field(default_factory=dict)
     """What they become at the start."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    recipe: str
-    number: int
+class Step(_Form):
+    recipe: str = Field(default="", exclude=True)
+    number: Number = Field(default=-1, alias="step")
     """From 0, in the order of its recipe."""
-    text: str
-    duration: int
+    text: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
+    duration: Annotated[int, BeforeValidator(_duration)] = Field(alias="time")
     """Seconds."""
-    is_autonomous: bool = False
+    is_autonomous: Flag = Field(default=False, alias="parallel")
     """It goes on without a cook once somebody has started it."""
-    is_interruptible: bool = False
-    after: tuple[int, ...] = ()
-    """Steps of its recipe that must have ended before it starts."""
-    within: Mapping[int, int] = field(default_factory=dict)
+    is_interruptible: Flag = Field(default=False, alias="interrupt")
+    after: tuple[Number, ...] = Field(
+        default=(), validation_alias=AliasChoices("prequisites", "prerequisites"), serialization_alias="prequisites"
+    )
+    """Steps of its recipe that must have ended before it starts. The spelling is theirs."""
+    within: dict[Annotated[int, Field(ge=0, lt=MOST_STEPS)], Seconds] = Field(default_factory=dict, alias="time_constraint")
     """It starts at most so many seconds after that step has ended. Every piece of it is held to that."""
-    uses: Mapping[str, Use] = field(default_factory=dict)
+    uses: dict[Name, Use] = Field(default_factory=dict, alias="physical")
 
     @property
     def key(self) -> StepKey:
@@ -48,6 +95,17 @@ class Step:
 
     def __str__(self) -> str:
         return f"{self.recipe} step {self.number}"
+
+
+class _Recipe(_Form):
+    recipe: Name
+    steps: tuple[Step, ...] = Field(min_length=1, max_length=MOST_STEPS)
+
+
+class _Meal(_Form):
+    recipes: tuple[_Recipe, ...] = Field(min_length=1, max_length=50)
+    cooks: Annotated[int, Field(strict=True, ge=1, le=10)] = 1
+    warm: dict[str, Seconds] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,15 +120,104 @@ class Meal:
     def steps(self) -> Mapping[StepKey, Step]:
         return {step.key: step for steps in self.recipes.values() for step in steps}
 
-    def step(self, recipe: object, number: object) -> Step | None:
-        is_key = isinstance(recipe, str) and isinstance(number, int)
-        return self.steps.get((recipe, number)) if is_key else None  # type: ignore[arg-type]
+    @cached_property
+    def objects(self) -> tuple[str, ...]:
+        return tuple(sorted({name for step in self.steps.values() for name in step.uses}))
 
     def before(self, step: Step) -> Iterator[Step]:
         """The steps that it comes after."""
         return (self.steps[step.recipe, number] for number in step.after)
 
+    def changed(self, step: Step, **update: Any) -> Meal:
+        """The same meal, but for fields of one step."""
+        steps = tuple(each.model_copy(update=update) if each is step else each for each in self.recipes[step.recipe])
+        return replace(self, recipes={**self.recipes, step.recipe: steps})
+
     def without_time_constraints(self) -> Meal:
         """The same meal, in which no step must follow another within a time and nothing must be warm."""
-        recipes = {name: tuple(replace(step, within={}) for step in steps) for name, steps in self.recipes.items()}
+        recipes = {name: tuple(step.model_copy(update={"within": {}}) for step in of) for name, of in self.recipes.items()}
         return replace(self, recipes=recipes, warm={})
+
+    def document(self) -> dict[str, Any]:
+        """The general form, as `parse_meal` reads it."""
+        recipes = tuple(_Recipe(recipe=name, steps=steps) for name, steps in self.recipes.items())
+        return _Meal(recipes=recipes, cooks=self.cooks, warm=dict(self.warm)).model_dump(mode="json", by_alias=True)
+
+
+def parse_meal(value: object) -> Meal:
+    """Parse a list of recipes as Recipe2Plan has them, or `{"recipes": [...], "cooks": 2, "warm": {recipe: "5 min"}}`.
+
+    Raises `InvalidInputError`: what is wrong first, in one line that names the field.
+    """
+    if _is_several(value):
+        told = "holds several meals; `sagagraph recipes pairs` lists them and `--pair` picks one"
+        raise InvalidInputError(told, field=FIELD)
+    value = {"recipes": value} if isinstance(value, list) else value
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"a meal is a list of recipes, not {shown(value)}", field=FIELD)
+    form = checked(_Meal, value, field=FIELD)
+    names = [recipe.recipe for recipe in form.recipes]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InvalidInputError(f"there is another recipe {name!r}", field=f"recipes[{place}].recipe")
+    for name in form.warm:
+        if name not in names:
+            raise InvalidInputError(f"there is no recipe {shown(name)}", field="warm")
+    if sum(len(recipe.steps) for recipe in form.recipes) > MOST_STEPS:
+        raise InvalidInputError(f"there are more than {MOST_STEPS} steps", field="recipes")
+    recipes = {recipe.recipe: _steps(recipe, f"recipes[{place}]") for place, recipe in enumerate(form.recipes)}
+    return Meal(recipes, form.cooks, form.warm)
+
+
+def _is_several(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, list) for each in value)
+
+
+def _steps(recipe: _Recipe, field: str) -> tuple[Step, ...]:
+    for number, step in enumerate(recipe.steps):
+        here = f"{field}.steps[{number}]"
+        if step.number not in (-1, number):
+            told = f"steps are numbered from 0 in their order: must be {number}, not {step.number}"
+            raise InvalidInputError(told, field=f"{here}.step")
+        for name, others in (("prequisites", step.after), ("time_constraint", step.within)):
+            for other in others:
+                if other >= len(recipe.steps) or other == number:
+                    what = "it is this step" if other == number else f"{recipe.recipe} has no step {other}"
+                    raise InvalidInputError(what, field=f"{here}.{name}")
+    try:
+        TopologicalSorter({number: step.after for number, step in enumerate(recipe.steps)}).prepare()
+    except CycleError as exc:
+        told = f"steps {', '.join(map(str, sorted(set(exc.args[1]))))} of {recipe.recipe} wait for each other in a circle"
+        raise InvalidInputError(told, field=f"{field}.steps") from exc
+    return tuple(
+        step.model_copy(update={"recipe": recipe.recipe, "number": number, "after": tuple(dict.fromkeys(step.after))})
+        for number, step in enumerate(recipe.steps)
+    )
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+def pairs_in(path: Path | None) -> dict[str, Any]:
+    """All pairs of a file, as JSON, by name; None: those of the shipped recipes. Raises `InvalidInputError`."""
+    if path is None:
+        return {f"{one}_{two}": [shipped(one), shipped(two)] for one, two in combinations(SHIPPED, 2)}
+    value = json_file(path, FIELD)
+    return {"_".join(parse_meal(each).recipes): each for each in (value if _is_several(value) else [value])}
+
+
+def meal_in(path: Path, pair: str = "") -> Meal:
+    """The meal of a file, or of that name. Raises `InvalidInputError`."""
+    names = path.name.split("_")
+    if not path.exists() and all(name in SHIPPED for name in names):
+        return parse_meal([shipped(name) for name in names])
+    if not pair:
+        return parse_meal(json_file(path, FIELD))
+    pairs = pairs_in(path)
+    if pair not in pairs:
+        raise InvalidInputError(f"{path} has no pair {pair!r}; `sagagraph recipes pairs` lists them", field="--pair")
+    return parse_meal(pairs[pair])
+
+
+def shipped(name: str) -> Any:
+    return json.loads(files("sagagraph.domains.recipes").joinpath("shipped", f"{name}.json").read_text(encoding="utf-8"))

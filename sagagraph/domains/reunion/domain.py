@@ -22,7 +22,7 @@ from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.planning.background import in_background
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
-from sagagraph.planning.models.assignment import Assignment
+from sagagraph.planning.models.model_planner import Assignment
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost

@@ -11,7 +11,7 @@ from sagagraph.context.slice import Fact
 from sagagraph.domains.reunion.day import ReunionRequest, as_json
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan, Work
 from sagagraph.planning.domain import Proposal
-from sagagraph.planning.models.assignment import Assignment
+from sagagraph.planning.models.model_planner import Assignment
 
 LARGEST: Final = 6_000
 """Bytes of a reunion that a model is asked about; the solver plans larger ones, which a model does not survey."""

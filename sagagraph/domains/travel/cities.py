@@ -159,7 +159,8 @@ class Gazetteer:
         if city.name in MEANT_BY_THEIR_NAME:
             return ()
         others = [other for other in self._namesakes.get(name_key(city.name), ()) if other.name != city.name]
-        return tuple(other for other in others if _is_comparable(other, city))
+        smallest = SMALLEST_SHARE * (city.population or 0)
+        return tuple(other for other in others if not other.population or other.population >= smallest)
 
     def find(self, name: str) -> City | None:
         """Find a city by name, other name or airport code, whatever its case and accents."""
@@ -190,9 +191,7 @@ class Gazetteer:
         return f"no city called {name[:60]!r} is known{hint}"
 
     def suggestions(self, name: str) -> tuple[str, ...]:
-        """Return up to three cities with a similar name, the most similar first: well-known ones, if the name almost spells
-        one.
-        """
+        """Return up to three cities with a similar name, the most similar first; well-known ones, if it almost spells one."""
         likely = self._similar(name, CLOSE_ENOUGH_TO_BE_A_MISSPELLING, among=self._well_known)
         return likely or self._similar(name, CLOSE_ENOUGH_TO_SUGGEST, among=self._by_name)
 
@@ -240,11 +239,6 @@ class Gazetteer:
             for code in _airports_by_place().get((name_key(city.name), city.timezone), ()):
                 codes.setdefault(code, city)
         return codes
-
-
-def _is_comparable(other: City, city: City) -> bool:
-    """Tell whether two namesakes are of comparable size: nobody who says Paris means the one in Texas."""
-    return not other.population or not city.population or other.population >= SMALLEST_SHARE * city.population
 
 
 def name_key(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -23,8 +22,8 @@ from sagagraph.domains.travel.planning.amendment import (
     itinerary_before,
     wish_of,
 )
-from sagagraph.domains.travel.planning.insurance import insured
 from sagagraph.domains.travel.planning.market import pairs_of
+from sagagraph.domains.travel.planning.planner import insured
 from sagagraph.domains.travel.planning.repair import repair
 from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
 from sagagraph.domains.travel.provider.provider import ReservationProvider
@@ -37,7 +36,7 @@ from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.reversals import is_undoing
-from sagagraph.saga.core.state import Operation, Saga, Stage
+from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.verdict import Verdict
@@ -73,7 +72,9 @@ class Travel:
         `patience_s`: how long its calls are tried again while it does not answer; by default an hour.
         Raises `ProviderError` if it cannot be reached.
         """
-        identity, guarantees, cities = await asyncio.gather(_identity_of(provider), provider.guarantees(), provider.cities())
+        guarantees, cities = await asyncio.gather(provider.guarantees(), provider.cities())
+        # An adapter of an earlier release, which states no identity, is known by the name of its class.
+        identity = await provider.identity() if hasattr(provider, "identity") else type(provider).__qualname__
         policy = None if patience_s is None else patient(patience_s)
         actions = travel_actions(provider, guarantees, outbox, identity=identity, policy=policy)
         return cls(provider, Gazetteer(cities), actions, ProviderHere(identity, address))
@@ -93,7 +94,8 @@ class Travel:
         proposed = await self.propose(request)
         if isinstance(proposed, Infeasible):
             return proposed
-        return TripTeam(TripRequest.model_validate(request), _itineraries(proposed), proposed, self.provider, self._insured)
+        trips = tuple(Itinerary.model_validate(each.plan) for each in proposed)
+        return TripTeam(TripRequest.model_validate(request), trips, proposed, self.provider, self._insured)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         damage = await damage_of(saga, self.provider, self.cities)
@@ -156,17 +158,6 @@ class Travel:
         return account_of(saga)
 
 
-async def _identity_of(provider: ReservationProvider) -> str:
-    """Return its identity; an adapter of an earlier release, which states none, is known by the name of its class."""
-    if not hasattr(provider, "identity"):
-        return type(provider).__qualname__
-    return await provider.identity()
-
-
-def _itineraries(proposals: Iterable[Proposal]) -> tuple[Itinerary, ...]:
-    return tuple(Itinerary.model_validate(each.plan) for each in proposals)
-
-
 def _times(itinerary: Itinerary) -> list[tuple[object, ...]]:
     return [(leg.offer.kind, *moments(leg.offer)) for leg in itinerary.legs]
 
@@ -190,23 +181,22 @@ def _title(itinerary: Itinerary) -> str:
     return "; ".join(headline(leg.offer) for leg in itinerary.legs)
 
 
-def _fees_of(operation: Operation) -> Iterator[tuple[str, Decimal]]:
-    """Return what undoing it has cost, including what it has undone of an amended trip's bookings."""
-    yield operation.id, fee_of(operation)
-    if is_undoing(operation) and operation.succeeded and isinstance(operation.output, dict):
-        yield operation.id, amount(operation.output.get("fee", 0))
-
-
 def account_of(saga: Saga) -> Account:
     """Return what stands booked, what undoing has cost, and what can no longer be undone: fees, and a message that was sent."""
     plan = saga.plan.content or {}
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
-    undone = {name: fee for each in saga.in_order() for name, fee in _fees_of(each) if fee}
+    undone: dict[str, Decimal] = {}
+    for each in saga.in_order():
+        fee = fee_of(each)
+        if is_undoing(each) and each.succeeded and isinstance(each.output, dict):  # of an amended trip's bookings
+            fee = amount(each.output.get("fee", 0)) or fee
+        if fee:
+            undone[each.id] = fee
     if saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL) or amended_by(saga):
         total = amount(plan.get("total", 0))
     else:
         total = sum((amount(each.output["price"]) for each in booked), Decimal(0))
     currency = plan.get("currency")
     residue = tuple(f"{name}: a cancellation fee of {money_text(fee)}" for name, fee in undone.items())
-    fees = sum(undone.values(), Decimal(0))
-    return Account(Cost(as_json_number(total), currency, as_json_number(fees)), residue)
+    all_fees = sum(undone.values(), Decimal(0))
+    return Account(Cost(as_json_number(total), currency, as_json_number(all_fees)), residue)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, ClassVar
 
+from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.planning.entry import Case, Entry, Surroundings
 
@@ -58,15 +59,15 @@ class TravelEntry(Entry["Travel"]):
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         with needing("travel"):
-            from sagagraph.domains.travel.judging import check_nothing_happened, judge
+            from sagagraph.domains.travel.judging import judge
 
-        check_nothing_happened(case)
+        if case.events or case.executed_until or case.against:
+            raise InvalidInputError("is for reunions and job shops; a trip is judged as it is", field="--event")
         async with self.open(around) as travel:
             return await judge(case, travel)
 
     def command(self, name: str) -> typer.Typer:
-        with needing("travel"):
-            from sagagraph.domains.travel import commands
+        from sagagraph.domains.travel import commands
 
         return {"trip": commands.trip}[name]
 

@@ -12,16 +12,10 @@ from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.request import parse_request
 from sagagraph.domains.travel.rules.evidence import gather_evidence
 from sagagraph.domains.travel.rules.validator import validate_raw
-from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
 from sagagraph.planning.entry import Case
 from sagagraph.validators.concern import certified
 from sagagraph.validators.verdict import Verdict
-
-
-def check_nothing_happened(case: Case) -> None:
-    if case.events or case.executed_until or case.against:
-        raise InvalidInputError("is for reunions and job shops; a trip is judged as it is", field="--event")
 
 
 async def judge(case: Case, travel: Travel) -> Verdict:

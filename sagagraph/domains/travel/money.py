@@ -1,9 +1,11 @@
 """Money: whole cents as exact decimals, a plain number in JSON."""
 
+from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Final
 
-from pydantic import Field, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from sagagraph.money import money_text as money_text
 
@@ -29,3 +31,29 @@ Price = Annotated[Money, Field(ge=0)]
 def plain_amount(amount: Decimal) -> str:
     """Format `1234.50`, and without decimals if there are none: `5000`."""
     return f"{amount:.0f}" if amount == amount.to_integral_value() else f"{amount:.2f}"
+
+
+Rate = Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
+
+
+class Rates(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    base: str
+    on: date
+    source: str
+    """Who published them."""
+    rates: Mapping[str, Rate]
+    """What one unit of `base` is worth, by currency; `base` itself need not be among them."""
+
+
+class Converted(BaseModel):
+    """A total in the currency of the budget, and where the rate is from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    total: Price
+    """Rounded up to whole cents, so that it is within a budget only if the exact amount is."""
+    currency: str
+    on: date
+    source: str

@@ -1,6 +1,7 @@
 """Offers of airlines, railways and hotels, as the reservation service describes them."""
 
-from datetime import date, time
+from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -17,6 +18,10 @@ class Cancellation(BaseModel):
     """None: never free."""
     fee: Price
     """What a cancellation costs after that."""
+
+    def fee_at(self, now: datetime) -> Decimal:
+        """Return what cancelling costs at `now`."""
+        return Decimal(0) if self.free_until is not None and now <= self.free_until else self.fee
 
 
 class _Offer(BaseModel):

@@ -11,9 +11,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Price
 from sagagraph.domains.travel.offers import HotelOffer, InsuranceOffer, Offer, TransportOffer
-from sagagraph.domains.travel.rates import Converted
 from sagagraph.domains.travel.request import TripRequest
 
 HASH_DIGITS = 16

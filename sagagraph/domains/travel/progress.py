@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sagagraph.domains.travel.actions.bookings import Booking
+from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.state import Operation, Saga, operation_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.plan import Itinerary, Leg
 
 BOOKINGS: Final = frozenset({"book_flight", "book_hotel", "book_train", "book_insurance"})
 
@@ -32,9 +29,7 @@ class Standing:
 
     def fee(self, now: datetime) -> Decimal:
         """Return the fee for cancelling it at `now`."""
-        terms = self.booking.cancellation
-        is_free = terms.free_until is not None and now <= terms.free_until
-        return Decimal(0) if is_free else terms.fee
+        return self.booking.cancellation.fee_at(now)
 
 
 def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
@@ -57,13 +52,9 @@ def has_begun(leg: Leg, now: datetime, cities: Gazetteer) -> bool:
 
 def refused(saga: Saga) -> frozenset[tuple[str, Decimal]]:
     """Return offers that were unavailable at a price, whatever is quoted."""
-    failed = (each for each in bookings(saga) if each.failed or each.given_up or _was_rejected(each))
+    failed = [each for each in bookings(saga) if each.failed or each.given_up]
+    failed += [each for each in bookings(saga) if each.fault is not None and each.fault.code == "rejected"]
     return frozenset((each.spec.inputs["offer_id"], Decimal(str(each.spec.inputs["price"]))) for each in failed)
-
-
-def _was_rejected(operation: Operation) -> bool:
-    """Tell whether its answer was found wrong, also when a later plan does without it."""
-    return operation.fault is not None and operation.fault.code == "rejected"
 
 
 def fees_paid(saga: Saga) -> Decimal:

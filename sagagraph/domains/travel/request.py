@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date, time, timedelta
 from enum import StrEnum
 from itertools import pairwise
@@ -74,16 +75,14 @@ class Weekday(StrEnum):
 
 def _iso_day(value: object) -> object:
     """Accept only days written as days: pydantic alone would take 20250605 for seconds since 1970."""
-    if isinstance(value, str):
-        try:
-            value = date.fromisoformat(value.strip())
-        except ValueError:
-            raise ValueError(f"must be a day like '2025-06-05', not {shown(value)}") from None
-    if type(value) is not date:
+    day = value
+    with suppress(ValueError):
+        day = date.fromisoformat(value.strip()) if isinstance(value, str) else value
+    if type(day) is not date:
         raise ValueError(f"must be a day like '2025-06-05', not {shown(value)}")
-    if value.year > LAST_YEAR:
-        raise ValueError(f"{value} is too far away; no trip is planned after {LAST_YEAR}")
-    return value
+    if day.year > LAST_YEAR:
+        raise ValueError(f"{day} is too far away; no trip is planned after {LAST_YEAR}")
+    return day
 
 
 def _time_of_day(value: object) -> object:
@@ -210,11 +209,8 @@ class TripRequest(BaseModel):
     def _without_what_is_not_wished(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Write a request that could be made before these wishes existed as it was then."""
         fields: dict[str, Any] = serialise(self)
-        unset = {"hours"} if self.hours == ANY_JOURNEY_HOURS else set()
-        unset |= set() if self.not_on else {"not_on"}
-        unset |= {"order"} if self.order is Order.GIVEN else set()
-        unset |= set() if self.insured else {"insured"}
-        return {name: value for name, value in fields.items() if name not in unset}
+        usual = {"hours": ANY_JOURNEY_HOURS, "not_on": (), "order": Order.GIVEN, "insured": False}
+        return {name: value for name, value in fields.items() if name not in usual or getattr(self, name) != usual[name]}
 
     def stars_in(self, city: str) -> tuple[int, int]:
         """Return the fewest and most stars of hotels in a city."""
@@ -308,7 +304,12 @@ def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> Trip
     if not isinstance(json_value, Mapping):
         raise InvalidInputError("must be a JSON object", field="request")
     request = checked_request(_with_known_cities(_with_window(json_value), cities))
-    _refuse_the_past(request, today)
+    if request.depart is not None and request.depart < today:
+        raise InvalidInputError(f"{request.depart} is in the past; today is {today}", field="depart")
+    if request.window is not None and request.window.last < today:
+        raise InvalidInputError(f"it ended on {request.window.last}; today is {today}", field="window")
+    if not request.departure_days(today):
+        raise InvalidInputError(f"too few of its days are left for {request.nights} nights; today is {today}", field="window")
     return request
 
 
@@ -359,12 +360,3 @@ def _with_known_cities(fields: dict[str, Any], cities: Gazetteer) -> dict[str, A
             for n, stop in enumerate(named["stops"])
         ]
     return named
-
-
-def _refuse_the_past(request: TripRequest, today: date) -> None:
-    if request.depart is not None and request.depart < today:
-        raise InvalidInputError(f"{request.depart} is in the past; today is {today}", field="depart")
-    if request.window is not None and request.window.last < today:
-        raise InvalidInputError(f"it ended on {request.window.last}; today is {today}", field="window")
-    if not request.departure_days(today):
-        raise InvalidInputError(f"too few of its days are left for {request.nights} nights; today is {today}", field="window")

@@ -133,7 +133,8 @@ class Pass:
         await hand_out_answers(self._run, self._name, self._config)
         await self._learn_update()
         declaration = self._declaration
-        action = declaration.action(self._scope.action, self._run.engine, self._execute())
+        callbacks = self._config.get("callbacks")
+        action = declaration.action(self._scope.action, self._run.engine, self._execute(), callbacks=callbacks)
         after = declaration.depends_on
         named = None if after is None else self._run.operations_of(after, self._scope)
         return await self._run.perform(self._name, action, self._request(), named, self._step)

@@ -19,10 +19,9 @@ from langgraph.runtime import Runtime
 
 from sagagraph.context.manager import ContextManager, Issued
 from sagagraph.errors import ContextMismatchError
-from sagagraph.planning.agents.agent import Role
 from sagagraph.planning.agents.briefing import need_of, source_at
 from sagagraph.planning.agents.speaking import Voice, heard
-from sagagraph.planning.agents.team import SEARCH, Said, Team
+from sagagraph.planning.agents.team import SEARCH, Role, Said, Team
 from sagagraph.saga.core.events import Entry
 
 OPTIONS_TOKENS = 600

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from sagagraph.context.model import Model
 from sagagraph.errors import InvalidInputError
 from sagagraph.graph.team.team_graph import TeamContext, spoken, team_graph
-from sagagraph.planning.agents.agent import Agent, Role, Runnable
 from sagagraph.planning.agents.briefing import concerns
-from sagagraph.planning.agents.speaking import AgentVoice, Asking, ModelVoice, Record, Voice
-from sagagraph.planning.agents.team import Said, Team, Teamed
+from sagagraph.planning.agents.speaking import AgentVoice, Asking, ModelVoice, Voice
+from sagagraph.planning.agents.team import Agent, Role, Runnable, Said, Team, Teamed
 from sagagraph.planning.domain import Infeasible, Json, Proposal
-from sagagraph.planning.models.limits import Limits
+from sagagraph.planning.models.limits import Limits, Record
 from sagagraph.saga.core.events import Entry
 from sagagraph.saga.core.state import Saga
 from sagagraph.validators.verdict import Verdict, VerdictStatus

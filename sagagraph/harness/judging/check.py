@@ -19,7 +19,8 @@ from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLarg
 from sagagraph.harness.language.parser import NotANumberError, rational
 from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.language.tree import COMPARISONS, Call, Node
-from sagagraph.harness.registry.harness import Harness, Rule, Value, Variable, hash_of
+from sagagraph.harness.registry.forms import Rule
+from sagagraph.harness.registry.harness import Harness, Value, Variable, hash_of
 
 BITS: Final = (50, 100, 200)
 
@@ -102,104 +103,72 @@ def exact(value: object) -> Value | None:
 def check(harness: Harness, artifact: Mapping[str, Any]) -> Checked:
     """Judge an artifact. The same input gives the same answer everywhere; nothing of it raises."""
     values = {name: exact(value) for name, value in artifact.items()}
-    given = {**values, **{name: each.value for name, each in harness.variables.items() if each.value is not None}}
-    judge = _Judge(harness, given, [Terms(given, harness.derived, bits) for bits in BITS], _faults(harness, values))
+    judge = _Judge(harness, values)
     results = tuple(judge.result(rule) for rule in harness.rules)
-    outside = _outside(harness, values)
-    return Checked(_overall(results, outside), results, outside, hash_of(values), harness.hash)
+    found = {each.verdict for each in results}
+    worst = next((each for each in (RuleVerdict.ERROR, RuleVerdict.FAIL, RuleVerdict.UNDECIDED) if each in found), None)
+    outside = judge.outside()
+    verdict = worst or (RuleVerdict.FAIL if outside else RuleVerdict.PASS)
+    return Checked(verdict, results, outside, hash_of(values), harness.hash)
 
 
 def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
     """Tell whether an artifact passes all rules within its domains: the verdict of `check`, without what it says."""
-    if _faults(harness, artifact) or _outside(harness, artifact):
+    judge = _Judge(harness, artifact)
+    if judge.faults or judge.outside():
         return False
-    given = {**artifact, **{name: each.value for name, each in harness.variables.items() if each.value is not None}}
-    judge = _Judge(harness, given, [Terms(given, harness.derived, bits) for bits in BITS], {})
     return all(judge.verdict(rule)[0] is RuleVerdict.PASS for rule in harness.rules)
 
 
-def _outside(harness: Harness, values: Mapping[str, Value | None]) -> tuple[str, ...]:
-    decided = (each for each in harness.variables.values() if each.is_decided)
-    return tuple(each.name for each in decided if each.name in values and each.excludes(values[each.name]))
-
-
-def _overall(results: tuple[RuleResult, ...], outside: tuple[str, ...]) -> RuleVerdict:
-    found = {each.verdict for each in results}
-    for worst in (RuleVerdict.ERROR, RuleVerdict.FAIL, RuleVerdict.UNDECIDED):
-        if worst in found:
-            return worst
-    return RuleVerdict.FAIL if outside else RuleVerdict.PASS
-
-
-def _faults(harness: Harness, values: Mapping[str, Value | None]) -> dict[str, str]:
-    """Return why stated values cannot be used, by their names."""
-    return {name: fault for name, value in values.items() if (fault := _fault(harness.variables.get(name), value))}
-
-
-def _fault(variable: Variable | None, value: Value | None) -> str:
-    if value is None:
-        return "is no finite number"
-    if variable is None:
-        return ""
-    kinds = {"number": fmpq, "integer": fmpq, "boolean": bool, "string": str, "list": tuple}
-    if not isinstance(value, kinds[variable.kind]):
-        return f"is no {variable.kind}"
-    if variable.value is not None and variable.value != value:
-        return "is fixed by the harness, and the artifact states something else"
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
 class _Judge:
-    """Of one artifact. `terms`: its values with more and more bits. `faults`: why fields cannot be used."""
+    """Of one artifact. `faults`: why fields that it states cannot be used, by their names."""
 
-    harness: Harness
-    given: Mapping[str, Value | None]
-    terms: list[Terms]
-    faults: Mapping[str, str]
+    def __init__(self, harness: Harness, values: Mapping[str, Value | None]) -> None:
+        self.harness = harness
+        self.values = values
+        self.given = {**values, **{name: each.value for name, each in harness.variables.items() if each.value is not None}}
+        self.terms = [Terms(self.given, harness.derived, bits) for bits in BITS]
+        stated = ((name, _fault(harness.variables.get(name), value)) for name, value in values.items())
+        self.faults = {name: fault for name, fault in stated if fault}
+
+    def outside(self) -> tuple[str, ...]:
+        """Return the decided fields that are outside their domains."""
+        decided = self.harness.decided
+        return tuple(name for name, each in decided.items() if name in self.values and each.excludes(self.values[name]))
 
     def result(self, rule: Rule) -> RuleResult:
         fields = self.harness.fields_of(rule)
         trace = {name: shown(self.given[name]) for name in fields if self.given.get(name) is not None}
-        missing = {name: "is missing" for name in fields if name not in self.given}
         for name in fields:
-            if name in self.faults or name in missing:
-                return RuleResult(
-                    rule.id, RuleVerdict.ERROR, trace=trace, reason=f"{name} {self.faults.get(name) or missing[name]}"
-                )
+            fault = self.faults.get(name, "" if name in self.given else "is missing")
+            if fault:
+                return RuleResult(rule.id, RuleVerdict.ERROR, trace=trace, reason=f"{name} {fault}")
         verdict, reason = self.verdict(rule)
-        left = right = None
-        operator = ""
-        if isinstance(rule.tree, Call) and rule.tree.name in COMPARISONS:
-            left, right = (self._number(each) for each in rule.tree.operands)
-            operator = rule.tree.name
         margin = _float(self._margin(rule.tree))
-        return RuleResult(rule.id, verdict, margin, _float(left), _float(right), operator, trace, reason)
+        if not isinstance(rule.tree, Call) or rule.tree.name not in COMPARISONS:
+            return RuleResult(rule.id, verdict, margin, trace=trace, reason=reason)
+        left, right = (_float(self._number(each)) for each in rule.tree.operands)
+        return RuleResult(rule.id, verdict, margin, left, right, rule.tree.name, trace, reason)
 
     def verdict(self, rule: Rule) -> tuple[RuleVerdict, str]:
-        """Return it with the reason, where it is neither passed nor failed."""
+        """Return it with the reason, where it is neither passed nor failed.
+
+        Sides that no precision tells apart are equal only if they are the same by the rules of algebra, term by term.
+        """
         for each in self.terms:
             try:
-                holds = each.value(rule.tree)
+                return RuleVerdict.PASS if each.truth(rule.tree) else RuleVerdict.FAIL, ""
             except NotApartError as exc:
-                apart = exc
+                sides = exc.sides
             except NoValueError as exc:
                 return RuleVerdict.ERROR, str(exc)
             except RecursionError:
                 return RuleVerdict.ERROR, "it is nested too deep"
-            else:
-                if not isinstance(holds, bool):
-                    return RuleVerdict.ERROR, "it is neither true nor false"
-                return RuleVerdict.PASS if holds else RuleVerdict.FAIL, ""
-        return self._same_or_undecided(rule, apart)
-
-    def _same_or_undecided(self, rule: Rule, apart: NotApartError) -> tuple[RuleVerdict, str]:
-        """Sides that no precision tells apart are equal only if they are the same by the rules of algebra, term by term."""
         tree = rule.tree
-        if isinstance(tree, Call) and tree.name in COMPARISONS and apart.sides == tree.operands:
+        if isinstance(tree, Call) and tree.name in COMPARISONS and sides is tree.operands:
             form = CoreForm({name: value for name, value in self.given.items() if value is not None}, {}, self.harness.derived)
             with suppress(NotSupportedError, TooLargeError, TooManyError, RecursionError):
-                if not polynomial(form.number(Call("-", apart.sides))):
+                if not polynomial(form.number(Call("-", sides))):
                     return RuleVerdict.PASS if tree.name in ("<=", ">=", "==") else RuleVerdict.FAIL, ""
         return RuleVerdict.UNDECIDED, "200 bits do not tell its sides apart"
 
@@ -211,27 +180,34 @@ class _Judge:
 
     def _margin(self, tree: Node) -> Any:
         """`Any`: Flint types its arithmetic by what all its numbers have in common."""
-        if not isinstance(tree, Call):
+        if not isinstance(tree, Call) or tree.name not in (*COMPARISONS, "not", "and", "or"):
             return None
-        if tree.name in COMPARISONS:
-            left, right = (self._number(each) for each in tree.operands)
-            return None if left is None or right is None else _distance(tree.name, left, right)
-        if tree.name not in ("not", "and", "or"):
-            return None
-        found = [self._margin(each) for each in tree.operands]
+        found: list[Any] = [(self._number if tree.name in COMPARISONS else self._margin)(each) for each in tree.operands]
         if None in found:
             return None
-        if tree.name == "not":
-            return -found[0]
-        return (min if tree.name == "and" else max)(found, key=lambda each: float(arb(each)))
+        match tree.name, found:
+            case "not", [margin]:
+                return -margin
+            case "and" | "or" as word, margins:
+                return (min if word == "and" else max)(margins, key=lambda each: float(arb(each)))
+            case "<" | "<=", [left, right]:
+                return right - left
+            case ">" | ">=", [left, right]:
+                return left - right
+            case sign, [left, right]:
+                return -abs(left - right) if sign == "==" else abs(left - right)
 
 
-def _distance(sign: str, left: Any, right: Any) -> Any:
-    if sign in ("<", "<="):
-        return right - left
-    if sign in (">", ">="):
-        return left - right
-    return -abs(left - right) if sign == "==" else abs(left - right)
+def _fault(variable: Variable | None, value: Value | None) -> str:
+    if value is None:
+        return "is no finite number"
+    if variable is None:
+        return ""
+    kinds = {"number": fmpq, "integer": fmpq, "boolean": bool, "string": str, "list": tuple}
+    if not isinstance(value, kinds[variable.kind]):
+        return f"is no {variable.kind}"
+    is_moved = variable.value is not None and variable.value != value
+    return "is fixed by the harness, and the artifact states something else" if is_moved else ""
 
 
 def _float(value: fmpq | arb | None) -> float | None:
@@ -246,8 +222,8 @@ def shown(value: Value | None) -> Any:
     """Return a value for JSON: an integer as one, other rationals as floats."""
     if isinstance(value, tuple):
         return [shown(each) for each in value]
-    if isinstance(value, fmpq) and not isinstance(value, bool):
-        if value.q == 1:
-            return int(value.p)
-        return int(value.p) / int(value.q) if abs(value) < 10**300 and abs(value.q) < 10**300 else str(value)
-    return value
+    if not isinstance(value, fmpq):
+        return value
+    if value.q == 1:
+        return int(value.p)
+    return int(value.p) / int(value.q) if abs(value) < 10**300 and abs(value.q) < 10**300 else str(value)

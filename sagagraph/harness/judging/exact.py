@@ -6,20 +6,21 @@ A comparison is decided only if the sides are apart, or rational; otherwise the 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
-from operator import eq, ge, gt, le, lt, ne
-from typing import Final
+from functools import reduce
+from typing import Any, Final
 
 from flint import arb, ctx, fmpq, fmpz
 
 from sagagraph.harness.language.meaning import Meaning, Parts
-from sagagraph.harness.language.tree import Call, Literal, Node
+from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Node
 from sagagraph.harness.registry.harness import Value
 
 Result = fmpq | arb | str | bool | tuple["Result", ...]
+Number = fmpq | arb
 MOST_BITS: Final = 20_000
 """Of a rational, before it is an overflow."""
-ZERO_CELSIUS: Final = fmpq(27315, 100)
 _LARGEST_ARGUMENT: Final = 10**6
 
 
@@ -30,9 +31,9 @@ class NoValueError(Exception):
 class NotApartError(Exception):
     """The two sides of a comparison cannot be told apart with so many bits."""
 
-    def __init__(self, left: Node, right: Node) -> None:
+    def __init__(self, sides: tuple[Node, ...]) -> None:
         super().__init__("not apart")
-        self.sides = (left, right)
+        self.sides = sides
 
 
 class Terms(Meaning[Result]):
@@ -48,7 +49,10 @@ class Terms(Meaning[Result]):
         with ctx.workprec(self._bits):
             return self.of(node)
 
-    def number(self, node: Node) -> fmpq | arb:
+    def truth(self, node: Node) -> bool:
+        return _boolean(self.value(node))
+
+    def number(self, node: Node) -> Number:
         return _number(self.value(node))
 
     def literal(self, node: Literal) -> Result:
@@ -63,11 +67,8 @@ class Terms(Meaning[Result]):
     def joined(self, word: str, parts: Parts[Result]) -> bool:
         return (all if word == "and" else any)(_boolean(each) for _, each in parts)
 
-    def negated(self, node: Node, value: Result) -> bool:  # noqa: ARG002 - others name the node
-        return not _boolean(value)
-
     def chosen(
-        self, node: Call, condition: Result, then: Callable[[], Result], otherwise: Callable[[], Result]  # noqa: ARG002 - as above
+        self, node: Call, condition: Result, then: Callable[[], Result], otherwise: Callable[[], Result]  # noqa: ARG002 - others name the node
     ) -> Result:  # fmt: skip
         return then() if _boolean(condition) else otherwise()
 
@@ -79,67 +80,37 @@ class Terms(Meaning[Result]):
             raise NoValueError(f"{_named(value)} is no list")
         return value
 
-    def listed(self, node: Call, items: tuple[Result, ...]) -> Result:  # noqa: ARG002 - as above
-        return items
-
-    def length(self, node: Node, value: Result) -> Result:
-        return fmpq(len(value) if isinstance(value, str) else len(self.items(node, value)))
-
-    def gathered(self, node: Call, values: tuple[Result, ...]) -> fmpq | arb:
-        numbers = [_number(each) for each in values]
-        if node.name == "sum":
-            return sum(numbers, fmpq(0))
-        if not numbers:
-            raise NoValueError(f"{node.name} of an empty list")
-        found = numbers[0]
-        for each in numbers[1:]:
-            if isinstance(found, fmpq) and isinstance(each, fmpq):
-                found = min(found, each) if node.name == "min" else max(found, each)
-            else:
-                found = arb(found).min(arb(each)) if node.name == "min" else arb(found).max(arb(each))
-        return found
-
-    def compared(self, sign: str, node: Call, left: Result, right: Result) -> bool:
-        if isinstance(left, bool | str | tuple) or isinstance(right, bool | str | tuple):
-            if sign not in ("==", "!=") or (type(left) is not type(right) and node.name != "in"):
-                raise NoValueError(f"{_named(left)} cannot be compared with {_named(right)} by {sign}")
-            return (type(left) is type(right) and left == right) is (sign == "==")
-        if isinstance(left, fmpq) and isinstance(right, fmpq):
-            return _COMPARE[sign](left, right)
-        if left < right:
-            return sign in ("<", "<=", "!=")
-        if left > right:
-            return sign in (">", ">=", "!=")
-        raise NotApartError(node.operands[0], node.operands[1])
-
-    def applied(self, node: Call, value: Result) -> fmpq | arb:
-        number = _number(value)
-        match node.name:
-            case "neg":
-                return -number
-            case "abs":
-                return _bounded(abs(number))  # type: ignore[arg-type] # Flint types it as any scalar
-            case "kelvin":
-                return number + ZERO_CELSIUS
-            case _:
-                return _FUNCTIONS[node.name](number)
-
-    def calculated(self, node: Call, left: Result, right: Result) -> fmpq | arb:
-        one, other = _number(left), _number(right)
-        match node.name:
-            case "+":
-                return _bounded(one + other)
-            case "-":
-                return _bounded(one - other)
-            case "*":
-                return _bounded(one * other)
-            case "/":
-                return _bounded(_divide(one, other))
-            case _:
-                return _bounded(_power(one, other))
+    def applied(self, name: str, node: Call, values: tuple[Result, ...]) -> Result:
+        if name in COMPARISONS:
+            return _compared(name, node, *values)
+        if name == "list":
+            return values
+        if name == "len":
+            return fmpq(len(values[0] if isinstance(values[0], str) else self.items(node, values[0])))
+        if name == "not":
+            return not _boolean(values[0])
+        if not values and name != "sum":
+            raise NoValueError(f"{name} of an empty list")
+        return _bounded(_FUNCTIONS[name](*map(_number, values)))
 
 
-_COMPARE: Final[Mapping[str, Callable[[fmpq, fmpq], bool]]] = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
+def _compared(sign: str, node: Call, left: Result, right: Result) -> bool:
+    if isinstance(left, bool | str | tuple) or isinstance(right, bool | str | tuple):
+        if sign not in ("==", "!=") or (type(left) is not type(right) and node.name != "in"):
+            raise NoValueError(f"{_named(left)} cannot be compared with {_named(right)} by {sign}")
+        return (type(left) is type(right) and left == right) is (sign == "==")
+    if isinstance(left, fmpq) and isinstance(right, fmpq):
+        return _COMPARE[sign](left, right)
+    if left < right:
+        return sign in ("<", "<=", "!=")
+    if left > right:
+        return sign in (">", ">=", "!=")
+    raise NotApartError(node.operands)
+
+
+_COMPARE: Final[Mapping[str, Callable[[fmpq, fmpq], bool]]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
 
 
 def _boolean(value: Result) -> bool:
@@ -148,7 +119,7 @@ def _boolean(value: Result) -> bool:
     return value
 
 
-def _number(value: Result) -> fmpq | arb:
+def _number(value: Result) -> Number:
     if isinstance(value, bool) or not isinstance(value, fmpq | arb):
         raise NoValueError(f"{_named(value)} is no number")
     return value
@@ -160,7 +131,7 @@ def _named(value: Result) -> str:
     return repr(value[:40]) if isinstance(value, str) else "a list" if isinstance(value, tuple) else "a number"
 
 
-def _bounded(value: fmpq | arb) -> fmpq | arb:
+def _bounded(value: Number) -> Number:
     if isinstance(value, fmpq):
         if value.p.bit_length() + value.q.bit_length() > MOST_BITS:
             raise NoValueError("an overflow: a number with too many digits")
@@ -169,75 +140,74 @@ def _bounded(value: fmpq | arb) -> fmpq | arb:
     return value
 
 
-def _divide(left: fmpq | arb, right: fmpq | arb) -> fmpq | arb:
-    if isinstance(right, fmpq):
-        if right == 0:
-            raise NoValueError("a division by zero")
-    elif right.contains(0):
-        raise NoValueError("a division by what may be zero")
+def _divide(left: Number, right: Number) -> Number:
+    if right == 0 or (isinstance(right, arb) and right.contains(0)):
+        raise NoValueError(f"a division by {'zero' if isinstance(right, fmpq) else 'what may be zero'}")
     return left / right
 
 
-def _power(base: fmpq | arb, exponent: fmpq | arb) -> fmpq | arb:
+def _power(base: Number, exponent: Number) -> Number:
     """A whole exponent over any base, any other over a positive one."""
     if isinstance(exponent, fmpq) and exponent.q == 1:
         return _whole_power(base, exponent.p)
-    if (
-        isinstance(base, fmpq)
-        and isinstance(exponent, fmpq)
-        and base > 0
-        and exponent.q == 2
-        and (root := _root(base)) is not None
-    ):
-        return _whole_power(root, exponent.p)
     if not base > 0:
         raise NoValueError("a power of what is not positive, with an exponent that is not whole")
+    if isinstance(exponent, fmpq) and exponent.q == 2 and (root := _root(base)) is not None:
+        return _whole_power(root, exponent.p)
     return _exp(arb(base).log() * exponent)
 
 
-def _whole_power(base: fmpq | arb, exponent: fmpz) -> fmpq | arb:
+def _whole_power(base: Number, exponent: fmpz) -> Number:
     if exponent < 0:
         return _divide(fmpq(1), _whole_power(base, -exponent))
     if isinstance(base, arb):
         return base ** int(exponent) if exponent < 10**6 else _exp(base.log() * fmpq(exponent))
-    size = max(base.p.bit_length(), base.q.bit_length())
-    if base not in (fmpq(0), fmpq(1), fmpq(-1)) and size * exponent > MOST_BITS:
-        raise NoValueError("an overflow: a power with too many digits")
     if base in (fmpq(0), fmpq(1), fmpq(-1)):
         return fmpq(1) if exponent == 0 or base == 1 or (base == -1 and exponent % 2 == 0) else base
+    if max(base.p.bit_length(), base.q.bit_length()) * exponent > MOST_BITS:
+        raise NoValueError("an overflow: a power with too many digits")
     return base ** int(exponent)
 
 
-def _exp(value: fmpq | arb) -> fmpq | arb:
-    if isinstance(value, fmpq) and value == 0:
-        return fmpq(1)
+def _exp(value: Number) -> Number:
     if not abs(arb(value)) < _LARGEST_ARGUMENT:
         raise NoValueError("an overflow in exp")
-    return _bounded(arb(value).exp())
+    return fmpq(1) if isinstance(value, fmpq) and value == 0 else arb(value).exp()
 
 
-def _log(value: fmpq | arb) -> fmpq | arb:
-    if isinstance(value, fmpq) and value == 1:
-        return fmpq(0)
+def _log(value: Number) -> Number:
     if not value > 0:
         raise NoValueError("log of what is not positive")
-    return _bounded(arb(value).log())
+    return fmpq(0) if isinstance(value, fmpq) and value == 1 else arb(value).log()
 
 
-def _sqrt(value: fmpq | arb) -> fmpq | arb:
-    if isinstance(value, fmpq) and (root := _root(value)) is not None:
-        return root
+def _sqrt(value: Number) -> Number:
     if not value >= 0:
         raise NoValueError("sqrt of what may be negative")
-    return _bounded(arb(value).sqrt())
+    root = _root(value)
+    return arb(value).sqrt() if root is None else root
 
 
-def _root(value: fmpq) -> fmpq | None:
-    """Return the square root, if it is rational."""
-    if value < 0:
+def _root(value: Number) -> fmpq | None:
+    """Return the square root of what is not negative, if it is rational."""
+    if isinstance(value, arb):
         return None
     top, bottom = value.p.isqrt(), value.q.isqrt()
     return fmpq(top, bottom) if top * top == value.p and bottom * bottom == value.q else None
 
 
-_FUNCTIONS: Final[Mapping[str, Callable[[fmpq | arb], fmpq | arb]]] = {"exp": _exp, "log": _log, "sqrt": _sqrt}
+def _extreme(name: str) -> Callable[..., Number]:
+    def one(left: Number, right: Number) -> Number:
+        if isinstance(left, fmpq) and isinstance(right, fmpq):
+            return min(left, right) if name == "min" else max(left, right)
+        return arb(left).min(arb(right)) if name == "min" else arb(left).max(arb(right))
+
+    return lambda *numbers: reduce(one, numbers)
+
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divide, "**": _power, "neg": operator.neg, "abs": abs,
+    "exp": _exp, "log": _log, "sqrt": _sqrt, "kelvin": lambda value: value + fmpq(27315, 100),
+    "sum": lambda *numbers: sum(numbers, fmpq(0)), "min": _extreme("min"), "max": _extreme("max"),
+}  # fmt: skip
+"""`Any`: Flint types its arithmetic by what all its numbers have in common."""

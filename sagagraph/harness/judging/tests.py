@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sagagraph.harness.judging.check import check
-from sagagraph.harness.registry.harness import Case, Harness
+from sagagraph.harness.registry.forms import Case
+from sagagraph.harness.registry.harness import Harness
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,12 @@ def run_tests(harness: Harness) -> TestedHarness:
 
 def _run(harness: Harness, case: Case, broken: set[str], *, is_golden: bool) -> Tested:
     checked = check(harness, case.artifact)
-    fails = checked.failed
-    wrong = set(fails) ^ set(case.must_fail) if is_golden or case.exact else set(case.must_fail) - set(fails)
+    fails, must = checked.failed, case.must_fail if case.fails is None else case.fails
+    wrong = set(fails) ^ set(must) if is_golden or case.fails is not None else set(must) - set(fails)
     broken |= wrong
-    unstated = not is_golden and not case.must_fail and not fails
+    unstated = not is_golden and not must and not fails
     if not wrong and not unstated and not (is_golden and checked.outside):
         return Tested(case.name, kept=True, fails=fails)
-    wanted = ", ".join(case.must_fail) or ("some rule" if unstated else "none")
+    wanted = ", ".join(must) or ("some rule" if unstated else "none")
     outside = f"; {', '.join(checked.outside)} outside the domain" if checked.outside else ""
     return Tested(case.name, kept=False, fails=fails, reason=f"must fail {wanted}, fails {', '.join(fails) or 'none'}{outside}")

@@ -9,6 +9,7 @@ than the assertion, never less.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Final, TypeVar
 
 from flint import fmpq
@@ -34,7 +35,7 @@ from sagagraph.harness.language.formulas import (
     raise_to,
 )
 from sagagraph.harness.language.meaning import Meaning, Parts
-from sagagraph.harness.language.tree import Call, Literal, Node
+from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Node
 
 MOST_TERMS: Final = 50_000
 MOST_CASES: Final = 64
@@ -91,9 +92,9 @@ class CoreForm(Meaning[Core]):
     def named(self, name: str) -> Core:
         if name in self._fixed:
             return _fixed(self._fixed[name])
-        if name not in self._symbols:
+        values = self._symbols.get(name)
+        if values is None:
             return [(TRUE, Var(name))]
-        values = self._symbols[name]
         if isinstance(values[0], bool):
             return below(ONE, Var(name))
         return [(equal(Var(name), Const(fmpq(number))), str(each)) for number, each in enumerate(values)]
@@ -101,10 +102,7 @@ class CoreForm(Meaning[Core]):
     def joined(self, word: str, parts: Parts[Core]) -> Formula:
         return (both if word == "and" else either)(*(_truth(each) for _, each in parts))
 
-    def negated(self, node: Node, value: Core) -> Formula:  # noqa: ARG002 - others name the node
-        return opposite(_truth(value))
-
-    def chosen(self, node: Call, condition: Core, then: Callable[[], Core], otherwise: Callable[[], Core]) -> Core:  # noqa: ARG002
+    def chosen(self, node: Call, condition: Core, then: Callable[[], Core], otherwise: Callable[[], Core]) -> Core:  # noqa: ARG002 - others name the node
         yes = _truth(condition)
         if yes in (TRUE, FALSE):
             return then() if yes == TRUE else otherwise()
@@ -121,48 +119,28 @@ class CoreForm(Meaning[Core]):
             raise NotSupportedError("a list that is not fixed")
         return value
 
-    def listed(self, node: Call, items: tuple[Core, ...]) -> Core:  # noqa: ARG002 - as above
-        return items
-
-    def length(self, node: Node, value: Core) -> Core:
-        if isinstance(value, list):
-            return [(when, Const(fmpq(len(each)))) for when, each in value if isinstance(each, str)]
-        return [(TRUE, Const(fmpq(len(self.items(node, value)))))]
-
-    def gathered(self, node: Call, values: tuple[Core, ...]) -> Core:
+    def applied(self, name: str, node: Call, values: tuple[Core, ...]) -> Core:
+        if name in COMPARISONS:
+            return _compared(name, *values)
+        if name == "list":
+            return values
+        if name == "not":
+            return opposite(_truth(values[0]))
+        if name == "len":
+            if isinstance(values[0], list):
+                return [(when, Const(fmpq(len(each)))) for when, each in values[0] if isinstance(each, str)]
+            return [(TRUE, Const(fmpq(len(self.items(node, values[0])))))]
+        if not values and name != "sum":
+            raise NotSupportedError(f"{name} of an empty list")
         numbers = [_number(each) for each in values]
-        if node.name == "sum":
+        if name in ("min", "max"):
+            return [*reduce(lambda one, other: _paired(one, other, _EXTREMES[name]), numbers)]
+        if name == "sum":
             numbers.insert(0, [(TRUE, ZERO)])
-        if not numbers:
-            raise NotSupportedError(f"{node.name} of an empty list")
-        found = numbers[0]
-        for each in numbers[1:]:
-            if node.name == "sum":
-                found = _combined(found, each, add)
-            else:
-                found = _bounded([case for one in found for other in each for case in _extreme(node.name, one, other)])
-        return [*found]
-
-    def compared(self, sign: str, node: Call, left: Core, right: Core) -> Formula:  # noqa: ARG002 - as above
-        if isinstance(left, list) and isinstance(right, list):
-            if len(left) * len(right) > MOST_CASES:
-                raise TooLargeError("too many cases")
-            return either(*(both(one_when, other_when, _compare(sign, one, other))
-                            for one_when, one in left for other_when, other in right))  # fmt: skip
-        if sign not in ("==", "!="):
-            raise NotSupportedError("an order of what is no number")
-        one, other = _truth(left), _truth(right)
-        same = either(both(one, other), both(opposite(one), opposite(other)))
-        return same if sign == "==" else opposite(same)
-
-    def applied(self, node: Call, value: Core) -> Core:
-        cases = _number(value)
-        if node.name == "abs":
-            return _bounded([case for when, term in cases for case in _absolute(when, term)])
-        return [(when, _apply(node.name, term)) for when, term in cases]
-
-    def calculated(self, node: Call, left: Core, right: Core) -> Core:
-        return [*_combined(_number(left), _number(right), _OPERATIONS[node.name])]
+        if name in _OPERATIONS:
+            operation = _OPERATIONS[name]
+            return [*reduce(lambda one, other: _paired(one, other, lambda x, y: [(TRUE, operation(x, y))]), numbers)]
+        return _bounded([(both(when, case), each) for when, term in numbers[0] for case, each in _function(name, term)])
 
 
 def _fixed(value: Fixed) -> Core:
@@ -190,6 +168,19 @@ def _number(value: Core) -> Numbers:
     return found
 
 
+def _compared(sign: str, left: Core, right: Core) -> Formula:
+    if isinstance(left, list) and isinstance(right, list):
+        if len(left) * len(right) > MOST_CASES:
+            raise TooLargeError("too many cases")
+        return either(*(both(one_when, other_when, _compare(sign, one, other))
+                        for one_when, one in left for other_when, other in right))  # fmt: skip
+    if sign not in ("==", "!="):
+        raise NotSupportedError("an order of what is no number")
+    one, other = _truth(left), _truth(right)
+    same = either(both(one, other), both(opposite(one), opposite(other)))
+    return same if sign == "==" else opposite(same)
+
+
 def _compare(sign: str, left: Term | str, right: Term | str) -> Formula:
     if isinstance(left, str) or isinstance(right, str):
         if sign not in ("==", "!="):
@@ -206,19 +197,9 @@ def _compare(sign: str, left: Term | str, right: Term | str) -> Formula:
             return either(below(left, right, strict=True), below(right, left, strict=True))
 
 
-def _absolute(when: Formula, term: Term) -> Cases:
-    return [(both(when, below(ZERO, term)), term), (both(when, below(term, ZERO, strict=True)), negate(term))]
-
-
-def _extreme(name: str, one: tuple[Formula, Term], other: tuple[Formula, Term]) -> Numbers:
-    (one_when, left), (other_when, right) = one, other
-    when = both(one_when, other_when)
-    least, most = (left, right) if name == "min" else (right, left)
-    return [(both(when, below(left, right)), least), (both(when, below(right, left, strict=True)), most)]
-
-
-def _combined(left: Numbers, right: Numbers, join: Callable[[Term, Term], Term]) -> Numbers:
-    return _bounded([(both(one_when, other_when), join(one, other)) for one_when, one in left for other_when, other in right])
+def _paired(left: Numbers, right: Numbers, join: Callable[[Term, Term], Numbers]) -> Numbers:
+    return _bounded([(both(one_when, other_when, when), each) for one_when, one in left for other_when, other in right
+                     for when, each in join(one, other)])  # fmt: skip
 
 
 def _bounded(cases: list[tuple[Formula, C]]) -> list[tuple[Formula, C]]:
@@ -226,6 +207,12 @@ def _bounded(cases: list[tuple[Formula, C]]) -> list[tuple[Formula, C]]:
     if len(found) > MOST_CASES:
         raise TooLargeError("too many cases")
     return found
+
+
+def _function(name: str, term: Term) -> Cases:
+    if name == "abs":
+        return [(below(ZERO, term), term), (below(term, ZERO, strict=True), negate(term))]
+    return [(TRUE, _apply(name, term))]
 
 
 def _apply(name: str, term: Term) -> Term:
@@ -252,8 +239,13 @@ def _to_the(base: Term, exponent: Term) -> Term:
 
 _OPERATIONS: Final[dict[str, Callable[[Term, Term], Term]]] = {
     "+": add,
+    "sum": add,
     "-": lambda left, right: add(left, negate(right)),
     "*": multiply,
     "/": lambda left, right: multiply(left, raise_to(right, -1)),
     "**": _to_the,
+}
+_EXTREMES: Final[dict[str, Callable[[Term, Term], Numbers]]] = {
+    "min": lambda left, right: [(below(left, right), left), (below(right, left, strict=True), right)],
+    "max": lambda left, right: [(below(left, right), right), (below(right, left, strict=True), left)],
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from flint import fmpq
@@ -102,27 +103,23 @@ def opposite(formula: Formula) -> Formula:
             return both(*(opposite(each) for each in parts))
 
 
+def _split(kind: type[Sum] | type[Product], terms: tuple[Term, ...]) -> tuple[list[fmpq], list[Term]]:
+    """Return the constants in terms, those of the kind itself opened, and the rest."""
+    flat = [part for each in terms for part in (each.terms if isinstance(each, kind) else (each,))]
+    return [each.value for each in flat if isinstance(each, Const)], [each for each in flat if not isinstance(each, Const)]
+
+
 def add(*terms: Term) -> Term:
-    constant, rest = fmpq(0), list[Term]()
-    for each in terms:
-        for part in each.terms if isinstance(each, Sum) else (each,):
-            if isinstance(part, Const):
-                constant += part.value
-            else:
-                rest.append(part)
+    constants, rest = _split(Sum, terms)
+    constant = sum(constants, fmpq(0))
     if constant != 0 or not rest:
         rest.append(Const(constant))
     return rest[0] if len(rest) == 1 else Sum(tuple(rest))
 
 
 def multiply(*factors: Term) -> Term:
-    constant, rest = fmpq(1), list[Term]()
-    for each in factors:
-        for part in each.terms if isinstance(each, Product) else (each,):
-            if isinstance(part, Const):
-                constant *= part.value
-            else:
-                rest.append(part)
+    constants, rest = _split(Product, factors)
+    constant = prod(constants, start=fmpq(1))
     if constant == 0:
         return ZERO
     if constant != 1 or not rest:
@@ -162,22 +159,12 @@ def one_of(name: str, values: tuple[fmpq, ...]) -> Formula:
     return either(*(equal(Var(name), Const(each)) for each in values))
 
 
-def names_in(formula: Formula) -> Iterator[str]:
-    if isinstance(formula, Below):
-        yield from names_in_term(formula.term)
-        return
-    for each in formula.parts:
-        yield from names_in(each)
-
-
-def names_in_term(term: Term) -> Iterator[str]:
-    if isinstance(term, Var):
-        yield term.name
-    for each in operands_of(term):
-        yield from names_in_term(each)
-
-
-def operands_of(term: Term) -> tuple[Term, ...]:
-    if isinstance(term, Sum | Product):
-        return term.terms
-    return (term.base,) if isinstance(term, Power | Function) else ()
+def names_in(part: Formula | Term) -> Iterator[str]:
+    match part:
+        case Var(name):
+            yield name
+        case Sum(parts) | Product(parts) | And(parts) | Or(parts):
+            for each in parts:
+                yield from names_in(each)
+        case Below(inner, _) | Power(inner, _) | Function(_, inner):
+            yield from names_in(inner)

@@ -18,7 +18,7 @@ from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.harness.language.meaning import Meaning, Parts
-from sagagraph.harness.language.tree import Call, Literal, Node, short
+from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Node, short
 from sagagraph.harness.language.units import KELVIN, ONE, Unit
 
 
@@ -91,10 +91,6 @@ class _Kinds(Meaning[Kind]):
             self._want(node, kind, "boolean")
         return BOOLEAN
 
-    def negated(self, node: Node, value: Kind) -> Kind:
-        self._want(node, value, "boolean")
-        return BOOLEAN
-
     def chosen(self, node: Call, condition: Kind, then: Callable[[], Kind], otherwise: Callable[[], Kind]) -> Kind:
         self._want(node.operands[0], condition, "boolean")
         return self._join(node.operands[1], then(), node.operands[2], otherwise())
@@ -103,39 +99,40 @@ class _Kinds(Meaning[Kind]):
         return value.name == "list"
 
     def items(self, node: Node, value: Kind) -> tuple[Kind, ...]:
-        if value.name not in ("list", "any"):
-            self._fail(f"`{short(node)}` is a {value.name}, where a list is expected")
+        self._want(node, value, "list")
         return (value.items or ANY,)
 
-    def listed(self, node: Call, items: tuple[Kind, ...]) -> Kind:
-        return Kind("list", items=self._same(node, items) if items else ANY)
-
-    def length(self, node: Node, value: Kind) -> Kind:
-        if value.name not in ("list", "string", "any"):
-            self._fail(f"len wants a list, not `{short(node)}`")
-        return PURE
-
-    def gathered(self, node: Call, values: tuple[Kind, ...]) -> Kind:
-        for number, kind in enumerate(values):
-            self._want(node.operands[number], kind, "number")
-        return self._same(node, values)
-
-    def compared(self, sign: str, node: Call, left: Kind, right: Kind) -> Kind:
-        if sign not in ("==", "!="):
-            for each, kind in zip(node.operands, (left, right), strict=True):
-                if kind.name not in ("number", "any"):
-                    self._fail(f"`{short(each)}` is a {kind.name}; only numbers are compared by {sign}")
-        self._join(node.operands[0], left, node.operands[1], right)
-        return BOOLEAN
-
-    def applied(self, node: Call, value: Kind) -> Kind:
-        operand, name = node.operands[0], node.name
-        self._want(operand, value, "number")
+    def applied(self, name: str, node: Call, values: tuple[Kind, ...]) -> Kind:
+        operands = node.operands
+        if name == "not":
+            self._want(operands[0], values[0], "boolean")
+            return BOOLEAN
+        if name == "len":
+            if values[0].name not in ("list", "string", "any"):
+                self._fail(f"len wants a list, not `{short(operands[0])}`")
+            return PURE
+        if name == "list":
+            return Kind("list", items=self._same(node, values) if values else ANY)
+        if name not in ("==", "!="):
+            for each, kind in zip(operands, values, strict=False):
+                self._want(each, kind, "number")
+        if name in COMPARISONS:
+            self._same(node, values)
+            return BOOLEAN
+        if name in ("sum", "min", "max"):
+            return self._same(node, values)
         if name == "kelvin":
-            if value.unit is not None and not value.unit.offset:
-                self._fail(f"kelvin() wants a temperature in degC; `{short(operand)}` is in {value.unit.text}")
+            if values[0].unit is not None and not values[0].unit.offset:
+                self._fail(f"kelvin() wants a temperature in degC; `{short(operands[0])}` is in {values[0].unit.text}")
             return Kind("number", KELVIN)
-        self._no_offset(operand, value)
+        for each, kind in zip(operands, values, strict=False):
+            if kind.unit is not None and kind.unit.offset:
+                self._fail(f"`{short(each)}` is in degC, which has a zero of its own: write kelvin({short(each)})")
+        if name in ("+", "-"):
+            return self._same(node, values)
+        return self._function(name, operands[0], values[0]) if len(values) == 1 else self._scaled(name, node, *values)
+
+    def _function(self, name: str, operand: Node, value: Kind) -> Kind:
         if name in ("exp", "log"):
             if value.unit is not None and not _converted(value, PURE):
                 self._fail(f"{name} wants a number without unit; `{short(operand)}` is in {value.unit.text}")
@@ -144,31 +141,24 @@ class _Kinds(Meaning[Kind]):
             return Kind("number", value.unit.to_the(Fraction(1, 2)), bare=tuple(each**0.5 for each in value.bare))
         return value
 
-    def calculated(self, node: Call, left: Kind, right: Kind) -> Kind:
-        for each, kind in zip(node.operands, (left, right), strict=True):
-            self._want(each, kind, "number")
-            self._no_offset(each, kind)
-        if node.name in ("+", "-"):
-            return self._join(node.operands[0], left, node.operands[1], right)
+    def _scaled(self, name: str, node: Call, left: Kind, right: Kind) -> Kind:
+        """Return the kind of a product, a quotient or a power."""
         if "any" in (left.name, right.name):
             return ANY
-        if node.name == "**":
-            return self._power(node, left, right)
-        is_zero = left.unit is None or (right.unit is None and node.name == "*")
-        power = Fraction(1 if node.name == "*" else -1)
-        bare = left.bare + tuple(each ** float(power) for each in right.bare)
-        return NUMBER if is_zero else Kind("number", (left.unit or ONE).times(right.unit or ONE, power), bare=bare)
-
-    def _power(self, node: Call, left: Kind, right: Kind) -> Kind:
-        base, exponent = left.unit or ONE, right.unit or ONE
-        if not exponent.is_one():
-            self._fail(f"the exponent `{short(node.operands[1])}` has the unit {exponent.text}; it must have none")
+        base, other = left.unit or ONE, right.unit or ONE
+        if name != "**":
+            power = Fraction(1 if name == "*" else -1)
+            bare = left.bare + tuple(each ** float(power) for each in right.bare)
+            is_zero = left.unit is None or (right.unit is None and name == "*")
+            return NUMBER if is_zero else Kind("number", base.times(other, power), bare=bare)
+        if not other.is_one():
+            self._fail(f"the exponent `{short(node.operands[1])}` has the unit {other.text}; it must have none")
         if base.is_one():
             return PURE
-        power = _constant(node.operands[1])
-        if power is None or abs(power) > 100:
+        exponent = _constant(node.operands[1])
+        if exponent is None or abs(exponent) > 100:
             self._fail(f"`{short(node.operands[0])}` has the unit {base.text}; its exponent must be a plain number")
-        return Kind("number", base.to_the(power), bare=tuple(each ** float(power) for each in left.bare))
+        return Kind("number", base.to_the(exponent), bare=tuple(each ** float(exponent) for each in left.bare))
 
     # -- what several parts have in common --
 
@@ -177,6 +167,7 @@ class _Kinds(Meaning[Kind]):
             self._fail(f"`{short(node)}` is a {kind.name}, where a {name} is expected")
 
     def _same(self, node: Call, kinds: tuple[Kind, ...]) -> Kind:
+        """Return what all operands are; of a list that is one operand, its only kind."""
         found = kinds[0]
         for operand, each in zip(node.operands[1:], kinds[1:], strict=False):
             found = self._join(node.operands[0], found, operand, each)
@@ -187,21 +178,13 @@ class _Kinds(Meaning[Kind]):
             return one if other.name == "any" else other
         if one.name != other.name:
             self._fail(f"`{short(left)}` is a {one.name}, `{short(right)}` a {other.name}: they cannot be compared")
-        if one.unit is not None and other.unit is not None and not _converted(one, other):
-            self._differ(left, one.unit, right, other.unit)
-        return replace(other if one.unit is None else one, bare=())
-
-    def _differ(self, left: Node, one: Unit, right: Node, other: Unit) -> NoReturn:
-        said = f"the units differ: `{short(left)}` is in {one.text}, `{short(right)}` in {other.text}"
-        if one.powers == other.powers and not one.offset and not other.offset:
-            said += (
-                f"; 1 of the first is {one.factor / other.factor:.6g} of the second, and no bare number in them converts by that"
-            )
-        self._fail(said)
-
-    def _no_offset(self, node: Node, kind: Kind) -> None:
-        if kind.unit is not None and kind.unit.offset:
-            self._fail(f"`{short(node)}` is in degC, which has a zero of its own: write kelvin({short(node)})")
+        if one.unit is None or other.unit is None or _converted(one, other):
+            return replace(other if one.unit is None else one, bare=())
+        said = f"the units differ: `{short(left)}` is in {one.unit.text}, `{short(right)}` in {other.unit.text}"
+        if one.unit.powers == other.unit.powers and not one.unit.offset and not other.unit.offset:
+            said += f"; 1 of the first is {one.unit.factor / other.unit.factor:.6g} of the second"
+            said += ", and no bare number in them converts by that"
+        return self._fail(said)
 
     def _fail(self, message: str) -> NoReturn:
         raise InvalidInputError(message, field=self._where)

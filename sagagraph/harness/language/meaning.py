@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from sagagraph.harness.language.tree import COMPARISONS, Call, Each, Literal, Name, Node
+from sagagraph.harness.language.tree import Call, Each, Literal, Name, Node
 
 T = TypeVar("T")
 Parts = Iterator[tuple[Node, T]]
@@ -30,63 +30,45 @@ class Meaning(ABC, Generic[T]):
         match node:
             case Call():
                 return self._call(node, names)
-            case Name(name):
-                return names[name] if name in names else self._named(node)
             case Literal():
                 return self.literal(node)
+            case Name(name):
+                if name in names:
+                    return names[name]
+                if name not in self._known:
+                    derived = self._derived.get(name)
+                    self._known[name] = self.named(name) if derived is None else self.of(derived)
+                return self._known[name]
             case Each(name, body, variable, items):
                 listed = self.items(items, self.of(items, names))
                 return self.joined("and" if name == "all" else "or",
                                    ((body, self.of(body, {**names, variable: each})) for each in listed))  # fmt: skip
 
-    def _named(self, node: Name) -> T:
-        if node.name not in self._known:
-            derived = self._derived.get(node.name)
-            self._known[node.name] = self.named(node.name) if derived is None else self.of(derived)
-        return self._known[node.name]
-
     def _call(self, node: Call, bound: Mapping[str, T]) -> T:
         name, operands = node.name, node.operands
-        if name in COMPARISONS:
-            return self.compared(name, node, self.of(operands[0], bound), self.of(operands[1], bound))
         match name:
             case "and" | "or":
                 return self.joined(name, ((each, self.of(each, bound)) for each in operands))
-            case "not":
-                return self.negated(operands[0], self.of(operands[0], bound))
             case "implies":
                 return self.joined("or", self._implied(node, bound))
             case "if":
                 then, otherwise = ((lambda each=each: self.of(each, bound)) for each in operands[1:])
                 return self.chosen(node, self.of(operands[0], bound), then, otherwise)
-            case "in":
-                wanted = self.of(operands[0], bound)
-                listed = self.items(operands[1], self.of(operands[1], bound))
-                return self.joined("or", ((node, self.compared("==", node, wanted, each)) for each in listed))
-            case "list":
-                return self.listed(node, tuple(self.of(each, bound) for each in operands))
-            case "all" | "any":
-                listed = self.items(operands[0], self.of(operands[0], bound))
-                return self.joined("and" if name == "all" else "or", ((operands[0], each) for each in listed))
-            case "sum" | "min" | "max":
-                return self._gathered(node, bound)
-            case "len":
-                return self.length(operands[0], self.of(operands[0], bound))
-        if len(operands) == 1:
-            return self.applied(node, self.of(operands[0], bound))
-        return self.calculated(node, self.of(operands[0], bound), self.of(operands[1], bound))
+        values = tuple(self.of(each, bound) for each in operands)
+        if name == "in":
+            listed = self.items(operands[1], values[1])
+            return self.joined("or", ((node, self.applied("==", node, (values[0], each))) for each in listed))
+        if name in ("all", "any"):
+            listed = self.items(operands[0], values[0])
+            return self.joined("and" if name == "all" else "or", ((operands[0], each) for each in listed))
+        if name == "sum" or (name in ("min", "max") and len(values) == 1 and self.is_list(values[0])):
+            values = self.items(operands[0], values[0])  # one number is the least and the most of itself
+        return self.applied(name, node, values)
 
     def _implied(self, node: Call, bound: Mapping[str, T]) -> Parts[T]:
         condition, then = node.operands
-        yield condition, self.negated(condition, self.of(condition, bound))
+        yield condition, self.applied("not", node, (self.of(condition, bound),))
         yield then, self.of(then, bound)
-
-    def _gathered(self, node: Call, bound: Mapping[str, T]) -> T:
-        """Of several operands, or of one list. One number is the least and the most of itself."""
-        values = tuple(self.of(each, bound) for each in node.operands)
-        if len(values) == 1 and (node.name == "sum" or self.is_list(values[0])):
-            values = self.items(node.operands[0], values[0])
-        return self.gathered(node, values)
 
     # -- what differs --
 
@@ -95,24 +77,16 @@ class Meaning(ABC, Generic[T]):
     @abstractmethod
     def named(self, name: str) -> T: ...
     @abstractmethod
-    def compared(self, sign: str, node: Call, left: T, right: T) -> T: ...
-    @abstractmethod
     def joined(self, word: str, parts: Parts[T]) -> T: ...
     @abstractmethod
-    def negated(self, node: Node, value: T) -> T: ...
-    @abstractmethod
     def chosen(self, node: Call, condition: T, then: Callable[[], T], otherwise: Callable[[], T]) -> T: ...
-    @abstractmethod
-    def applied(self, node: Call, value: T) -> T: ...
-    @abstractmethod
-    def calculated(self, node: Call, left: T, right: T) -> T: ...
-    @abstractmethod
-    def gathered(self, node: Call, values: tuple[T, ...]) -> T: ...
-    @abstractmethod
-    def length(self, node: Node, value: T) -> T: ...
-    @abstractmethod
-    def listed(self, node: Call, items: tuple[T, ...]) -> T: ...
     @abstractmethod
     def is_list(self, value: T) -> bool: ...
     @abstractmethod
     def items(self, node: Node, value: T) -> tuple[T, ...]: ...
+    @abstractmethod
+    def applied(self, name: str, node: Call, values: tuple[T, ...]) -> T:
+        """Return what an operator or a function makes of values: of `len` and `list`, of a comparison, else of numbers.
+
+        `name`: of the call, or what stands in it for another operator.
+        """

@@ -83,7 +83,9 @@ def parse(text: str, where: str) -> Node:
         raise InvalidInputError(f"has more than {MOST_CHARACTERS} characters", field=where)
     parser = _Parser(_tokens(text, where), where)
     tree = parser.expression()
-    parser.expect_end()
+    token = parser.tokens[parser.at]
+    if token.kind != "end":
+        raise InvalidInputError(f"{token.text!r} at character {token.at} is too much", field=where)
     if depth_of(tree) > MOST_TREE:
         raise InvalidInputError(f"is nested more than {MOST_TREE} deep with its chains", field=where)
     return tree
@@ -104,13 +106,13 @@ def _tokens(text: str, where: str) -> list[_Token]:
         if found is None:
             shown = text[at:].strip()[:1]
             raise InvalidInputError(f"{shown!r} at character {at + 1} is no part of the assertion language", field=where)
-        kind = next(each for each in ("field", "number", "name", "string", "sign") if found[each] is not None)
-        said = found["key"] if kind == "field" else found[kind]
-        tokens.append(_Token("name" if kind == "field" else kind, _SPELLED.get(said, said), found.end() - len(said) + 1))
+        kind = "name" if found["field"] else found.lastgroup or ""
+        said = found["key"] or found[kind]
+        tokens.append(_Token(kind, _SPELLED.get(said, said), found.end() - len(said) + 1))
         at = found.end()
     if not tokens:
         raise InvalidInputError("is empty", field=where)
-    return tokens
+    return [*tokens, _Token("end", "the end", at + 1)]
 
 
 @dataclass(slots=True)
@@ -129,7 +131,10 @@ class _Parser:
             if level == _COMPARED:
                 left = self._comparison(left)
             elif level in (_AND, _OR):
-                left = self._joined(word, left, level)
+                operands = [left]
+                while self._take(word):
+                    operands.append(self.expression(level + 1))
+                left = self._call(word, *operands)
             elif level in (_IMPLIES, _POWER):
                 self.at += 1
                 left = self._call(word, left, self._nested(_SIGN if level == _POWER else _IMPLIES))
@@ -138,8 +143,8 @@ class _Parser:
         return left
 
     def _operator(self) -> str:
-        token = self._peek()
-        return token.text if token is not None and token.kind in ("sign", "name") else ""
+        token = self.tokens[self.at]
+        return token.text if token.kind in ("sign", "name") else ""
 
     def _prefix(self, least: int) -> Node:
         if self._take("not", least <= _COMPARED):
@@ -168,12 +173,6 @@ class _Parser:
             left = right
         return links[0] if len(links) == 1 else self._call("and", *links)
 
-    def _joined(self, word: str, left: Node, level: int) -> Node:
-        operands = [left]
-        while self._take(word):
-            operands.append(self.expression(level + 1))
-        return self._call(word, *operands)
-
     def _chain(self, left: Node, level: int) -> Node:
         """Left to right."""
         links = 0
@@ -188,7 +187,10 @@ class _Parser:
     def _atom(self) -> Node:
         token = self._next()
         if token.kind == "number":
-            return self._counted(Literal(self._number(token), token.text))
+            try:
+                return self._counted(Literal(rational(token.text), token.text))
+            except NotANumberError as exc:
+                self._fail(str(exc))
         if token.kind == "string":
             return self._counted(Literal(token.text[1:-1], token.text))
         if token.kind == "name":
@@ -200,12 +202,6 @@ class _Parser:
         if token.text == "[":
             return self._call(LIST, *self._items("]"))
         return self._fail(f"{token.text!r} at character {token.at} is not where a value can be")
-
-    def _number(self, token: _Token) -> fmpq:
-        try:
-            return rational(token.text)
-        except NotANumberError as exc:
-            return self._fail(str(exc))
 
     def _named(self, token: _Token) -> Node:
         if token.text in ("true", "false", "True", "False"):
@@ -250,12 +246,9 @@ class _Parser:
 
     # -- tokens and bounds --
 
-    def _peek(self) -> _Token | None:
-        return self.tokens[self.at] if self.at < len(self.tokens) else None
-
     def _next(self) -> _Token:
-        token = self._peek()
-        if token is None:
+        token = self.tokens[self.at]
+        if token.kind == "end":
             self._fail("ends where a value is expected")
         self.at += 1
         return token
@@ -267,13 +260,10 @@ class _Parser:
 
     def _expect(self, text: str) -> None:
         if not self._take(text):
-            token = self._peek()
-            self._fail(f"{text!r} is expected, not {f'{token.text!r} at character {token.at}' if token else 'the end'}")
-
-    def expect_end(self) -> None:
-        token = self._peek()
-        if token is not None:
-            self._fail(f"{token.text!r} at character {token.at} is too much")
+            token = self.tokens[self.at]
+            self._fail(
+                f"{text!r} is expected, not {token.text if token.kind == 'end' else f'{token.text!r} at character {token.at}'}"
+            )
 
     def _nested(self, least: int = _IMPLIES) -> Node:
         self.depth += 1

@@ -52,6 +52,7 @@ class Each:
 
 
 Node = Literal | Name | Call | Each
+TRUE: Final = Literal(True, "true")
 
 
 def parts_of(node: Node) -> tuple[Node, ...]:

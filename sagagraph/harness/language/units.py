@@ -78,44 +78,32 @@ def read_unit(text: str, where: str) -> Unit:
         return ONE
     if said in _CELSIUS:
         return Unit("degC", 1.0, KELVIN.powers, offset=True)
+    unreadable = InvalidInputError(f"{said[:40]!r} cannot be read as a unit", field=where)
     if not _READABLE.fullmatch(said) or _HUGE.search(said):
-        raise InvalidInputError(f"{said[:40]!r} cannot be read as a unit", field=where)
-    return _read("".join(_CURRENCIES.get(each, each) for each in said), said, where)
-
-
-def _read(text: str, said: str, where: str) -> Unit:
+        raise unreadable
     with needing("harness"):
         import pint
     registry = _registry()
     for _attempt in range(10):
         try:
-            quantity = registry.parse_expression(text)
-            scale, unit = (
-                (quantity.magnitude, quantity.units) if hasattr(quantity, "units") else (quantity, registry.parse_units(""))
-            )
-            factor, base = registry.get_base_units(unit, check_nonmult=False)
+            quantity = registry.Quantity(registry.parse_expression("".join(_CURRENCIES.get(each, each) for each in said)))
+            factor, base = registry.get_base_units(quantity.units, check_nonmult=False)
+            value = float(quantity.magnitude) * float(factor)
             powers = {str(name): Fraction(power).limit_denominator(100) for name, power in base._units.items()}
-            break
         except pint.UndefinedUnitError as exc:
-            names = [exc.unit_names] if isinstance(exc.unit_names, str) else list(exc.unit_names)
-            for each in names:
-                _define(registry, str(each), said, where)
+            for name in [exc.unit_names] if isinstance(exc.unit_names, str) else exc.unit_names:
+                if not name.isidentifier():
+                    raise unreadable from exc
+                registry.define(f"{name} = [{name}]")
         except Exception as exc:  # Pint's reader raises whatever Python's tokenizer and arithmetic raise
-            raise InvalidInputError(f"{said[:40]!r} cannot be read as a unit", field=where) from exc
-    else:
-        raise InvalidInputError(f"{said[:40]!r} cannot be read as a unit", field=where)
-    value = float(scale) * float(factor)
-    if not 0 < value < float("inf"):
-        raise InvalidInputError(f"{said[:40]!r} cannot be read as a unit", field=where)
-    if any(getattr(registry._units.get(str(name)), "is_multiplicative", True) is False for name in unit._units):
-        raise InvalidInputError(f"{said!r} has a zero of its own: state K, or degC alone", field=where)
-    return _unit(said, value, powers)
-
-
-def _define(registry: Any, name: str, said: str, where: str) -> None:
-    if not name.isidentifier():
-        raise InvalidInputError(f"{said[:40]!r} cannot be read as a unit", field=where)
-    registry.define(f"{name} = [{name}]")
+            raise unreadable from exc
+        else:
+            if any(getattr(registry._units.get(str(name)), "is_multiplicative", True) is False for name in quantity.units._units):
+                raise InvalidInputError(f"{said!r} has a zero of its own: state K, or degC alone", field=where)
+            if 0 < value < float("inf"):
+                return _unit(said, value, powers)
+            break
+    raise unreadable
 
 
 @cache

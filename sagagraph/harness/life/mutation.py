@@ -40,13 +40,10 @@ def _outcomes(harness: Harness) -> list[tuple[str, ...]]:
 
 def _changed(harness: Harness) -> Iterator[tuple[str, Harness]]:
     for number, rule in enumerate(harness.rules):
-        yield f"{rule.id}: removed", harness.with_rules((*harness.rules[:number], *harness.rules[number + 1 :]))
+        before, after = harness.rules[:number], harness.rules[number + 1 :]
+        yield f"{rule.id}: removed", harness.with_rules((*before, *after))
         for tree in variants(rule.tree):
-            changed = replace(rule, tree=tree)
-            yield (
-                f"{rule.id}: {in_words(tree)}",
-                harness.with_rules((*harness.rules[:number], changed, *harness.rules[number + 1 :])),
-            )
+            yield f"{rule.id}: {in_words(tree)}", harness.with_rules((*before, rule.with_tree(tree), *after))
     for name, node in harness.derived.items():
         for tree in variants(node):
             yield f"{name}: {in_words(tree)}", replace(harness, derived={**harness.derived, name: tree})
@@ -72,5 +69,3 @@ def variants(node: Node) -> Iterator[Node]:
         case Each(name, body, bound, items):
             for changed in variants(body):
                 yield Each(name, changed, bound, items)
-        case _:
-            return

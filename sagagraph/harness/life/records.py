@@ -66,8 +66,7 @@ class Records:
     async def _put(self, kind: str, key: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Keep it under its key, bound to all of its kind before it (`previous`, a hash), unless something is there."""
         chained = {**data, "previous": hash_of(await self._all(kind))}
-        kept = await self._documents.put(Document(self._saga, kind, key, chained))
-        return dict(kept.data)
+        return dict((await self._documents.put(Document(self._saga, kind, key, chained))).data)
 
     async def broken_links(self) -> tuple[str, ...]:
         """Return the records that are not bound to what stands before them: something was changed, dropped or put in."""
@@ -98,9 +97,11 @@ class Records:
         if surviving:
             listed = "; ".join(surviving[:5])
             raise InvalidInputError(f"no test notices {len(surviving)} mutants, nor are they waived: {listed}", field="waived")
-        versions = await self._all("frozen")
-        if versions:
-            await self._require_approvals(harness, versions[-1])
+        for version in (await self._all("frozen"))[-1:]:  # as many as the one in force says: a proposal cannot lower it itself
+            approved = {each["by"] for each in await self._all("approval") if each["hash"] == harness.hash}
+            if len(approved) < version["approvals"]:
+                said = f"propose it, and let {version['approvals']} others approve it ({len(approved)} did)"
+                raise NotAllowedError(f"version {harness.version} changes a frozen harness: {said}")
         kept = await self._put("frozen", str(harness.version), {
             "version": harness.version, "hash": harness.hash, "by": by.name, "at": at, "mutation_score": score(found),
             "waived": [each.name for each in found if not each.killed], "approvals": harness.approvals,
@@ -133,22 +134,13 @@ class Records:
         proposal = next((each for each in await self._all("proposal") if each["hash"] == harness.hash), None)
         if proposal is None:
             raise NotAllowedError("nobody proposed this content of the file")
-        if _same_person(proposal["by"], by.name):
+        if proposal["by"].strip().casefold() == by.name.strip().casefold():
             raise NotAllowedError(f"{by.name} made the proposal and cannot approve it")
         frozen = await self._all("frozen")
         allowed = frozen[-1]["approvers"] if frozen else ()
         if allowed and by.name not in allowed:
             raise NotAllowedError(f"{by.name} is not among those who approve changes: {', '.join(allowed)}")
         return await self._put("approval", f"{harness.hash}/{by.name}", {"hash": harness.hash, "by": by.name, "at": at})
-
-    async def _require_approvals(self, harness: Harness, frozen: Mapping[str, Any]) -> None:
-        """As many as the version says that is in force: a proposal cannot lower their number itself."""
-        approved = {each["by"] for each in await self._all("approval") if each["hash"] == harness.hash}
-        if len(approved) < frozen["approvals"]:
-            raise NotAllowedError(
-                f"version {harness.version} changes a frozen harness: propose it, and let {frozen['approvals']} others approve it"
-                f" ({len(approved)} did)"
-            )
 
     # -- overrides --
 
@@ -181,7 +173,7 @@ class Records:
         """Return the override that answers a report, for this run. One run uses it, unless it holds until a date. Safe to
         repeat.
         """
-        kept = next((each for each in await self._all("override") if each["report"] == report), None)
+        kept = await self.override_of(report)
         if kept is None:
             return None
         given = Override.model_validate(kept)
@@ -190,24 +182,19 @@ class Records:
         used = await self._put("use", report, {"report": report, "run": run})
         return given if used["run"] == run else None
 
-    async def has_override(self, report: str) -> bool:
-        return any(each["report"] == report for each in await self._all("override"))
+    async def override_of(self, report: str) -> Mapping[str, Any] | None:
+        """Return what a person signed for a report."""
+        return next((each for each in await self._all("override") if each["report"] == report), None)
 
     async def audit(self, today: date) -> dict[str, Any]:
         """Return everything that was decided, and the overrides in force."""
-        overrides = await self._all("override")
         used = {each["report"]: each["run"] for each in await self._all("use")}
-        rows = [{**each, "used_by": used.get(each["report"]), "in_force": _in_force(each, used, today)} for each in overrides]
+        overrides: list[Mapping[str, Any]] = []
+        for each in await self._all("override"):
+            in_force = date.fromisoformat(each["until"]) >= today if each["until"] else each["report"] not in used
+            overrides.append({**each, "used_by": used.get(each["report"]), "in_force": in_force})
         known = {f"{kind}s": await self._all(kind) for kind in ("proposal", "approval")}
-        return {"frozen": await self._all("frozen"), **known, "overrides": rows, "broken_links": await self.broken_links()}
-
-
-def _same_person(one: str, other: str) -> bool:
-    return one.strip().casefold() == other.strip().casefold()
-
-
-def _in_force(each: Mapping[str, Any], used: Mapping[str, str], today: date) -> bool:
-    return date.fromisoformat(each["until"]) >= today if each["until"] else each["report"] not in used
+        return {"frozen": await self._all("frozen"), **known, "overrides": overrides, "broken_links": await self.broken_links()}
 
 
 def overlaid(harness: Harness, given: Override) -> Harness:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import Checked, RuleVerdict, check, exact, shown
-from sagagraph.harness.loop.decomposition import Turn, order_of
+from sagagraph.harness.loop.decomposition import Task, object_schema, order_of
 from sagagraph.harness.loop.gradients import Gradient, fixed, is_satisfiable, towards
 from sagagraph.harness.proof.explain import Explanation, Status, explain, value_json
 from sagagraph.harness.proof.system import Point
@@ -80,7 +80,7 @@ async def converge(
     executor: Executor,
     *,
     attempts: int = MOST_ATTEMPTS,
-    decomposed: Callable[[], Awaitable[tuple[Turn, ...]]] | None = None,
+    decomposed: Callable[[], Awaitable[tuple[Task, ...]]] | None = None,
 ) -> Run:
     """Run the loop to one of its ends. `decomposed`: gives the tasks, if they are not to follow the rules.
 
@@ -93,14 +93,13 @@ async def converge(
         return Run(End.HARNESS_ERROR, reason=found.reason)
     locks: dict[str, Value] = {}
     tried: list[Attempt] = []
-    for turn in order_of(harness) if decomposed is None else await decomposed():
-        name = turn.variable
-        value = await _settle(harness, turn, locks, tried, executor, attempts)
+    tasks = order_of(harness) if decomposed is None else await decomposed()
+    for task, name in [(each, name) for each in tasks for name in each.expected_schema]:
+        value = await _settle(harness, task, name, locks, tried, executor, attempts)
         if value is None:
             end = End.NO_CONVERGENCE if found.witness is not None else End.UNDECIDED
-            return Run(
-                end, _shown(locks), tuple(tried), witness=found.witness, reason=f"{name} was not settled in {attempts} attempts"
-            )
+            reason = f"{name} was not settled in {attempts} attempts"
+            return Run(end, _shown(locks), tuple(tried), witness=found.witness, reason=reason)
         locks[name] = value
     checked = check(harness, locks)
     end = End.SUCCESS if checked.verdict is RuleVerdict.PASS else End.UNDECIDED
@@ -108,16 +107,21 @@ async def converge(
 
 
 async def _settle(
-    harness: Harness, turn: Turn, locks: Mapping[str, Value], tried: list[Attempt], executor: Executor, attempts: int
+    harness: Harness,
+    task: Task,
+    name: str,
+    locks: Mapping[str, Value],
+    tried: list[Attempt],
+    executor: Executor,
+    attempts: int,
 ) -> Value | None:
     """Ask for one variable until its value leaves the rest satisfiable; None where attempts are used up."""
     last: Gradient | None = None
-    name = turn.variable
-    context = {each: shown(locks[each]) for each in turn.sees if each in locks}
-    schema = schema_of(harness, name, {each: locks[each] for each in context})
+    context = {each: shown(locks[each]) for each in task.context_keys if each in locks}
+    schema = _schema(harness, name, {each: locks[each] for each in context})
     for number in range(1, attempts + 1):
         variable = harness.variables[name]
-        seen = Slice(name, variable.unit, schema, context, description=turn.description)
+        seen = Slice(name, variable.unit, schema, context, description=task.description)
         if last is not None:
             seen = replace(seen, gradient=last.json(), said=last.in_words())
         proposed = await executor(seen, f"{name}-{number}")
@@ -125,24 +129,19 @@ async def _settle(
         if value is None:
             tried.append(Attempt(name, number, proposed, "refused", last))
             continue
-        if leaves_satisfiable(harness, {**locks, name: value}):
+        stated = {**locks, name: value}
+        judged = check(harness, stated)
+        is_whole = harness.decided.keys() <= stated.keys()
+        if judged.verdict is RuleVerdict.PASS if is_whole else is_satisfiable(fixed(harness, stated)):
             tried.append(Attempt(name, number, proposed, "locked"))
             return value
-        judged = check(harness, {**locks, name: value}).rules
-        failing = [each.rule for each in judged if each.verdict is RuleVerdict.FAIL]
+        failing = [each.rule for each in judged.rules if each.verdict is RuleVerdict.FAIL]
         last = towards(fixed(harness, locks), failing[0] if failing else harness.rules[0].id, name, value)
         tried.append(Attempt(name, number, proposed, "moved", last))
     return None
 
 
-def leaves_satisfiable(harness: Harness, locks: Mapping[str, Value]) -> bool:
-    """Tell whether some completion of these values passes all rules; with all values stated, whether they do."""
-    if all(name in locks for name, each in harness.variables.items() if each.is_decided):
-        return check(harness, locks).verdict is RuleVerdict.PASS
-    return is_satisfiable(fixed(harness, locks))
-
-
-def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[str, Any]:
+def _schema(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[str, Any]:
     """Return the JSON schema of an executor's answer: its variable, and what is locked as constants."""
     properties: dict[str, Any] = {each: {"const": shown(value)} for each, value in locks.items()}
     variable = harness.variables[name]
@@ -153,13 +152,7 @@ def schema_of(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[s
     for key, end in (("minimum", variable.low), ("maximum", variable.high)):
         if end is not None:
             asked[key] = value_json(end)
-    return {
-        "title": name,
-        "type": "object",
-        "properties": {**properties, name: asked},
-        "required": [name],
-        "additionalProperties": False,
-    }
+    return {"title": name, **object_schema({**properties, name: asked}, [name])}
 
 
 def _read(proposed: Any, name: str, variable: Variable, locks: Mapping[str, Value]) -> Value | None:

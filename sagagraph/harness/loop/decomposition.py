@@ -6,8 +6,8 @@ that no model can stop a run.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from itertools import permutations
 from typing import Annotated, Any, Final
 
 import networkx as nx
@@ -37,72 +37,58 @@ class Tasks(BaseModel):
     nodes: list[Task] = Field(max_length=200)
 
 
+def object_schema(properties: Mapping[str, Any], required: Iterable[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "required": [*required], "additionalProperties": False}
+
+
 _WORDS: Final = {"type": "array", "items": {"type": "string"}}
 _TASK: Final = {"id": {"type": "string"}, "parent_ids": _WORDS, "description": {"type": "string"}, "context_keys": _WORDS,
                 "expected_schema": _WORDS}  # fmt: skip
-SCHEMA: Final[Mapping[str, Any]] = {
-    "title": "Tasks",
-    "type": "object",
-    "properties": {
-        "nodes": {
-            "type": "array",
-            "items": {"type": "object", "properties": _TASK, "required": [*_TASK], "additionalProperties": False},
-        }
-    },
-    "required": ["nodes"],
-    "additionalProperties": False,
-}
+_NODES: Final = {"nodes": {"type": "array", "items": object_schema(_TASK, _TASK)}}
+SCHEMA: Final[Mapping[str, Any]] = {"title": "Tasks", **object_schema(_NODES, _NODES)}
 """What a model is asked to answer in: providers take no object of free keys."""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One variable to decide. `sees`: the variables whose values are shown."""
-
-    variable: str
-    sees: tuple[str, ...]
-    description: str = ""
 
 
 Decomposer = Callable[[Mapping[str, Any], str], Awaitable[Any]]
 """Answers what is asked with `{"nodes": [...]}`. The text names the round: the same one is never asked twice in a saga."""
 
 
-def order_of(harness: Harness) -> tuple[Turn, ...]:
+def order_of(harness: Harness) -> tuple[Task, ...]:
     """Return decided variables with their ancestors: one task each, along the rules' dependency graph. Needs no model."""
-    decided = _decided(harness)
+    decided = list(harness.decided)
     graph: nx.Graph[str] = nx.Graph()
     graph.add_nodes_from(decided)
-    for rule in harness.rules:
-        fields = [name for name in harness.fields_of(rule) if name in decided]
-        graph.add_edges_from((one, other) for one in fields for other in fields if one != other)
+    for fields in _related(harness):
+        graph.add_edges_from(permutations(fields, 2))
     ordered = sorted(decided, key=lambda name: (-graph.degree(name), decided.index(name)))
-    return tuple(
-        Turn(name, tuple(each for each in ordered[:number] if graph.has_edge(name, each))) for number, name in enumerate(ordered)
-    )
+    tasks: list[Task] = []
+    for number, name in enumerate(ordered):
+        sees = [each for each in ordered[:number] if graph.has_edge(name, each)]
+        tasks.append(Task(id=name, description="", context_keys=sees, expected_schema=[name]))
+    return tuple(tasks)
 
 
-async def decompose(harness: Harness, request: str, decomposer: Decomposer) -> tuple[Turn, ...]:
+async def decompose(harness: Harness, request: str, decomposer: Decomposer) -> tuple[Task, ...]:
     """Have a request decomposed; after three rounds with objections, along the rules."""
-    objections: tuple[str, ...] = ()
+    asked, objections = _question(harness, request), tuple[str, ...]()
     for number in range(1, ROUNDS + 1):
-        said = await decomposer(question_of(harness, request, objections), f"decompose-{number}")
+        said = await decomposer({**asked, "objections": list(objections)}, f"decompose-{number}")
         tasks, objections = read_tasks(harness, said)
         if tasks:
-            return tuple(_turns(tasks))
+            return tasks
     return order_of(harness)
 
 
-def question_of(harness: Harness, request: str, objections: tuple[str, ...]) -> dict[str, Any]:
+def _question(harness: Harness, request: str) -> dict[str, Any]:
     """Return all that a model is asked with: the request, and what is to be decided; no constant, no assertion."""
-    decided = _decided(harness)
-    related = {rule.id: [name for name in harness.fields_of(rule) if name in decided] for rule in harness.rules}
-    return {
-        "request": request,
-        "decide": [{"variable": name, "unit": harness.variables[name].unit} for name in decided],
-        "related": [fields for fields in related.values() if len(fields) > 1],
-        "objections": list(objections),
-    }
+    decide = [{"variable": name, "unit": harness.variables[name].unit} for name in harness.decided]
+    return {"request": request, "decide": decide, "related": [each for each in _related(harness) if len(each) > 1]}
+
+
+def _related(harness: Harness) -> list[list[str]]:
+    """Return the decided variables of each rule."""
+    decided = harness.decided
+    return [[name for name in harness.fields_of(rule) if name in decided] for rule in harness.rules]
 
 
 def read_tasks(harness: Harness, said: Any) -> tuple[tuple[Task, ...], tuple[str, ...]]:
@@ -124,7 +110,7 @@ def read_tasks(harness: Harness, said: Any) -> tuple[tuple[Task, ...], tuple[str
 
 
 def _objections(harness: Harness, tasks: list[Task], graph: nx.DiGraph[str]) -> Iterator[str]:
-    decided, known = _decided(harness), {each.id for each in tasks}
+    decided, known = harness.decided, {each.id for each in tasks}
     if len(known) < len(tasks):
         yield "two nodes have the same id"
     unknown = {parent for each in tasks for parent in each.parent_ids} - known
@@ -147,12 +133,3 @@ def _objections(harness: Harness, tasks: list[Task], graph: nx.DiGraph[str]) -> 
         for key in each.context_keys:
             if makers.get(key) not in above:
                 yield f"{each.id} sees {key}, which none of its ancestors produces"
-
-
-def _turns(tasks: tuple[Task, ...]) -> Iterator[Turn]:
-    for task in tasks:
-        yield from (Turn(name, tuple(task.context_keys), task.description) for name in task.expected_schema)
-
-
-def _decided(harness: Harness) -> list[str]:
-    return [name for name, each in harness.variables.items() if each.is_decided]

@@ -15,8 +15,6 @@ INSTRUCTIONS = (
     "Choose one number for an engineering artifact. The data says which variable, its unit, what is decided already and, "
     "after a failed attempt, which way to move and how far. Answer with the JSON object that the schema describes, nothing else. "
 )
-
-
 TASKS = (
     "Divide the request in the data into small tasks, each of which decides one variable or a few that belong together. Describe "
     "a task by itself; name its parents, and which of their variables it has to know. Answer with the JSON object that the "
@@ -44,19 +42,13 @@ def obedient() -> Executor:
 def asking(model: Model, nonce: Callable[[], str]) -> Executor:
     """Ask a language model, each question with a context of its own."""
 
-    async def propose(seen: Slice, _attempt: str) -> Any:
-        return await _answer(model, INSTRUCTIONS, Quoted(data_of(seen), nonce()), seen.schema)
-
-    return propose
+    return lambda seen, _attempt: _answer(model, INSTRUCTIONS, Quoted(data_of(seen), nonce()), seen.schema)
 
 
 def decomposing(model: Model, nonce: Callable[[], str]) -> Decomposer:
     """Ask a language model for tasks."""
 
-    async def propose(asked: Mapping[str, Any], _round: str) -> Any:
-        return await _answer(model, TASKS, Quoted(dict(asked), nonce()), SCHEMA)
-
-    return propose
+    return lambda asked, _round: _answer(model, TASKS, Quoted(dict(asked), nonce()), SCHEMA)
 
 
 async def _answer(model: Model, instructions: str, data: Quoted, schema: Mapping[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,32 +49,24 @@ class Gradient:
         return f"{self.rule}: move {self.dimension} {self.direction}, from {value_json(self.now)} to {there}"
 
 
-def towards(harness: Harness, rule_id: str, dimension: str, now: Value, expired: Callable[[], bool] = lambda: False) -> Gradient:
+def towards(harness: Harness, rule_id: str, dimension: str, now: Value) -> Gradient:
     """Return the nearest value of a variable with which all rules of the harness can be kept, whatever is still open."""
     variable = harness.variables[dimension]
     if variable.values or not isinstance(now, fmpq):
         allowed = tuple(each for each in variable.values if is_satisfiable(fixed(harness, {dimension: each})))
-        return Gradient(
-            rule_id, dimension, "to a set" if allowed else "none", _nearest(allowed, now), now, variable.unit, allowed
-        )
+        far: dict[Value, fmpq] = {each: abs(each - now) for each in allowed if isinstance(each, fmpq) and isinstance(now, fmpq)}
+        nearest = min(allowed, key=lambda each: far.get(each, fmpq(0)), default=None)
+        return Gradient(rule_id, dimension, "to a set" if allowed else "none", nearest, now, variable.unit, allowed)
     inside = now if variable.low is None else max(now, variable.low)
     inside = inside if variable.high is None else min(inside, variable.high)
-    held = replace(variable, value=inside, is_negotiable=True)
-    moved = replace(harness, variables={**harness.variables, dimension: held})
+    moved = fixed(harness, {dimension: inside})
     if is_satisfiable(moved):
         boundary: fmpq | None = inside
     else:
-        found = relaxation(moved, "parameter", dimension, _BOXES, expired)
+        found = relaxation(moved, "parameter", dimension, _BOXES)
         boundary = None if found is None else _on_step(moved, dimension, found.to, inside)
     direction = "none" if boundary is None else "up" if boundary > now else "down"
     return Gradient(rule_id, dimension, direction, boundary, now, variable.unit)
-
-
-def _nearest(allowed: tuple[Value, ...], now: Value) -> Value | None:
-    def distance(value: Value) -> fmpq:
-        return abs(value - now) if isinstance(value, fmpq) and isinstance(now, fmpq) else fmpq(0)
-
-    return min(allowed, key=distance, default=None)
 
 
 def _on_step(harness: Harness, name: str, to: fmpq, start: fmpq) -> fmpq:
@@ -94,6 +86,5 @@ def is_satisfiable(harness: Harness) -> bool:
 
 def fixed(harness: Harness, values: Mapping[str, Value]) -> Harness:
     """Return the harness with some decided variables locked at these values."""
-    variables = {name: replace(each, value=values[name]) if each.is_decided and name in values else each
-                 for name, each in harness.variables.items()}  # fmt: skip
-    return replace(harness, variables=variables)
+    locked = {name: replace(each, value=values[name]) for name, each in harness.decided.items() if name in values}
+    return replace(harness, variables={**harness.variables, **locked})

@@ -8,20 +8,25 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from sagagraph.errors import NotAllowedError, SagaGraphError, UnknownSagaError
 from sagagraph.harness.life.records import Override, Records, overlaid, report_hash
 from sagagraph.harness.loop.convergence import End, Executor, Run, Slice, converge
-from sagagraph.harness.loop.decomposition import SCHEMA, Decomposer, Turn, decompose
+from sagagraph.harness.loop.decomposition import SCHEMA, Decomposer, decompose
 from sagagraph.harness.loop.executors import data_of
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.actions import Action, action
+from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.engine import Engine
+
+Q = TypeVar("Q")
+Shown = Mapping[str, Any]
 
 
 class ParadoxError(NotAllowedError):
@@ -95,37 +100,26 @@ async def run_harness(
     async with engine.saga(saga_id) as saga:
         await saga.run(_begin, Begun(harness=harness.id, version=harness.version, hash=harness.hash), id="begin")
 
-        def through(turn: str) -> Executor:
-            async def ask(seen: Slice, attempt: str) -> Any:
-                asked = Asked(attempt=attempt, slice=data_of(seen), answer_schema=dict(seen.schema))
-                return (await saga.run(_asking(executor, seen), asked, id=f"{turn}-{attempt}")).answer
+        async def converged(turn: str, rules: Harness) -> Run:
+            ask = _journalled(saga, "harness_ask", turn, executor, lambda seen: (data_of(seen), seen.schema))
+            tasks = None
+            if asking is not None:
+                divide = _journalled(saga, "harness_decompose", turn, asking.decomposer, lambda question: (question, SCHEMA))
+                tasks = partial(decompose, harness, asking.request, divide)
+            return await converge(rules, ask, decomposed=tasks)
 
-            return ask
-
-        def decomposed(turn: str) -> Callable[[], Awaitable[tuple[Turn, ...]]] | None:
-            if asking is None:
-                return None
-
-            async def ask(question: Mapping[str, Any], number: str) -> Any:
-                asked = Asked(attempt=number, slice=dict(question), answer_schema=dict(SCHEMA))
-                return (await saga.run(_decomposing(asking.decomposer, question), asked, id=f"{turn}-{number}")).answer
-
-            return lambda: decompose(harness, asking.request, ask)
-
-        found = await converge(harness, through("ask"), decomposed=decomposed("ask"))
+        found = await converged("ask", harness)
         if found.end is End.FAILED_PARADOX and found.explanation is not None:
             report = report_hash(harness, found.explanation)
-            if not await records.has_override(report):
+            if await records.override_of(report) is None:
                 raise ParadoxError(f"saga {saga_id!r}: no artifact passes all rules: override a limit of report {report}",
                                    saga_id=saga_id, report=report, run=found)  # fmt: skip
             consumed = Consumed(report=report, today=today.isoformat())
             given = await saga.run(_consuming(records, saga_id), consumed, id=f"override-{report[:16]}")
-            changed = overlaid(harness, given)
-            found = await converge(changed, through("after"), decomposed=decomposed("after"))
+            found = await converged("after", overlaid(harness, given))
         if found.end is not End.SUCCESS:
-            raise NotConvergedError(
-                f"saga {saga_id!r}: {found.end}: {found.reason or 'not all rules pass'}", saga_id=saga_id, run=found
-            )
+            reason = found.reason or "not all rules pass"
+            raise NotConvergedError(f"saga {saga_id!r}: {found.end}: {reason}", saga_id=saga_id, run=found)
     return found
 
 
@@ -149,18 +143,20 @@ async def _begin(request: Begun, call: Call) -> Begun:  # noqa: ARG001 - actions
     return request
 
 
-def _asking(executor: Executor, seen: Slice) -> Action:
-    async def ask(request: Asked, call: Call) -> Said:  # noqa: ARG001 - actions take a call
-        return Said(answer=await executor(seen, request.attempt))
+def _journalled(
+    saga: BodySaga, name: str, turn: str, answer: Callable[[Q, str], Awaitable[Any]], shown: Callable[[Q], tuple[Shown, Shown]]
+) -> Callable[[Q, str], Awaitable[Any]]:
+    """Return whoever answers, each answer an operation. `shown`: of a question, its data and the schema of its answer."""
 
-    return action(kind="read-only", name="harness_ask")(ask)
+    async def through(question: Q, attempt: str) -> Any:
+        async def ask(request: Asked, call: Call) -> Said:  # noqa: ARG001 - actions take a call
+            return Said(answer=await answer(question, request.attempt))
 
+        data, schema = shown(question)
+        asked = Asked(attempt=attempt, slice=dict(data), answer_schema=dict(schema))
+        return (await saga.run(action(kind="read-only", name=name)(ask), asked, id=f"{turn}-{attempt}")).answer
 
-def _decomposing(decomposer: Decomposer, question: Mapping[str, Any]) -> Action:
-    async def ask(request: Asked, call: Call) -> Said:  # noqa: ARG001 - actions take a call
-        return Said(answer=await decomposer(question, request.attempt))
-
-    return action(kind="read-only", name="harness_decompose")(ask)
+    return through
 
 
 def _consuming(records: Records, saga_id: str) -> Action:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import inf, isinf
 from typing import Any
 
 from flint import fmpq
 
 from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLargeError
-from sagagraph.harness.language.formulas import Below, Const, Formula, Or, Power, Product, Sum, Term, Var, one_of
+from sagagraph.harness.language.formulas import Below, Const, Formula, Function, Or, Power, Product, Sum, Term, Var, one_of
 from sagagraph.harness.language.polynomials import Monomial, Polynomial, TooManyError, polynomial, times
 from sagagraph.harness.proof import intervals as kernel
 from sagagraph.harness.registry.harness import Harness, Variable, hash_of
 
 _KEYS = {"harness", "rules", "values", "domains", "tree", "hash"}
-_MOST_NODES = 1_000_000
 Ends = tuple[fmpq | None, fmpq | None]
 
 
@@ -48,6 +48,9 @@ class _Place:
     def is_void(self) -> bool:
         return any(low is not None and high is not None and low > high for low, high in self.ends.values())
 
+    def called(self, step: object) -> _Place:
+        return replace(self, name=f"{self.name}.{step}")
+
 
 def replay(harness: Harness, certificate: object) -> Replayed:
     """Tell whether a certificate proves that no artifact within the domains passes the rules that it names."""
@@ -70,29 +73,28 @@ def stated_domains(harness: Harness) -> dict[str, Any]:
     """Return the domains as a certificate states them."""
     return {name: {"type": each.kind, "ends": [None if end is None else str(end) for end in (each.low, each.high)],
                    "values": [value if isinstance(value, str | bool) else str(value) for value in each.values]}
-            for name, each in harness.variables.items() if each.is_decided}  # fmt: skip
+            for name, each in harness.decided.items()}  # fmt: skip
 
 
 class _Checker:
     def __init__(self, harness: Harness, certificate: object) -> None:
         if not isinstance(certificate, Mapping) or certificate.keys() != _KEYS:
             raise _RefusedError(f"a certificate has exactly {', '.join(sorted(_KEYS))}")
-        self._said = certificate
         if hash_of({key: value for key, value in certificate.items() if key != "hash"}) != certificate["hash"]:
             raise _RefusedError("its hash is not that of its content")
         if certificate["harness"] != harness.hash:
             raise _RefusedError("it is about another harness, or another version of it")
         if certificate["domains"] != stated_domains(harness):
             raise _RefusedError("its domains are not those of the harness")
+        self._tree = certificate["tree"]
         self._harness = harness.with_values({name: _rational(text) for name, text in certificate["values"].items()})
-        self._decided = {name: each for name, each in self._harness.variables.items() if each.is_decided}
+        self._decided = self._harness.decided
         self._rules = self._formulas(certificate["rules"])
         self._polynomials: dict[str, Polynomial] = {}
 
     def _formulas(self, wanted: Sequence[str]) -> dict[str, Formula]:
         fixed = {name: each.value for name, each in self._harness.variables.items() if each.value is not None}
-        symbols = {name: (False, True) if each.kind == "boolean" else each.values
-                   for name, each in self._decided.items() if not each.is_number}  # fmt: skip
+        symbols = {name: each.values for name, each in self._decided.items() if not each.is_number}
         form = CoreForm(fixed, symbols, self._harness.derived)
         known = {rule.id: rule for rule in self._harness.rules}
         domains = {f"\tdomain {name}": one_of(name, tuple(value for value in each.choices if isinstance(value, fmpq)))
@@ -103,54 +105,37 @@ class _Checker:
             raise _RefusedError(f"a rule that it names cannot be read: {exc}") from exc
 
     def check(self) -> None:
-        waiting: list[tuple[Mapping[str, Any], _Place]] = [
-            (self._said["tree"], _Place({name: _ends(each) for name, each in self._decided.items()}))
-        ]
-        for _ in range(_MOST_NODES):
-            if not waiting:
-                return
-            node, place = waiting.pop()
-            waiting += self._node(node, place)
-        raise _RefusedError("it has too many nodes")
+        self._check(self._tree, _Place({name: _ends(each) for name, each in self._decided.items()}))
 
-    def _node(self, node: Mapping[str, Any], place: _Place) -> list[tuple[Mapping[str, Any], _Place]]:
-        keys = node.keys()
-        if keys == {"rule"}:
-            if self._status(self._rules[node["rule"]], node["rule"], place) is not False:
-                raise _RefusedError(f"{place.name}: rule {node['rule']} is not false all over this box")
-            return []
-        if keys == {"sum"}:
-            self._check_sum(node["sum"], place)
-            return []
-        if keys == {"cuts", "then"}:
-            for number, cut in enumerate(node["cuts"]):
-                place = replace(self._after_cut(cut, place, number), name=place.name)
-            return [(node["then"], replace(place, name=f"{place.name}.then"))]
-        if keys == {"variable", "at", "parts"}:
-            parts = self._divided(place, node["variable"], _rational(node["at"]))
-            listed = [(each, part) for each, part in zip(node["parts"], parts, strict=True) if not part.is_void]
-        elif keys == {"cases", "parts"}:
-            path = node["cases"]
-            formula = self._part(path, place)
-            if not isinstance(formula, Or) or len(node["parts"]) != len(formula.parts):
-                raise _RefusedError(f"{place.name}: cases of {path!r} are missing")
-            listed = [(each, replace(place, taken={**place.taken, path: number})) for number, each in enumerate(node["parts"])]
-        else:
-            raise _RefusedError(f"{place.name}: {sorted(keys)} is no node of a certificate")
-        return [(each, replace(part, name=f"{place.name}.{number}")) for number, (each, part) in enumerate(listed)]
+    def _check(self, node: Mapping[str, Any], place: _Place) -> None:
+        match node:
+            case {"rule": rule, **more} if not more:
+                self._require_false(rule, place)
+            case {"sum": products, **more} if not more:
+                self._check_sum(products, place)
+            case {"cuts": cuts, "then": then, **more} if not more:
+                for cut in cuts:
+                    low, high = self._divided(place, cut["variable"], cut["at"])
+                    slab, place = (low, high) if cut["side"] == "below" else (high, low)
+                    if not slab.is_void:
+                        self._require_false(cut["rule"], slab.called("cut"))
+                self._check(then, place.called("then"))
+            case {"variable": variable, "at": at, "parts": parts, **more} if not more:
+                for number, (each, part) in enumerate(zip(parts, self._divided(place, variable, at), strict=True)):
+                    if not part.is_void:
+                        self._check(each, part.called(number))
+            case {"cases": path, "parts": parts, **more} if not more:
+                formula = self._part(path, place)
+                if not isinstance(formula, Or) or len(parts) != len(formula.parts):
+                    raise _RefusedError(f"{place.name}: cases of {path!r} are missing")
+                for number, each in enumerate(parts):
+                    self._check(each, replace(place, taken={**place.taken, path: number}).called(number))
+            case _:
+                raise _RefusedError(f"{place.name}: {sorted(node)} is no node of a certificate")
 
-    # -- dividing --
-
-    def _after_cut(self, cut: Mapping[str, Any], place: _Place, number: int) -> _Place:
-        low_part, high_part = self._divided(place, cut["variable"], _rational(cut["at"]))
-        slab, rest = (low_part, high_part) if cut["side"] == "below" else (high_part, low_part)
-        if not slab.is_void and self._status(self._rules[cut["rule"]], cut["rule"], slab) is not False:
-            raise _RefusedError(f"{place.name}!cut {number}: rule {cut['rule']} is not false all over what is cut off")
-        return rest
-
-    def _divided(self, place: _Place, variable: str, at: fmpq) -> tuple[_Place, _Place]:
-        """Both parts have `at`; whole numbers are then rounded inwards."""
-        low, high = place.ends[variable]
+    def _divided(self, place: _Place, variable: str, said: str) -> tuple[_Place, _Place]:
+        """Both parts have `said`, where they are divided; whole numbers are then rounded inwards."""
+        at, (low, high) = _rational(said), place.ends[variable]
         if (low is not None and at < low) or (high is not None and at > high):
             raise _RefusedError(f"{place.name}: {variable} is divided outside its box")
         under, above = at, at
@@ -160,6 +145,10 @@ class _Checker:
                 replace(place, ends={**place.ends, variable: (above, high)}))  # fmt: skip
 
     # -- what holds in a box --
+
+    def _require_false(self, rule: str, place: _Place) -> None:
+        if self._status(self._rules[rule], rule, place) is not False:
+            raise _RefusedError(f"{place.name}: rule {rule} is not false all over this box")
 
     def _status(self, formula: Formula, path: str, place: _Place) -> bool | None:
         if isinstance(formula, Below):
@@ -211,15 +200,14 @@ class _Checker:
             is_strict |= all_strict
             for monomial, value in product.items():
                 total[monomial] = total.get(monomial, fmpq(0)) + value
-        lowest = sum((self._lowest(monomial, value, place) for monomial, value in total.items() if value != 0), fmpq(0))
+        lowest = fmpq(0)
+        for monomial, value in total.items():
+            end = _end(monomial, place.ends, upper=value < 0) if value else fmpq(0)
+            if end is None:
+                raise _RefusedError(f"{place.name}: the sum has no lower bound")
+            lowest += value * end
         if lowest < 0 or (lowest == 0 and not is_strict):
             raise _RefusedError(f"{place.name}: the sum can be {'0' if lowest == 0 else 'below 0'}, which refutes nothing")
-
-    def _lowest(self, monomial: Monomial, factor: fmpq, place: _Place) -> fmpq:
-        end = _end(monomial, place.ends, upper=factor < 0)
-        if end is None:
-            raise _RefusedError(f"{place.name}: the sum has no lower bound")
-        return factor * end
 
     def _inequality(self, path: str, place: _Place) -> tuple[Polynomial, bool]:
         """Return what is at most 0, and whether it is less."""
@@ -252,29 +240,28 @@ def _ends(variable: Variable) -> Ends:
 
 
 def _range(term: Term, ends: Mapping[str, Ends]) -> kernel.Interval:
-    if isinstance(term, Var):
-        low, high = ends[term.name]
-        return (-inf if low is None else kernel.of_rational(low)[0], inf if high is None else kernel.of_rational(high)[1])
-    if isinstance(term, Const):
-        return kernel.of_rational(term.value)
-    if isinstance(term, Power):
-        return kernel.power(_range(term.base, ends), term.exponent)
-    if isinstance(term, Sum | Product):
-        first, *others = term.terms
-        join, found = kernel.add if isinstance(term, Sum) else kernel.multiply, _range(first, ends)
-        for each in others:
-            found = join(found, _range(each, ends))
-        return found
-    return {"exp": kernel.exp, "log": kernel.log, "sqrt": kernel.sqrt}[term.name](_range(term.base, ends))
+    match term:
+        case Var(name):
+            low, high = ends[name]
+            return (-inf if low is None else kernel.of_rational(low)[0], inf if high is None else kernel.of_rational(high)[1])
+        case Const(value):
+            return kernel.of_rational(value)
+        case Power(base, exponent):
+            return kernel.power(_range(base, ends), exponent)
+        case Sum(terms) | Product(terms):
+            join = kernel.add if isinstance(term, Sum) else kernel.multiply
+            return reduce(join, (_range(each, ends) for each in terms))
+        case Function(name, base):
+            return kernel.FUNCTIONS[name](_range(base, ends))
 
 
 def _end(monomial: Monomial, ends: Mapping[str, Ends], *, upper: bool) -> fmpq | None:
     """Return one end of a monomial in the box; None where it has none."""
-    if len(monomial) == 1 and isinstance(monomial[0][0], Var) and monomial[0][1] == 1:
-        return ends[monomial[0][0].name][upper]
-    found: kernel.Interval = (1.0, 1.0)
-    for atom, count in monomial:
-        found = kernel.multiply(found, kernel.power(_range(atom, ends), count))
-    if not monomial:
-        return fmpq(1)
-    return None if isinf(found[upper]) else fmpq(*found[upper].as_integer_ratio())
+    match monomial:
+        case ():
+            return fmpq(1)
+        case ((Var(name), 1),):
+            return ends[name][upper]
+    powers = (kernel.power(_range(atom, ends), count) for atom, count in monomial)
+    found = reduce(kernel.multiply, powers, (1.0, 1.0))[upper]
+    return None if isinf(found) else fmpq(*found.as_integer_ratio())

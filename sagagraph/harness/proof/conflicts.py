@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sagagraph.harness.judging.check import RuleVerdict, check
+from sagagraph.harness.judging.check import check
 from sagagraph.harness.proof.search import Budget, Found, solve
 from sagagraph.harness.proof.system import DOMAIN, Point, System
 
@@ -60,16 +60,13 @@ class Oracle:
             return Found()
         found = solve(self.system.only(rules), Budget(self.boxes, self.expired))
         if found.witness is not None:
-            self.passed.append((self.passing(found.witness) | rules, found.witness))
+            failed = check(self.system.harness, found.witness).failed
+            self.passed.append((frozenset(self.rules).difference(failed) | rules, found.witness))
         elif found.tree is not None:
             self.refuted.append((found.used_rules, found))
         else:
             self.unknown.add(rules)
         return found
-
-    def passing(self, point: Point) -> frozenset[str]:
-        checked = check(self.system.harness, point)
-        return frozenset(each.rule for each in checked.rules if each.verdict is RuleVerdict.PASS) & self.system.rules.keys()
 
 
 def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
@@ -131,17 +128,13 @@ class _Map:
 
     def unexplored(self) -> frozenset[str] | None:
         """Return a set that no other unexplored one contains, or None."""
+        chosen: list[str] = []
         if self._solver.check() != self._z3.sat:
             return None
-        chosen = self._chosen()
         for rule, name in self._rules.items():
-            if rule not in chosen and self._solver.check([*(self._rules[each] for each in chosen), name]) == self._z3.sat:
-                chosen = self._chosen() | {rule}
+            if self._solver.check([*(self._rules[each] for each in chosen), name]) == self._z3.sat:
+                chosen.append(rule)
         return frozenset(chosen)
-
-    def _chosen(self) -> set[str]:
-        model = self._solver.model()
-        return {rule for rule, name in self._rules.items() if self._z3.is_true(model.eval(name))}
 
     def block_above(self, rules: frozenset[str]) -> None:
         self._solver.add(self._z3.Or([self._z3.Not(self._rules[each]) for each in rules]))

@@ -5,20 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final
 
 from flint import fmpq
 
+from sagagraph.errors import InvalidInputError
 from sagagraph.harness.judging.check import exact, shown
+from sagagraph.harness.language.tree import Call
 from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
-from sagagraph.harness.proof.relaxations import Relaxation, limits, negotiable, relaxation
-from sagagraph.harness.proof.search import Budget, solve
+from sagagraph.harness.proof.paths import truth
+from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
+from sagagraph.harness.proof.search import Budget, Search, solve
 from sagagraph.harness.proof.system import Point, UndefinedDomainError, UnsupportedRuleError, system_of
+from sagagraph.harness.registry.forms import Rule
 from sagagraph.harness.registry.harness import Harness, Value
+from sagagraph.harness.registry.loading import load_harness
 
 BOXES: Final = 4000
 """Of one search. What that leaves open is undecided."""
+_FEW: Final = 40
+"""To find a constant rule."""
 
 
 class Status(StrEnum):
@@ -45,6 +53,35 @@ class Explanation:
     missing: tuple[str, ...] = ()
     is_readable: bool = True
     """Whether the rules are of a kind that anything can be proven about, over domains that are stated."""
+
+
+def load_checked(path: Path) -> Harness:
+    """Read a file and refuse constant rules: those that every artifact within the domains passes, or none. One over negotiable
+    parameters alone is none: a person may move it. Raises `InvalidInputError`.
+    """
+    harness = load_harness(path)
+    for rule in harness.rules:
+        said = _constancy(harness, rule)
+        if said:
+            where = f"rules.{rule.id}.assertion"
+            raise InvalidInputError(f"`{rule.assertion[:80]}` is {said} over the stated domains", field=where)
+    return harness
+
+
+def _constancy(harness: Harness, rule: Rule) -> str:
+    """Return "always true" or "always false" where that is proven quickly; else nothing."""
+    if any(harness.variables[name].is_negotiable for name in harness.fields_of(rule) if name in harness.variables):
+        return ""
+    try:
+        system = system_of(harness.with_rules((rule,)))
+        opposite = system_of(harness.with_rules((rule.with_tree(Call("not", (rule.tree,))),)))
+    except (UndefinedDomainError, UnsupportedRuleError):
+        return ""
+    if Search(system, Budget(_FEW)).run().tree is not None:
+        return "always false"
+    # A rule that has no value somewhere is not always true, though its opposite is never true either.
+    has_values = truth(system.rules[rule.id], system.root.floats) is not False
+    return "always true" if has_values and Search(opposite, Budget(_FEW)).run().tree is not None else ""
 
 
 def explain(
@@ -80,10 +117,11 @@ def _paradox(harness: Harness, oracle: Oracle, *, relax: bool) -> Explanation:
             return Explanation(Status.UNDECIDED, reason=f"the proof was not accepted by the checker: {replayed.reason}")
     involved = frozenset(rule for each in conflicts for rule in each.rules)
     known: dict[tuple[str, str], Relaxation | None] = {}
-    for kind, name in dict.fromkeys((*negotiable(harness, involved), *limits(harness, involved))) if relax else ():
+    may_move = movable(harness, involved)
+    for kind, name in may_move if relax else ():
         if not oracle.expired():
             known[kind, name] = relaxation(harness, kind, name, oracle.boxes // 2, oracle.expired)
-    rows = tuple(each for key in dict.fromkeys(negotiable(harness, involved)) if (each := known.get(key)) is not None)
+    rows = tuple(each for key, each in known.items() if each is not None and may_move[key])
     return Explanation(
         Status.PARADOX, conflicts=tuple(conflicts), relaxations=rows, gaps=known, certificates=certificates, complete=complete
     )
@@ -95,24 +133,31 @@ def explanation_json(harness: Harness, explanation: Explanation) -> dict[str, An
         "status": explanation.status.value,
         "witness": None if explanation.witness is None else point_json(explanation.witness),
         "conflicts": [list(each.rules) for each in explanation.conflicts],
-        "relaxations": [_row(each) for each in explanation.relaxations],
+        "relaxations": [
+            {
+                each.kind: each.name, "from": shown(each.before), "to": shown(each.to), "least": shown(each.least),
+                "strict": each.strict, "proven": each.proven, "witness": point_json(each.witness),
+            }
+            for each in explanation.relaxations
+        ],
         "reason": explanation.reason,
         "missing_domains": list(explanation.missing),
         "complete": explanation.complete,
-        "gaps": [_gap(kind, name, each) for (kind, name), each in (explanation.gaps or {}).items()],
+        "gaps": [
+            {kind: name, "to": None, "gap": None, "reason": "alone it does not help"} if each is None else
+            {kind: name, "from": shown(each.before), "to": shown(each.to), "gap": shown(each.to - each.before)}
+            for (kind, name), each in (explanation.gaps or {}).items()
+        ],
         "necessity": [
-            {
-                "rules": list(each.rules),
-                "minimal": each.minimal,
-                "witnesses": {rule: point_json(p) for rule, p in each.witnesses.items()},
-            }
+            {"rules": list(each.rules), "minimal": each.minimal,
+             "witnesses": {rule: point_json(point) for rule, point in each.witnesses.items()}}
             for each in explanation.conflicts
         ],
         "certificates": [dict(each) for each in explanation.certificates],
         "harness": harness.id,
         "version": harness.version,
         "harness_hash": harness.hash,
-    }
+    }  # fmt: skip
 
 
 def point_json(point: Point) -> dict[str, Any]:
@@ -125,21 +170,3 @@ def value_json(value: Value) -> Any:
         return shown(value)
     found = int(value.p) / int(value.q)
     return found if exact(found) == value else f"{value.p}/{value.q}"
-
-
-def _row(each: Relaxation) -> dict[str, Any]:
-    return {
-        each.kind: each.name,
-        "from": shown(each.before),
-        "to": shown(each.to),
-        "least": shown(each.least),
-        "strict": each.strict,
-        "proven": each.proven,
-        "witness": point_json(each.witness),
-    }
-
-
-def _gap(kind: str, name: str, each: Relaxation | None) -> dict[str, Any]:
-    if each is None:
-        return {kind: name, "to": None, "gap": None, "reason": "alone it does not help"}
-    return {kind: name, "from": shown(each.before), "to": shown(each.to), "gap": shown(each.to - each.before)}

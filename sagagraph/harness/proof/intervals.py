@@ -7,6 +7,7 @@ EMPTY.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import inf, isnan, nextafter
 from typing import Final
@@ -157,6 +158,9 @@ def root(value: float, exponent: int) -> Interval:
         return value, value
     low, high = of_ball(arb(abs(value)).root(exponent))
     return (-high, -low) if value < 0 else (max(low, 0.0), high)
+
+
+FUNCTIONS: Final[dict[str, Callable[[Interval], Interval]]] = {"exp": exp, "log": log, "sqrt": sqrt}
 
 
 def intersect(left: Interval, right: Interval) -> Interval:

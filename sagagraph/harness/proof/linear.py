@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations_with_replacement
 from math import isinf
 from typing import Any, Final
@@ -17,7 +18,6 @@ from flint import fmpq
 from sagagraph.harness.language.formulas import Var
 from sagagraph.harness.language.polynomials import Monomial, Polynomial, TooManyError, times
 from sagagraph.harness.proof import intervals as i
-from sagagraph.harness.proof.intervals import Interval
 from sagagraph.harness.proof.system import Box, Span
 from sagagraph.harness.proof.terms import bounds_of
 
@@ -39,19 +39,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Relaxed:
-    """`refutation`: why there is no solution. `point`: values of variables in a solution."""
+    """`refutation`: why there is no solution. `point`: values of variables in a solution. `least`: of a variable that was to be
+    least, its value there, or just below that if `strict`.
+    """
 
     refutation: Combination | None = None
     point: Mapping[str, fmpq] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Optimum:
-    """The least that a variable can be: `value`, or just above it if `strict`; None where the box has no solution."""
-
-    value: fmpq | None
-    strict: bool
-    point: Mapping[str, fmpq]
+    least: fmpq | None = None
+    strict: bool = False
 
 
 def bound_rows(box: Box, names: Sequence[str]) -> list[Row]:
@@ -71,7 +66,12 @@ def products(rows: Sequence[Row], bounds: Sequence[Row], *, all_pairs: bool) -> 
 
     Neither factor is above 0, so their product is not below.
     """
-    wanted = {monomial for row in rows for monomial in row.polynomial if _is_quadratic(monomial)}
+    wanted = {
+        monomial
+        for row in rows
+        for monomial in row.polynomial
+        if sum(count for _, count in monomial) == 2 and all(isinstance(atom, Var) for atom, _ in monomial)
+    }
     found: list[Row] = []
     for one, other in combinations_with_replacement([*rows, *bounds] if all_pairs else bounds, 2):
         if len(found) >= MOST_PRODUCTS:
@@ -85,25 +85,21 @@ def products(rows: Sequence[Row], bounds: Sequence[Row], *, all_pairs: bool) -> 
     return found
 
 
-def _is_quadratic(monomial: Monomial) -> bool:
-    return sum(count for _, count in monomial) == 2 and all(isinstance(atom, Var) for atom, _ in monomial)
-
-
-def _variable(monomial: Monomial) -> str | None:
-    """Return the variable that it is, if it is one."""
-    atom, count = monomial[0]
-    return atom.name if len(monomial) == 1 and count == 1 and isinstance(atom, Var) else None
-
-
 def _span(monomial: Monomial, box: Box) -> Span:
     """Return the bounds of a monomial in the box: of a variable exactly, of anything else by intervals."""
     name = _variable(monomial)
     if name is not None:
         return box.spans[name]
-    found: Interval = (1.0, 1.0)
-    for atom, count in monomial:
-        found = i.multiply(found, i.power(bounds_of(atom, box.floats), count))
-    return None if isinf(found[0]) else exact_float(found[0]), None if isinf(found[1]) else exact_float(found[1])
+    low, high = reduce(i.multiply, (i.power(bounds_of(atom, box.floats), count) for atom, count in monomial))
+    return None if isinf(low) else exact_float(low), None if isinf(high) else exact_float(high)
+
+
+def _variable(monomial: Monomial) -> str | None:
+    """Return the variable that it is, if it is one."""
+    match monomial:
+        case ((Var(name), 1),):
+            return name
+    return None
 
 
 def exact_float(value: float) -> fmpq:
@@ -126,13 +122,10 @@ class _Program:
         }
         solver.set("timeout", _MILLISECONDS)
         for monomial, (low, high) in self.spans.items():
-            if low is not None:
-                solver.add(self.names[monomial] >= _to_z3(low))
-            if high is not None:
-                solver.add(self.names[monomial] <= _to_z3(high))
+            solver.add([] if low is None else self.names[monomial] >= _to_z3(low))
+            solver.add([] if high is None else self.names[monomial] <= _to_z3(high))
         for number, row in enumerate(rows):
-            terms = [_to_z3(factor) * self.names[m] if m else _to_z3(factor) for m, factor in row.polynomial.items()]
-            left = z3.Sum(terms or [_to_z3(_NOTHING)])
+            left = z3.Sum([_to_z3(factor) * self.names.get(monomial, 1) for monomial, factor in row.polynomial.items()])
             solver.assert_and_track(left < 0 if row.strict else left <= 0, f"row{number}")
 
     def point(self, model: Any) -> dict[str, fmpq]:
@@ -155,23 +148,20 @@ def relax(rows: Sequence[Row], box: Box, whole: frozenset[str] = frozenset()) ->
     return Relaxed(_multipliers([rows[each] for each in sorted(core)], program.spans))
 
 
-def least(rows: Sequence[Row], box: Box, name: str, sign: int, whole: frozenset[str]) -> Optimum | None:
-    """Return the least (`sign` 1) or greatest (-1) value of a variable in the relaxation; None where none was found."""
+def least(rows: Sequence[Row], box: Box, name: str, sign: int, whole: frozenset[str]) -> Relaxed:
+    """Find the least (`sign` 1) or greatest (-1) value of a variable in the relaxation."""
     import z3
 
     optimize = z3.Optimize()
     program = _Program(optimize, rows, box, whole)
     variable: Monomial = ((Var(name), 1),)
     if program.is_void or variable not in program.names:
-        return None
+        return Relaxed()
     goal = optimize.minimize(program.names[variable] * sign)
-    answer = optimize.check()
-    if answer == z3.unsat:
-        return Optimum(None, strict=False, point={})
-    if answer != z3.sat:
-        return None
+    if optimize.check() != z3.sat:
+        return Relaxed()
     infinite, value, epsilon = (_from_z3(z3.simplify(each)) for each in optimize.lower_values(goal))
-    return None if infinite != 0 else Optimum(value * sign, epsilon != 0, program.point(optimize.model()))
+    return Relaxed() if infinite != 0 else Relaxed(None, program.point(optimize.model()), value * sign, strict=epsilon != 0)
 
 
 def _multipliers(rows: Sequence[Row], spans: Mapping[Monomial, Span]) -> Combination | None:

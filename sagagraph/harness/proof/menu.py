@@ -19,6 +19,8 @@ from sagagraph.harness.proof.relaxations import float_of, relaxation
 from sagagraph.harness.proof.system import Point
 from sagagraph.harness.registry.harness import Harness, Variable
 
+Moves = Mapping[str, tuple[fmpq, fmpq]]
+"""Parameters with their values and their new ones."""
 MARGINS: Final = (0, 5, 10)
 """Per cent beyond the least value."""
 _SHARE: Final = "share_of_both"
@@ -27,13 +29,11 @@ _BOXES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`moves`: each parameter with its value and its new one. `closer`: rules that a witness keeps by no more than 5 % of
-    their limit.
-
-    `cost`: what the file states of a parameter, times the share of its value by which it moves.
+    """`closer`: rules that a witness keeps by no more than 5 % of their limit. `cost`: what the file states of a parameter, times
+    the share of its value by which it moves.
     """
 
-    moves: Mapping[str, tuple[fmpq, fmpq]]
+    moves: Moves
     margin: int
     witness: Point
     closer: Mapping[str, float]
@@ -46,18 +46,18 @@ def menu_of(harness: Harness, found: Explanation) -> tuple[Option, ...]:
     least = [{each.name: (each.before, each.to)} for each in found.relaxations if each.kind == "parameter"]
     alone = {name for each in least for name in each}
     helpless = [name for name, each in harness.variables.items() if each.is_negotiable and name not in alone]
-    pairs = (pair for one, other in combinations(helpless, 2) if (pair := _pair(harness, one, other)) is not None)
-    options = [
-        option for moves in (*least, *pairs) for margin in MARGINS if (option := _option(harness, moves, margin)) is not None
-    ]
+    pairs = (_pair(harness, one, other) for one, other in combinations(helpless, 2))
+    listed = (_option(harness, moves, margin) for moves in (*least, *pairs) if moves is not None for margin in MARGINS)
+    options = [each for each in listed if each is not None]
     return tuple(replace(each, is_pareto=not any(_beats(other.cost, each.cost) for other in options)) for each in options)
 
 
-def _option(harness: Harness, least: Mapping[str, tuple[fmpq, fmpq]], margin: int) -> Option | None:
-    moves = {name: (before, to + (to - before) * margin / 100) for name, (before, to) in least.items()}
-    for name, (before, to) in moves.items():
-        if harness.variables[name].kind == "integer":
-            moves[name] = (before, fmpq(to.ceil() if to > before else to.floor()))
+def _option(harness: Harness, least: Moves, margin: int) -> Option | None:
+    moves: dict[str, tuple[fmpq, fmpq]] = {}
+    for name, (before, enough) in least.items():
+        to = enough + (enough - before) * margin / 100
+        is_whole = harness.variables[name].kind == "integer"
+        moves[name] = (before, fmpq(to.ceil() if to > before else to.floor()) if is_whole else to)
     moved = harness.with_values({name: to for name, (_, to) in moves.items()})
     witness = explain(moved, relax=False).witness
     if witness is None:
@@ -72,33 +72,23 @@ def _option(harness: Harness, least: Mapping[str, tuple[fmpq, fmpq]], margin: in
     return Option(moves, margin, witness, near, {kind: float(f"{each:.6g}") for kind, each in cost.items()})
 
 
-def _pair(harness: Harness, one: str, other: str) -> Mapping[str, tuple[fmpq, fmpq]] | None:
-    """Return the least equal share by which both must move at once, in whichever directions."""
-    best: Mapping[str, tuple[fmpq, fmpq]] | None = None
-    reached: fmpq | None = None
-    for signs in product((1, -1), repeat=2):
-        directions = dict(zip((one, other), signs, strict=True))
-        moved = _sharing(harness, directions)
-        found = None if moved is None else relaxation(moved, "parameter", _SHARE, _BOXES)
-        if found is not None and (reached is None or found.to < reached):
-            reached = found.to
-            best = {name: (value, value * (1 + sign * found.to)) for name, sign in directions.items()
-                    if isinstance(value := harness.variables[name].value, fmpq)}  # fmt: skip
-    return best
-
-
-def _sharing(harness: Harness, directions: Mapping[str, int]) -> Harness | None:
-    """Return the harness with both as one share of their values; None where one of them is 0."""
-    share = Variable(_SHARE, "number", low=fmpq(0), high=fmpq(1) if -1 in directions.values() else fmpq(10) ** 6, value=fmpq(0))
-    terms: dict[str, Node] = {}
-    for name, sign in directions.items():
-        value = harness.variables[name].value
-        if not isinstance(value, fmpq) or value == 0:
-            return None
-        part = Call("*", (Literal(value * sign, str(value * sign)), Name(_SHARE)))
-        terms[name] = Call("+", (Literal(value, str(value)), part))
-    variables = {name: each for name, each in harness.variables.items() if name not in directions}
-    return replace(harness, variables={**variables, _SHARE: share}, derived={**terms, **harness.derived})
+def _pair(harness: Harness, one: str, other: str) -> Moves | None:
+    """Return the least equal share by which both must move at once, in whichever directions; None where one of them is 0."""
+    values = {name: value for name in (one, other) if isinstance(value := harness.variables[name].value, fmpq) and value}
+    best: tuple[fmpq, Moves] | None = None
+    for signs in product((fmpq(1), fmpq(-1)), repeat=len(values)) if len(values) == 2 else ():
+        share = Variable(_SHARE, "number", low=fmpq(0), high=fmpq(1) if -1 in signs else fmpq(10) ** 6, value=fmpq(0))
+        derived: dict[str, Node] = {}
+        for (name, value), sign in zip(values.items(), signs, strict=True):
+            moved = Call("*", (Literal(value * sign, str(value * sign)), Name(_SHARE)))
+            derived[name] = Call("+", (Literal(value, str(value)), moved))
+        variables = {name: each for name, each in harness.variables.items() if name not in values}
+        sharing = replace(harness, variables={**variables, _SHARE: share}, derived={**derived, **harness.derived})
+        found = relaxation(sharing, "parameter", _SHARE, _BOXES)
+        if found is not None and (best is None or found.to < best[0]):
+            best = found.to, {name: (value, value * (1 + sign * found.to))
+                              for (name, value), sign in zip(values.items(), signs, strict=True)}  # fmt: skip
+    return None if best is None else best[1]
 
 
 def _beats(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

@@ -7,7 +7,7 @@ Boxes are searched in the order of how near they come to the value as it is; the
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
@@ -15,12 +15,13 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Name
-from sagagraph.harness.proof.linear import Optimum, bound_rows, exact_float, least, products, relax
+from sagagraph.harness.proof.linear import bound_rows, exact_float, least, products, relax
 from sagagraph.harness.proof.paths import Parts
 from sagagraph.harness.proof.rounding import significant
-from sagagraph.harness.proof.search import Budget, Node, Satisfied, Search, middle_of, solve
+from sagagraph.harness.proof.search import Budget, Node, Search, middle_of, solve
 from sagagraph.harness.proof.system import Point, Span, System, UnsupportedRuleError, system_of
-from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
+from sagagraph.harness.registry.forms import Rule, Severity
+from sagagraph.harness.registry.harness import Harness, Variable
 
 LIMIT: Final = "limit_of_rule_"
 _REACH: Final = (fmpq(1, 2), fmpq(4), fmpq(32), fmpq(1000), fmpq(10) ** 6, fmpq(10) ** 12)
@@ -31,8 +32,6 @@ _NEAR: Final = 200
 """Boxes for each value that is tried near a bound which nothing has reached."""
 _MOST_STUCK: Final = 20
 """Boxes too small to divide in which nothing was found or refuted."""
-_FEW: Final = 3
-"""Variables, up to which boxes alone are faster than the linear relaxation of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +53,20 @@ class Relaxation:
     witness: Point
 
 
-def negotiable(harness: Harness, rules: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield what may be moved: negotiable parameters, and limits that rules in conflict state as numbers, unless they are
-    FATAL.
+def movable(harness: Harness, rules: frozenset[str]) -> dict[tuple[str, str], bool]:
+    """Return what could move alone, by kind and name, and whether a person may move it: negotiable parameters, and what stands
+    alone on one side of a comparison in a conflict, as a number or a parameter. FATAL protects numbers.
     """
-    for name, each in harness.variables.items():
-        if each.is_negotiable:
-            yield "parameter", name
-    for rule in harness.rules:
-        if rule.id in rules and rule.severity is not Severity.FATAL and rule.is_negotiable and limit_of(rule) is not None:
-            yield "rule", rule.id
-
-
-def limits(harness: Harness, rules: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield every limit in a conflict: what stands alone on one side of a comparison, negotiable or not."""
+    found = {("parameter", name): True for name, each in harness.variables.items() if each.is_negotiable}
     for rule in harness.rules:
         if rule.id not in rules or not isinstance(rule.tree, Call) or rule.tree.name not in COMPARISONS:
             continue
+        if limit_of(rule) is not None:
+            found["rule", rule.id] = rule.severity is not Severity.FATAL and rule.negotiable
         for side in rule.tree.operands:
             if isinstance(side, Name) and side.name in harness.variables and not harness.variables[side.name].is_decided:
-                yield "parameter", side.name
-        if limit_of(rule) is not None:
-            yield "rule", rule.id
+                found.setdefault(("parameter", side.name), False)
+    return found
 
 
 def limit_of(rule: Rule) -> tuple[int, fmpq] | None:
@@ -112,7 +103,7 @@ def _with_limit(harness: Harness, rule: Rule) -> tuple[Harness, Variable]:
     name = f"{LIMIT}{[each.id for each in harness.rules].index(rule.id)}"
     operands = tuple(Name(name) if number == side else each for number, each in enumerate(rule.tree.operands))
     variable = Variable(name, "number", value=value)
-    rules = tuple(replace(each, tree=Call(rule.tree.name, operands)) if each.id == rule.id else each for each in harness.rules)
+    rules = tuple(each.with_tree(Call(rule.tree.name, operands)) if each.id == rule.id else each for each in harness.rules)
     return replace(harness, rules=rules, variables={**harness.variables, name: variable}), variable
 
 
@@ -150,27 +141,24 @@ class _Way:
                 return self._nearest(system, found.witness)
         return None
 
-    def _domain(self) -> Span:
-        """Without a domain, a parameter keeps its sign."""
-        low, high = self.variable.low, self.variable.high
-        keeps = self.kind == "parameter"
-        return (fmpq(0) if low is None and self.before > 0 and keeps else low,
-                fmpq(0) if high is None and self.before < 0 and keeps else high)  # fmt: skip
-
     def _span(self, reach: fmpq) -> Span | None:
-        low, high = self._domain()
-        if self.sign > 0:
-            far = self.before + reach if high is None else min(self.before + reach, high)
-            return (self.before, far) if far > self.before else None
-        far = self.before - reach if low is None else max(self.before - reach, low)
-        return (far, self.before) if far < self.before else None
+        end = self.variable.high if self.sign > 0 else self.variable.low
+        if end is None and self.kind == "parameter" and self.before * self.sign < 0:
+            end = fmpq(0)  # without a domain, a parameter keeps its sign
+        far = self.before + self.sign * reach
+        if end is not None:
+            far = min(far, end) if self.sign > 0 else max(far, end)
+        if (far - self.before) * self.sign <= 0:
+            return None
+        return (self.before, far) if self.sign > 0 else (far, self.before)
 
     def _nearest(self, system: System, best: Point) -> Relaxation | None:
         """Search boxes from the nearest; what is left when they come no nearer than a point that passes is proven."""
         search = Search(system, Budget(10**9, self.expired))
         numbered = count()
-        queue = [(fmpq(0), next(numbered), Node(system.root))]
-        bound, strict, proven = fmpq(0), False, False
+        best, near, strict = self._optimum(search, best)
+        queue = [(near, next(numbered), Node(system.root))]
+        bound, proven = fmpq(0), False
         stuck: list[fmpq] = []
         for _ in range(self.boxes):
             reached = self._distance(best)
@@ -180,46 +168,31 @@ class _Way:
                 break
             near, _, node = heapq.heappop(queue)
             node, _, false = search.narrow(node)
-            if false is not None or self._bound(node) >= reached:
+            if false is not None or max(near, self._bound(node)) >= reached:
                 continue
             parts = search.open_parts(node)
-            optimum = self._optimum(search, node, parts)
-            if optimum is not None:
-                if optimum.value is None:
-                    continue
-                near = max(near, abs(optimum.value - self.before))
-                strict |= optimum.strict and node.depth == 0
-                best = self._tried(search, node, parts, optimum, best)
-            if near >= self._distance(best):
-                continue
             best = self._better(search, node, parts, best)
-            division = search.divide(node, parts)
-            if division is None:
+            _, divided = search.divide(node, parts)
+            if not divided:
                 stuck.append(near)
-            for each in division.parts if division is not None else ():
+            for each in divided:
                 heapq.heappush(queue, (max(near, self._bound(each)), next(numbered), each))
         return self._sufficient(best, self.before + self.sign * bound, strict=strict, proven=proven)
 
-    def _optimum(self, search: Search, node: Node, parts: Parts) -> Optimum | None:
-        rows = search.rows(parts)
-        if not rows or (node.depth and len(node.box.spans) <= _FEW):
-            return None
-        bounds = bound_rows(node.box, sorted(node.box.spans))
-        integers = search.system.integers
-        return least([*rows, *products(rows, bounds, all_pairs=False)], node.box, self.variable.name, self.sign, integers)
-
-    def _tried(self, search: Search, node: Node, parts: Parts, optimum: Optimum, best: Point) -> Point:
-        """Try where the relaxation is least; where that itself is excluded, just beyond it."""
-        point, value = optimum.point, optimum.value
-        if optimum.strict and value is not None:
-            near = sorted((value, value + self.sign * (abs(value) or fmpq(1, 1000)) / 10**12))
-            box = node.box.with_span(self.variable.name, (near[0], near[1]))
-            point = relax(search.rows(parts), box, search.system.integers).point or point
-        try:
-            search.try_near(node, point)
-        except Satisfied as exc:
-            return min(best, exc.point, key=self._distance)
-        return best
+    def _optimum(self, search: Search, best: Point) -> tuple[Point, fmpq, bool]:
+        """Return the better point, how near the linear relaxation comes at most, and whether that end itself is excluded."""
+        node, _, _ = search.narrow(Node(search.system.root))
+        rows, name, integers = search.rows(search.open_parts(node)), self.variable.name, search.system.integers
+        listed = [*rows, *products(rows, bound_rows(node.box, sorted(node.box.spans)), all_pairs=False)]
+        found = least(listed, node.box, name, self.sign, integers)
+        if found.least is None or found.point is None:
+            return best, fmpq(0), False
+        point = found.point
+        if found.strict:  # just beyond it
+            ends = sorted((found.least, found.least + self.sign * (abs(found.least) or fmpq(1, 1000)) / 10**12))
+            point = relax(rows, node.box.with_span(name, (ends[0], ends[1])), integers).point or point
+        tried = search.try_near(node, point) or best
+        return min(best, tried, key=self._distance), abs(found.least - self.before), found.strict
 
     def _better(self, search: Search, node: Node, parts: Parts, best: Point) -> Point:
         """With the others in the middle, the nearest value that they allow; tried and judged."""
@@ -237,11 +210,7 @@ class _Way:
                 point = search.system.point({**numbers, name: value})
                 if self._distance(point) < self._distance(best) and search.satisfies(point):
                     return point
-        try:
-            search.try_points(node, parts)
-        except Satisfied as exc:
-            return min(best, exc.point, key=self._distance)
-        return best
+        return min(best, search.try_middle(node, parts) or best, key=self._distance)
 
     def _distance(self, point: Point) -> fmpq:
         value = point[self.variable.name]
@@ -256,9 +225,9 @@ class _Way:
         reached = best[self.variable.name]
         if not isinstance(reached, fmpq):
             return None
-        simple = _simplest(bound, reached)
+        simple = _simplest(bound, reached) if proven else None
         end = bound if strict or not proven else reached if simple is None else simple
-        listed = [simple] if proven and simple is not None else [] if proven or strict else [end]
+        listed = [] if simple is None and (proven or strict) else [end if simple is None else simple]
         for to in (*listed, *(self._rounded(end, digits) for digits in (_DIGITS, _DIGITS + 1, 12, 15))):
             found = solve(system_of(self.harness.with_values({self.variable.name: to})), Budget(self.boxes if proven else _NEAR))
             if found.witness is not None:
@@ -269,12 +238,11 @@ class _Way:
 
     def _rounded(self, end: fmpq, digits: int) -> fmpq:
         """Return a decimal beyond it, or a whole number."""
+        upwards = self.sign > 0
         if self.variable.kind == "integer":
-            return fmpq(end.ceil() if self.sign > 0 else end.floor())
-        to = significant(end, digits, upwards=self.sign > 0)
-        return (
-            to if to != end else significant(end + self.sign * (abs(end) or fmpq(1)) / 10**digits, digits, upwards=self.sign > 0)
-        )
+            return fmpq(end.ceil() if upwards else end.floor())
+        to = significant(end, digits, upwards=upwards)
+        return to if to != end else significant(end + self.sign * (abs(end) or fmpq(1)) / 10**digits, digits, upwards=upwards)
 
 
 def _simplest(bound: fmpq, reached: fmpq) -> fmpq | None:

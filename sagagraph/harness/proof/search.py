@@ -14,7 +14,7 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import passes
-from sagagraph.harness.language.formulas import Below, Formula, Or, Var, names_in, names_in_term
+from sagagraph.harness.language.formulas import Below, Formula, Or, Var, names_in
 from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.linear import Row, bound_rows, exact_float, products, relax
@@ -68,22 +68,10 @@ class Node:
     """Rules that hold all over the box."""
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
-    """How a box is divided: what the certificate says of it, and the parts."""
-
-    said: Tree
-    parts: tuple[Node, ...]
-
-
-class Satisfied(Exception):  # noqa: N818 - no error: the search has ended
-    def __init__(self, point: Point) -> None:
-        self.point = point
-        super().__init__("satisfied")
-
-
-class _GivenUp(Exception):  # noqa: N818 - no error either
-    pass
+class _Ended(Exception):  # noqa: N818 - no error: a point passes, or the budget is used up
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        super().__init__("ended")
 
 
 class Search:
@@ -95,33 +83,36 @@ class Search:
         self._judging = system.harness.with_rules(tuple(each for each in system.harness.rules if each.id in system.rules))
         self._filling = _filling(system)
         self._rows: dict[str, Row | None] = {}
-        self._nonlinear = frozenset(_nonlinear(system))
 
     def run(self) -> Found:
         try:
             return Found(tree=self._refute(Node(self.system.root)))
-        except Satisfied as exc:
-            return Found(witness=exc.point)
-        except (_GivenUp, RecursionError):
+        except _Ended as exc:
+            return exc.found
+        except RecursionError:
             return Found()
 
     def _refute(self, node: Node) -> Tree:
-        """Return the certificate that the box has no solution. Raises `Satisfied` or `_GivenUp`."""
+        """Return the certificate that the box has no solution. Raises `_Ended`."""
         if self.budget.is_over or node.depth > DEEPEST:
-            raise _GivenUp
+            raise _Ended(Found())
         self.budget.used += 1
         narrowed, cuts, false = self.narrow(node)
-        if false is not None:
-            return _with_cuts(cuts, {"rule": false})
-        parts = self.open_parts(narrowed)
-        self.try_points(narrowed, parts)
-        combination = self.refuted_by_sum(narrowed, parts)
-        if combination is not None:
-            return _with_cuts(cuts, {"sum": combination})
-        division = self.divide(narrowed, parts)
-        if division is None:
-            raise _GivenUp
-        return _with_cuts(cuts, {**division.said, "parts": [self._refute(each) for each in division.parts]})
+        found: Tree = {"rule": false}
+        if false is None:
+            parts = self.open_parts(narrowed)
+            point = self.try_middle(narrowed, parts)
+            if point is not None:
+                raise _Ended(Found(witness=point))
+            combination = self._refuted_by_sum(narrowed, parts)
+            if combination is not None:
+                found = {"sum": combination}
+            else:
+                said, divided = self.divide(narrowed, parts)
+                if not divided:
+                    raise _Ended(Found())
+                found = {**said, "parts": [self._refute(each) for each in divided]}
+        return {"cuts": cuts, "then": found} if cuts else found
 
     def open_parts(self, node: Node) -> Parts:
         floats = node.box.floats
@@ -207,25 +198,15 @@ class Search:
 
     # -- points --
 
-    def try_points(self, node: Node, parts: Parts) -> None:
-        """Raises `Satisfied`."""
-        middle = {name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}
-        if self._may_hold(middle, parts):
-            self._try(middle, node.box)
-        for side in (0, 1) if node.depth in _PAIRED else ():
-            corner = {name: value for name, span in node.box.spans.items() if (value := span[side]) is not None}
-            if len(corner) == len(node.box.spans) and self._may_hold(corner, parts):
-                self._try(corner, node.box)
+    def try_middle(self, node: Node, parts: Parts) -> Point | None:
+        here = {name: of_rational(exact_float(middle_of(span))) for name, span in node.box.floats.items()}
+        return self.try_near(node, {}) if all(truth(each, here) is not False for _, each in parts) else None
 
-    def _may_hold(self, numbers: Numbers, parts: Parts) -> bool:
-        here = {name: of_rational(value) for name, value in numbers.items()}
-        return all(truth(each, here) is not False for _, each in parts)
-
-    def _try(self, numbers: Numbers, box: Box) -> None:
-        for rounded in rounded_points(numbers, box, self.system):
-            point = self.system.point(rounded)
-            if self.satisfies(point):
-                raise Satisfied(point)
+    def try_near(self, node: Node, point: Numbers) -> Point | None:
+        """Return a point near one that passes, with the middle of whatever it does not state."""
+        numbers = {**{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}, **point}
+        listed = (self.system.point(rounded) for rounded in rounded_points(numbers, node.box, self.system))
+        return next((each for each in listed if self.satisfies(each)), None)
 
     def satisfies(self, point: Point) -> bool:
         """Tell whether the judge of artifacts passes it."""
@@ -237,18 +218,17 @@ class Search:
     # -- linear relaxation --
 
     def rows(self, parts: Parts) -> list[Row]:
-        return [row for path, part in parts if isinstance(part, Below) and (row := self._row(path, part)) is not None]
+        """Return the inequalities that can be multiplied out."""
+        for path, part in parts:
+            if isinstance(part, Below) and path not in self._rows:
+                try:
+                    self._rows[path] = Row((path,), polynomial(part.term), part.strict)
+                except TooManyError:
+                    self._rows[path] = None
+        return [row for path, _ in parts if (row := self._rows.get(path)) is not None]
 
-    def _row(self, path: str, part: Below) -> Row | None:
-        if path not in self._rows:
-            try:
-                self._rows[path] = Row((path,), polynomial(part.term), part.strict)
-            except TooManyError:
-                self._rows[path] = None
-        return self._rows[path]
-
-    def refuted_by_sum(self, node: Node, parts: Parts) -> list[Tree] | None:
-        """Return inequalities with multipliers that leave nothing of the box. Raises `Satisfied`."""
+    def _refuted_by_sum(self, node: Node, parts: Parts) -> list[Tree] | None:
+        """Return inequalities with multipliers that leave nothing of the box. Raises `_Ended`."""
         rows = self.rows(parts)
         if not rows:
             return None
@@ -256,39 +236,33 @@ class Search:
         bounds = bound_rows(node.box, names)
         found = relax([*rows, *products(rows, bounds, all_pairs=False)], node.box)
         if found.point is not None:
-            self._try_relaxed(node, rows, found.point)
-            is_last = self.divide(node, parts) is None
+            point = self.try_near(node, found.point)
+            if point is not None:
+                raise _Ended(Found(witness=point))
+            is_last = not self.divide(node, parts)[1]
             if (is_last or node.depth in _PAIRED) and len(rows) + len(bounds) <= _MOST_PAIRED:
                 found = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box)
         if found.refutation is None:
             return None
         return [{"of": list(of), "times": str(factor)} for of, factor in found.refutation]
 
-    def _try_relaxed(self, node: Node, rows: list[Row], point: Numbers) -> None:
-        whole = self.system.integers & point.keys()
-        if any(point[name].q != 1 for name in whole):
-            point = relax(rows, node.box, whole).point or point
-        self.try_near(node, point)
-
-    def try_near(self, node: Node, point: Numbers) -> None:
-        """Try a point, with the middle of whatever it does not state. Raises `Satisfied`."""
-        self._try({**{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}, **point}, node.box)
-
     # -- splitting --
 
-    def divide(self, node: Node, parts: Parts) -> Division | None:
-        """Divide a box: by the cases of a rule, or in the middle of a variable. None where nothing is left to divide."""
+    def divide(self, node: Node, parts: Parts) -> tuple[Tree, list[Node]]:
+        """Divide a box, by the cases of a rule, or in the middle of a variable. Returns what the certificate says of it, and the
+        parts: none where nothing is left to divide.
+        """
         case = next(((path, len(each.parts)) for path, each in parts if isinstance(each, Or)), None)
         split = self._widest(node, parts)
         if case is not None and (split is None or node.depth % 2 == 0):
             taken = [{**node.assumed, case[0]: number} for number in range(case[1])]
-            return Division({"cases": case[0]}, tuple(replace(node, assumed=each, depth=node.depth + 1) for each in taken))
+            return {"cases": case[0]}, [replace(node, assumed=each, depth=node.depth + 1) for each in taken]
         if split is None:
-            return None
+            return {}, []
         name, at = split
         low, high = node.box.spans[name]
         boxes = (self._within(node.box, name, (low, at)), self._within(node.box, name, (at, high)))
-        return Division({"variable": name, "at": str(at)}, tuple(replace(node, box=each, depth=node.depth + 1) for each in boxes))
+        return {"variable": name, "at": str(at)}, [replace(node, box=each, depth=node.depth + 1) for each in boxes]
 
     def _widest(self, node: Node, parts: Parts) -> tuple[str, fmpq] | None:
         """Return the variable to split, and where: what stands for words first, else the widest beside its domain."""
@@ -299,8 +273,9 @@ class Search:
             low, high = floats[name]
             least = 1.0 if name in self.system.integers else 1e-13 * max(abs(low), abs(high), 1e-100)
             if high - low >= least and high > low:
-                weight = 10.0 if name in self.system.symbols else 1.0 if name in self._nonlinear else 0.2
-                shares[name] = _share(floats[name], root[name]) * weight
+                whole = min(root[name][1], _WIDE) - max(root[name][0], -_WIDE)
+                weight = 10.0 if name in self.system.symbols else 1.0
+                shares[name] = weight * (min(high, _WIDE) - max(low, -_WIDE)) / whole if whole > 0 else 0.0
         if not shares:
             return None
         best = max(shares, key=lambda name: (shares[name], name))
@@ -335,36 +310,9 @@ def _filling(system: System) -> Point:
     return system.point(numbers)
 
 
-def _with_cuts(cuts: list[Tree], then: Tree) -> Tree:
-    return {"cuts": cuts, "then": then} if cuts else then
-
-
 def middle_of(span: Interval) -> float:
     """Return the middle; where an end is far out or missing, that of what lies nearer."""
     near = min(abs(span[0]), abs(span[1]))
     far = max(_WIDE, 4 * near) if near < inf else _WIDE
     low, high = max(span[0], -far), min(span[1], far)
     return low + (high - low) / 2
-
-
-def _share(span: Interval, root: Interval) -> float:
-    width, whole = min(span[1], _WIDE) - max(span[0], -_WIDE), min(root[1], _WIDE) - max(root[0], -_WIDE)
-    return width / whole if whole > 0 else 0.0
-
-
-def _nonlinear(system: System) -> Iterator[str]:
-    """Variables in terms that are more than a number times a variable."""
-    waiting = list(system.rules.values())
-    while waiting:
-        each = waiting.pop()
-        if not isinstance(each, Below):
-            waiting += each.parts
-            continue
-        try:
-            monomials = list(polynomial(each.term))
-        except TooManyError:
-            yield from names_in_term(each.term)
-            continue
-        for monomial in monomials:
-            if len(monomial) > 1 or any(count > 1 or not isinstance(atom, Var) for atom, count in monomial):
-                yield from (name for atom, _ in monomial for name in names_in_term(atom))

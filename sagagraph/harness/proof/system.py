@@ -14,7 +14,7 @@ from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLarg
 from sagagraph.harness.language.formulas import Formula, names_in, one_of
 from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.terms import Bounds
-from sagagraph.harness.registry.harness import Harness, Rule, Value, Variable
+from sagagraph.harness.registry.harness import Harness, Value, Variable
 
 Span = tuple[fmpq | None, fmpq | None]
 """Both ends inside; None where there is no end."""
@@ -73,23 +73,24 @@ class System:
 
     def components(self) -> tuple[System, ...]:
         """Return the parts that share no variable: each is decided by itself."""
-        graph: nx.Graph[str] = nx.Graph()
+        graph: nx.Graph[tuple[str, str]] = nx.Graph()
         for rule_id, formula in self.rules.items():
-            graph.add_node(f"\t{rule_id}")
-            graph.add_edges_from((f"\t{rule_id}", name) for name in names_in(formula))
-        return tuple(self._part(frozenset(each)) for each in nx.connected_components(graph))
-
-    def _part(self, nodes: frozenset[str]) -> System:
-        spans = {name: span for name, span in self.root.spans.items() if name in nodes}
-        rules = {each: formula for each, formula in self.rules.items() if f"\t{each}" in nodes}
-        return replace(self, rules=rules, root=Box.of(spans))
+            graph.add_node(("rule", rule_id))
+            graph.add_edges_from((("rule", rule_id), ("variable", name)) for name in names_in(formula))
+        return tuple(
+            replace(
+                self,
+                rules={rule_id: formula for rule_id, formula in self.rules.items() if ("rule", rule_id) in nodes},
+                root=Box.of({name: span for name, span in self.root.spans.items() if ("variable", name) in nodes}),
+            )
+            for nodes in nx.connected_components(graph)
+        )
 
     def only(self, rule_ids: Iterable[str]) -> System:
         """Return it with some of the rules; domains stay."""
         wanted = set(rule_ids)
-        return replace(
-            self, rules={each: formula for each, formula in self.rules.items() if each in wanted or each.startswith(DOMAIN)}
-        )
+        rules = {each: formula for each, formula in self.rules.items() if each in wanted or each.startswith(DOMAIN)}
+        return replace(self, rules=rules)
 
     def point(self, numbers: Numbers) -> Point:
         """Return what numbers stand for."""
@@ -105,24 +106,25 @@ def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> S
     """
     free = freed or {}
     read = {name for rule in harness.rules for name in harness.fields_of(rule)}
-    missing = [name for name in read if name not in harness.variables or _lacks_domain(harness.variables[name])]
+    known = harness.variables
+    missing = [name for name in read if name not in known or (known[name].is_decided and not known[name].has_domain)]
     if missing:
         raise UndefinedDomainError(missing)
-    decided = [each for name, each in harness.variables.items() if name in read and each.is_decided]
-    symbols = {each.name: (False, True) if each.kind == "boolean" else each.values for each in decided if not each.is_number}
-    fixed = {name: each.value for name, each in harness.variables.items() if each.value is not None and name not in free}
+    decided = [each for name, each in harness.decided.items() if name in read]
+    symbols = {each.name: each.values for each in decided if not each.is_number}
+    fixed = {name: each.value for name, each in known.items() if each.value is not None and name not in free}
     form = CoreForm(fixed, symbols, harness.derived)
-    rules = {rule.id: _formula(form, rule) for rule in harness.rules}
+    rules: dict[str, Formula] = {}
+    for rule in harness.rules:
+        try:
+            rules[rule.id] = form.formula(rule.tree)
+        except (NotSupportedError, TooLargeError, RecursionError) as exc:
+            raise UnsupportedRuleError(f"rule {rule.id}: {exc or 'too deep'}") from exc
     rules |= {f"{DOMAIN}{each.name}": one_of(each.name, tuple(v for v in each.choices if isinstance(v, fmpq)))
               for each in decided if each.is_number and each.choices}  # fmt: skip
     root = Box.of({**{each.name: span_of(each) for each in decided}, **free})
-    moving = [harness.variables[name] for name in free]
-    whole = frozenset(each.name for each in (*decided, *moving) if each.kind != "number")
+    whole = frozenset(each.name for each in (*decided, *(known[name] for name in free)) if each.kind != "number")
     return System(harness, rules, root, whole, symbols, frozenset(free), root)
-
-
-def _lacks_domain(variable: Variable) -> bool:
-    return variable.is_decided and not variable.has_domain
 
 
 def span_of(variable: Variable) -> Span:
@@ -132,10 +134,3 @@ def span_of(variable: Variable) -> Span:
         fmpq(int(each)) if isinstance(each, bool) else fmpq(number) for number, each in enumerate(variable.values)
     ]
     return min(numbers), max(numbers)
-
-
-def _formula(form: CoreForm, rule: Rule) -> Formula:
-    try:
-        return form.formula(rule.tree)
-    except (NotSupportedError, TooLargeError, RecursionError) as exc:
-        raise UnsupportedRuleError(f"rule {rule.id}: {exc or 'too deep'}") from exc

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import reduce
+from itertools import accumulate
 from typing import Final
 
 from sagagraph.harness.language.formulas import Const, Function, Power, Product, Sum, Term, Var
@@ -10,8 +12,8 @@ from sagagraph.harness.proof import intervals as i
 from sagagraph.harness.proof.intervals import Interval
 
 Bounds = dict[str, Interval]
+Join = Callable[[Interval, Interval], Interval]
 _MOST_CONSTANTS: Final = 50_000
-FORWARD: Final = {"exp": i.exp, "log": i.log, "sqrt": i.sqrt}
 
 
 def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
@@ -22,15 +24,11 @@ def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
         case Var(name):
             return box[name]
         case Sum(terms) | Product(terms):
-            join = i.add if isinstance(term, Sum) else i.multiply
-            found = bounds_of(terms[0], box)
-            for each in terms[1:]:
-                found = join(found, bounds_of(each, box))
-            return found
+            return reduce(i.add if isinstance(term, Sum) else i.multiply, [bounds_of(each, box) for each in terms])
         case Power(base, exponent):
             return i.power(bounds_of(base, box), exponent)
         case Function(name, argument):
-            return FORWARD[name](bounds_of(argument, box))
+            return i.FUNCTIONS[name](bounds_of(argument, box))
 
 
 _constants: dict[int, tuple[Const, Interval]] = {}
@@ -67,37 +65,23 @@ class Hull:
                 if not self.is_empty:
                     self.box[name] = found
             case Sum(terms):
-                self._sum(terms, wanted)
+                self._each_of(terms, i.add, (0.0, 0.0), lambda others: i.add(wanted, i.negate(others)))
             case Product(factors):
-                self._product(factors, wanted)
+                self._each_of(factors, i.multiply, (1.0, 1.0), lambda others: _quotient(wanted, others))
             case Power(base, exponent):
                 self._power(base, exponent, wanted)
             case Function(name, argument):
                 self._function(name, argument, wanted)
 
-    def _sum(self, terms: tuple[Term, ...], wanted: Interval) -> None:
+    def _each_of(self, terms: tuple[Term, ...], join: Join, none: Interval, rest: Callable[[Interval], Interval | None]) -> None:
+        """Narrow every part of a sum or product to what is left beside all the others."""
         found = [bounds_of(each, self.box) for each in terms]
-        before = [(0.0, 0.0)]
-        for each in found:
-            before.append(i.add(before[-1], each))
-        after = (0.0, 0.0)
+        before, after = [*accumulate(found, join, initial=none)], none
         for index in range(len(terms) - 1, -1, -1):
-            others = i.add(before[index], after)
-            if not isinstance(terms[index], Const):
-                self._narrow(terms[index], found[index], i.add(wanted, i.negate(others)))
-            after = i.add(after, found[index])
-
-    def _product(self, factors: tuple[Term, ...], wanted: Interval) -> None:
-        found = [bounds_of(each, self.box) for each in factors]
-        before: list[Interval] = [(1.0, 1.0)]
-        for each in found:
-            before.append(i.multiply(before[-1], each))
-        after: Interval = (1.0, 1.0)
-        for index in range(len(factors) - 1, -1, -1):
-            others = i.multiply(before[index], after)
-            if not isinstance(factors[index], Const) and not others[0] <= 0 <= others[1]:
-                self._narrow(factors[index], found[index], i.multiply(wanted, i.inverse(others)))
-            after = i.multiply(after, found[index])
+            wanted = rest(join(before[index], after))
+            if not isinstance(terms[index], Const) and wanted is not None:
+                self._narrow(terms[index], found[index], wanted)
+            after = join(after, found[index])
 
     def _power(self, base: Term, exponent: int, wanted: Interval) -> None:
         found = bounds_of(base, self.box)
@@ -131,3 +115,7 @@ class Hull:
             self.is_empty = True
         elif both != found and not self.is_empty:
             self.require(term, both)
+
+
+def _quotient(left: Interval, right: Interval) -> Interval | None:
+    return None if right[0] <= 0 <= right[1] else i.multiply(left, i.inverse(right))

@@ -1,21 +1,19 @@
-"""Forms: what a file may say where, checked by Pydantic; numbers are exact, and every fault is one line that names its place."""
+"""Forms: what a file may say where, checked by Pydantic; numbers are exact, and every fault is one line that names its place.
+
+Rules and tests are kept as they are read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from flint import fmpq
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, SkipValidation, ValidationError, model_validator
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.harness.registry.harness import Severity
-
-
-def _number(said: object) -> fmpq:
-    if not isinstance(said, fmpq):
-        raise ValueError("must be a number")  # noqa: TRY004 - Pydantic reports a ValueError with its place
-    return said
+from sagagraph.harness.language.tree import TRUE, Node
 
 
 def _count(said: object) -> int:
@@ -25,12 +23,11 @@ def _count(said: object) -> int:
 
 
 def _text(said: object) -> str:
-    if not isinstance(said, str | fmpq) or isinstance(said, bool):
-        raise ValueError("must be text")  # noqa: TRY004 - as above
+    if not isinstance(said, str | fmpq):
+        raise ValueError("must be text")  # noqa: TRY004 - Pydantic reports a ValueError with its place
     return str(said)
 
 
-Number = Annotated[fmpq, PlainValidator(_number)]
 Count = Annotated[int, PlainValidator(_count)]
 Text = Annotated[str, PlainValidator(_text)]
 _WORDS: Final = ("title", "description", "source")
@@ -55,7 +52,7 @@ class VariableForm(Form):
     unit: Text | None = None
     domain: Any = None
     value: Any = None
-    step: Number | None = None
+    step: fmpq | None = None
     kind: Literal["constant", "parameter", "decision", "variable", "derived"] = "variable"
     type: Literal["number", "float", "real", "integer", "int", "boolean", "bool", "string", "str", "list"] | None = None
     decided_by: Text = ""
@@ -64,18 +61,32 @@ class VariableForm(Form):
     cost: dict[str, Any] = {}
 
 
-class RuleForm(Form):
+class Severity(StrEnum):
+    CRITICAL = "CRITICAL"
+    FATAL = "FATAL"
+    """Its assertion is never negotiable."""
+
+
+class Rule(Form):
+    """`tree`: its assertion, parsed. `negotiable`: whether a limit that its assertion states as a number may be moved."""
+
     id: Annotated[Text, Field(min_length=1, max_length=200)]
     assertion: Any = None
+    tree: SkipValidation[Node] = TRUE
     description: Text = ""
     target_field: Text = ""
     condition: Text = ""
-    severity: Severity | Literal["CRITICAL", "FATAL"] = Severity.CRITICAL
+    severity: Annotated[Severity, Field(strict=False)] = Severity.CRITICAL
     source: Text = ""
     negotiable: bool = True
 
+    def with_tree(self, tree: Node) -> Rule:
+        return self.model_copy(update={"tree": tree})
 
-class CaseForm(Form):
+
+class Case(Form):
+    """A test: an artifact, and the rules that it must fail: at least `must_fail`, or exactly `fails` where that is stated."""
+
     name: Text = ""
     artifact: dict[str, Any] = {}
     must_fail: list[str] = []
@@ -83,8 +94,8 @@ class CaseForm(Form):
 
 
 class TestsForm(Form):
-    golden: list[CaseForm] = []
-    poisoned: list[CaseForm] = []
+    golden: list[Case] = []
+    poisoned: list[Case] = []
 
 
 class ApprovalForm(Form):
@@ -99,7 +110,7 @@ class HarnessForm(Form):
     owner: Text = ""
     variables: dict[str, VariableForm] = Field(default={}, max_length=1000)
     derived: dict[str, Any] = {}
-    rules: list[RuleForm] = Field(min_length=1, max_length=1000)
+    rules: list[Rule] = Field(min_length=1, max_length=1000)
     tests: TestsForm = TestsForm()
     waived: list[Text] = []
     approval: ApprovalForm = ApprovalForm()

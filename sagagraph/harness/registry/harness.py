@@ -6,20 +6,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any
 
 from flint import fmpq
 
 from sagagraph.harness.language.tree import Node, names_in
+from sagagraph.harness.registry.forms import Case, Rule
 
 Value = fmpq | str | bool | tuple["Value", ...]
-
-
-class Severity(StrEnum):
-    CRITICAL = "CRITICAL"
-    FATAL = "FATAL"
-    """Its assertion is never negotiable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,29 +61,6 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    id: str
-    assertion: str
-    tree: Node
-    description: str = ""
-    condition: str = ""
-    severity: Severity = Severity.CRITICAL
-    source: str = ""
-    is_negotiable: bool = True
-    """Whether a limit that its assertion states as a number may be moved."""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A test: an artifact, and the rules that it must fail; with `exact` those and no others."""
-
-    name: str
-    artifact: Mapping[str, Any]
-    must_fail: tuple[str, ...] = ()
-    exact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Harness:
     id: str
     version: int
@@ -109,6 +80,10 @@ class Harness:
     hash: str = ""
     """SHA-256 of the canonical form of what the file says: sorted keys, exact numbers."""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> dict[str, Variable]:
+        return {name: each for name, each in self.variables.items() if each.is_decided}
 
     def rule(self, rule_id: str) -> Rule:
         return next(each for each in self.rules if each.id == rule_id)
@@ -135,15 +110,10 @@ class Harness:
 
 
 def hash_of(document: Any) -> str:
-    return hashlib.sha256(canonical(document).encode()).hexdigest()
+    """Return the SHA-256 of JSON with sorted keys and exact numbers: the same for the same content everywhere."""
 
+    def exact(value: object) -> object:
+        return {"exact": str(value)} if isinstance(value, fmpq) else str(value)
 
-def canonical(document: Any) -> str:
-    """Return JSON with sorted keys and exact numbers: the same text for the same content everywhere."""
-    return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_exact)
-
-
-def _exact(value: object) -> object:
-    if isinstance(value, fmpq):
-        return {"exact": str(value)}
-    return str(value)
+    said = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=exact)
+    return hashlib.sha256(said.encode()).hexdigest()

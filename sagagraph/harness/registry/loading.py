@@ -19,8 +19,8 @@ from sagagraph.harness.language.kinds import ANY, BOOLEAN, STRING, Kind, kind_of
 from sagagraph.harness.language.parser import is_name, parse
 from sagagraph.harness.language.tree import Node, names_in
 from sagagraph.harness.language.units import ONE, read_unit
-from sagagraph.harness.registry.forms import CaseForm, HarnessForm, RuleForm, VariableForm, read_form
-from sagagraph.harness.registry.harness import Case, Harness, Rule, Severity, Value, Variable, hash_of
+from sagagraph.harness.registry.forms import Case, HarnessForm, Rule, VariableForm, read_form
+from sagagraph.harness.registry.harness import Harness, Value, Variable, hash_of
 from sagagraph.harness.registry.yaml_file import read_yaml
 
 _KINDS: Final = {"float": "number", "real": "number", "int": "integer", "bool": "boolean", "str": "string"}
@@ -28,10 +28,11 @@ _KINDS: Final = {"float": "number", "real": "number", "int": "integer", "bool": 
 
 def load_harness(path: Path) -> Harness:
     """Read a file. Raises `InvalidInputError`, which names the file and what in it is wrong."""
+    text = text_file(path, "FILE")
     try:
-        return harness_from(text_file(path, "FILE"))
+        return harness_from(text)
     except InvalidInputError as exc:
-        raise InvalidInputError(str(exc).removeprefix("FILE: "), field=str(path) if "FILE: " not in str(exc) else "FILE") from exc
+        raise InvalidInputError(str(exc), field=str(path)) from exc
 
 
 def harness_from(text: str) -> Harness:
@@ -46,7 +47,7 @@ def harness_of(document: object) -> Harness:
     form = read_form(HarnessForm, document)
     variables = {name: _variable(name, each) for name, each in form.variables.items()}
     derived = _derived(form.derived, variables)
-    rules = tuple(_rule(each) for each in form.rules)
+    rules = tuple(_parsed(each) for each in form.rules)
     _check(rules, variables, derived)
     approval = form.approval
     if approval.needed < 1 or (approval.of and approval.needed > len(approval.of)):
@@ -57,27 +58,24 @@ def harness_of(document: object) -> Harness:
         rules=rules,
         variables=variables,
         derived=derived,
-        golden=tuple(_cases(form.tests.golden, "tests.golden", rules)),
-        poisoned=tuple(_cases(form.tests.poisoned, "tests.poisoned", rules)),
+        golden=_cases(form.tests.golden, "tests.golden", rules),
+        poisoned=_cases(form.tests.poisoned, "tests.poisoned", rules),
         title=form.title,
         waived=tuple(form.waived),
         approvals=approval.needed,
         approvers=tuple(approval.of),
         document=document,
         hash=hash_of(document),
-        warnings=tuple(_warnings(form)),
+        warnings=tuple(
+            each
+            for part, where in (
+                (form, ""),
+                *((variable, f"variables.{name}.") for name, variable in form.variables.items()),
+                *((rule, f"rules.{rule.id}.") for rule in form.rules),
+            )
+            for each in part.unread(where)
+        ),
     )
-
-
-def _warnings(form: HarnessForm) -> Iterator[str]:
-    yield from form.unread("")
-    for name, variable in form.variables.items():
-        yield from variable.unread(f"variables.{name}.")
-    for rule in form.rules:
-        yield from rule.unread(f"rules.{rule.id}.")
-
-
-# -- variables -------------------------------------------------------------------------------------------------------
 
 
 def _variable(name: str, said: VariableForm) -> Variable:
@@ -153,9 +151,6 @@ def _value(said: object, where: str) -> Value | None:
     raise InvalidInputError("must be a number, a string, a boolean or a list of one kind", field=where)
 
 
-# -- derived quantities, rules and tests -----------------------------------------------------------------------------
-
-
 def _derived(said: Mapping[str, Any], variables: Mapping[str, Variable]) -> dict[str, Node]:
     found: dict[str, Node] = {}
     for name, each in said.items():
@@ -171,15 +166,11 @@ def _derived(said: Mapping[str, Any], variables: Mapping[str, Variable]) -> dict
         raise InvalidInputError(f"rest on each other in a circle: {' → '.join(exc.args[1])}", field="derived") from exc
 
 
-def _rule(said: RuleForm) -> Rule:
-    if not said.id.strip() or not said.id.isprintable():
+def _parsed(rule: Rule) -> Rule:
+    if not rule.id.strip() or not rule.id.isprintable():
         raise InvalidInputError("a rule needs an id", field="rules")
-    where = f"rules.{said.id}.assertion"
-    assertion = _assertion(said.assertion, where)
-    return Rule(
-        said.id, assertion, parse(assertion, where), said.description, said.condition,
-        Severity(said.severity), said.source, said.negotiable,
-    )  # fmt: skip
+    where = f"rules.{rule.id}.assertion"
+    return rule.with_tree(parse(_assertion(rule.assertion, where), where))
 
 
 def _assertion(said: object, where: str) -> str:
@@ -223,11 +214,10 @@ def _check_names(tree: Node, variables: Mapping[str, Variable], derived: Mapping
             raise InvalidInputError(f"{name} is neither a variable nor derived", field=where)
 
 
-def _cases(said: list[CaseForm], where: str, rules: tuple[Rule, ...]) -> Iterator[Case]:
+def _cases(said: list[Case], where: str, rules: tuple[Rule, ...]) -> tuple[Case, ...]:
     known = {rule.id for rule in rules}
     for number, each in enumerate(said):
-        must = each.must_fail if each.fails is None else each.fails
-        for rule_id in must:
-            if rule_id not in known:
-                raise InvalidInputError(f"there is no rule {rule_id!r}", field=f"{where}[{number}].must_fail")
-        yield Case(each.name or f"{where}[{number}]", each.artifact, tuple(must), each.fails is not None)
+        unknown = [rule_id for rule_id in each.fails or each.must_fail if rule_id not in known]
+        if unknown:
+            raise InvalidInputError(f"there is no rule {unknown[0]!r}", field=f"{where}[{number}].must_fail")
+    return tuple(each.model_copy(update={"name": each.name or f"{where}[{number}]"}) for number, each in enumerate(said))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, Final
 
@@ -13,27 +14,13 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.harness.language.parser import NotANumberError, rational
 
 MOST_DEPTH: Final = 20
-
-
-class _Loader(yaml.SafeLoader):
-    """Scalars as in YAML 1.2: `no` is a string, 2.5e8 a number."""
-
-    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own way to say which scalars are no strings
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Refuse aliases: ten lines of them can stand for a thousand million values."""
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem="it refers to something else (*)", problem_mark=self.get_mark())
-        return super().compose_node(parent, index)
-
-
-for _name, _pattern in {
-    "null": r"~|null|Null|NULL|[-+]?\.(inf|Inf|INF)|",
-    "bool": r"true|True|TRUE|false|False|FALSE",
-    "float": r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?",
-    "nan": r"\.(nan|NaN|NAN)",
-}.items():
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(rf"^(?:{_pattern})$"), None)
+_SCALARS: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
+    "null": (r"~|null|Null|NULL|[-+]?\.(inf|Inf|INF)|", lambda _: None),
+    "bool": (r"true|True|TRUE|false|False|FALSE", lambda text: text.lower() == "true"),
+    "float": (r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|\.(nan|NaN|NAN)", rational),
+    "str": ("", str),
+}
+"""Scalars as in YAML 1.2: `no` is a string, 2.5e8 a number. Infinities are not said."""
 
 
 def read_yaml(text: str, where: str) -> Any:
@@ -43,57 +30,55 @@ def read_yaml(text: str, where: str) -> Any:
         InvalidInputError: names the line that cannot be read.
     """
     try:
-        node = _Loader(text).get_single_node()
-        return None if node is None else _value(node, 0)
+        return yaml.load(text, _Loader)  # noqa: S506 - it makes nothing but what is named above
     except yaml.MarkedYAMLError as exc:
         at = f" in line {exc.problem_mark.line + 1}" if exc.problem_mark else ""
-        raise InvalidInputError(f"is not YAML: {exc.problem or 'cannot be read'}{at}", field=where) from exc
-    except _FaultError as exc:
-        raise InvalidInputError(str(exc), field=where) from exc
+        raise InvalidInputError(f"cannot be read as YAML: {exc.problem}{at}", field=where) from exc
     except (yaml.YAMLError, RecursionError, ValueError) as exc:
         said = str(exc).splitlines()[0][:120] if str(exc) else "nested too deep"
-        raise InvalidInputError(f"is not YAML: {said}", field=where) from exc
+        raise InvalidInputError(f"cannot be read as YAML: {said}", field=where) from exc
 
 
-class _FaultError(Exception):
-    def __init__(self, message: str, node: yaml.Node) -> None:
-        super().__init__(f"{message}, in line {node.start_mark.line + 1}")
+class _Loader(yaml.SafeLoader):
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own way to say which scalars are no strings
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Refuse what is nested too deep, and aliases: ten lines of them can stand for a thousand million values."""
+        self.depth += 1
+        if self.depth > MOST_DEPTH or self.check_event(yaml.AliasEvent):
+            said = "it refers to something else (*)" if self.depth <= MOST_DEPTH else f"it is nested more than {MOST_DEPTH} deep"
+            raise yaml.MarkedYAMLError(problem=said, problem_mark=self.get_mark())
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def scalar(self, node: yaml.ScalarNode) -> Any:
+        try:
+            return _SCALARS[node.tag.rpartition(":")[2]][1](self.construct_scalar(node))
+        except NotANumberError as exc:
+            raise yaml.MarkedYAMLError(problem=str(exc), problem_mark=node.start_mark) from exc
+
+    def mapping(self, node: yaml.Node) -> Iterator[dict[str, Any]]:
+        found: dict[str, Any] = {}
+        yield found
+        for key, each in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.value in found:
+                said = f"{key.value!r} stands twice" if isinstance(key, yaml.ScalarNode) else "a key must be a word"
+                raise yaml.MarkedYAMLError(problem=said, problem_mark=key.start_mark)
+            found[key.value] = self.construct_object(each, deep=True)
 
 
-def _value(node: yaml.Node, depth: int) -> Any:
-    if depth > MOST_DEPTH:
-        raise _FaultError(f"is nested more than {MOST_DEPTH} deep", node)
-    if isinstance(node, yaml.SequenceNode):
-        return [_value(each, depth + 1) for each in node.value]
-    if not isinstance(node, yaml.MappingNode):
-        return _scalar(node)
-    found: dict[str, Any] = {}
-    for key, each in node.value:
-        if not isinstance(key, yaml.ScalarNode):
-            raise _FaultError("a key must be a word", key)
-        if key.value in found:
-            raise _FaultError(f"{key.value!r} stands twice", key)
-        found[key.value] = _value(each, depth + 1)
-    return found
-
-
-def _scalar(node: yaml.Node) -> Any:
-    text = str(node.value)
-    match node.tag.rpartition(":")[2]:
-        case "null":
-            return None
-        case "str":
-            return text
-        case "bool":
-            return text.lower() == "true"
-        case "float":
-            try:
-                return rational(text)
-            except NotANumberError as exc:
-                raise _FaultError(str(exc), node) from exc
-        case "nan":
-            raise _FaultError("not a number", node)
-    raise _FaultError(f"the tag {node.tag} is not supported", node)
+_TAG: Final = "tag:yaml.org,2002:"
+_Loader.yaml_constructors = {
+    **dict.fromkeys((f"{_TAG}{each}" for each in _SCALARS), _Loader.scalar),
+    f"{_TAG}seq": yaml.SafeLoader.construct_yaml_seq,
+    f"{_TAG}map": _Loader.mapping,
+    None: yaml.SafeLoader.construct_undefined,
+}
+for _name, (_pattern, _) in _SCALARS.items():
+    if _pattern:
+        _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(rf"^(?:{_pattern})$"), None)
 
 
 def yaml_text(document: Any) -> str:

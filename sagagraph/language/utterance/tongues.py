@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from sagagraph.language.words import words
+from sagagraph.language.forms import Forms
 
 
 class Tongue(StrEnum):
@@ -17,46 +17,9 @@ class Tongue(StrEnum):
     SPANISH = "es"
 
 
-_WORDS: Final = {
-    Tongue.GERMAN: words(
-        """
-        ich wir du sie mich mir uns mein meine meiner meinem unser unsere möchte möchten moechte moechten wollen würde
-        würden nach und oder für fuer mit ohne bitte nicht kein keine von bis ist sind das der den dem ein eine einen einem
-        einer zum zur beim vom über wie wann warum wieviel welche welches kostet ja nein danke hallo guten morgen nächte
-        nacht tage tagen woche wochen monat personen erwachsene kinder kind flug flüge zug buchen buche buch reise reisen
-        zurück fliegen fahren bleiben juni juli mai oktober dezember januar februar märz euro höchstens günstiger billiger
-        stornieren storniert rückgängig doch noch auch aber lieber statt geht kannst können könnten habe haben wurde wird
-        """
-    ),
-    Tongue.FRENCH: words(
-        """
-        je nous vous il elle moi mon ma mes notre nos voudrais voudrions veux voulons aimerais aimerions pour avec sans et
-        ou est sont une un au aux dans chez depuis jusqu pas moins leur svp ça beaucoup cette ce ces nuit nuits jour jours
-        semaine semaines mois personnes adultes enfants enfant vol vols réserver réserve réservez voyage hôtel combien quand
-        pourquoi quel quelle quels quelles comment merci bonjour salut oui non s'il plaît plait retour aller partir rester
-        annuler annulé annule juin juillet août avril mai décembre janvier février coûte coute cher chère départ arrivée
-        plutôt aussi mais
-        """
-    ),
-    Tongue.SPANISH: words(
-        """
-        yo nosotros tú usted mi mis nuestro nuestra quiero queremos quisiera quisiéramos quisieramos necesito necesitamos
-        gustaría gustaria para con sin y es una uno unos unas del al desde hasta por no más mas menos que qué noche noches
-        día dias días semana semanas mes personas adultos niños ninos niño vuelo vuelos tren reservar reserva resérvalo
-        reservalo viaje cuánto cuanto cuándo cuando cómo como cuál gracias hola buenos buenas sí si favor vuelta ir viajar
-        quedarnos cancelar cancelado cancela junio julio agosto abril mayo marzo diciembre enero febrero cuesta barato
-        también tambien pero
-        """
-    ),
-}
-_ENGLISH: Final = words(
-    """
-        the to from and or for with without i we you me us my our is are was were want would like please not no of on at it
-        that this a an in by as do does can have has night nights day days week weeks people hotel hotels flight flights
-        train book how what when where why yes thanks go back stay instead than one two i'm i'd it's what's that's make more
-        less
-        """
-)
+_SAYS: Final = Forms(__file__, "tongues")
+_WORDS: Final = {tongue: _SAYS.listed(tongue.name) for tongue in Tongue}
+_ENGLISH: Final = _SAYS.listed("ENGLISH")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _NAME: Final = re.compile(
     r"\b[A-Z]\w+[ -](?:de|del|di|da|do|dos|sur|am|an der)(?: (?:la|las|los))? [A-Z]\w+|\b(?:El|Los|Las|La|Le|Les) [A-Z]\w+"

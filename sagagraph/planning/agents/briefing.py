@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from sagagraph.context.selector import ContextSource, Need
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
-from sagagraph.planning.agents.agent import Role
-from sagagraph.planning.agents.team import Said
+from sagagraph.planning.agents.team import Role, Said
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.validators.verdict import Verdict, VerdictStatus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -15,10 +15,9 @@ from sagagraph.context.model import Model, Question, Usage
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import ContextSlice, Fact, select
 from sagagraph.errors import ModelError, UnusableAnswerError
-from sagagraph.planning.agents.agent import Agent, Role, Runnable, answer_of, schema_of
 from sagagraph.planning.agents.briefing import OBJECTIONS_TOKENS
-from sagagraph.planning.models.limits import Limits
-from sagagraph.saga.core.events import ModelAsked
+from sagagraph.planning.agents.team import Agent, Role, Runnable, answer_of, schema_of
+from sagagraph.planning.models.limits import Limits, Record, asked
 from sagagraph.saga.core.state import Saga
 from sagagraph.validators.candidates import ANSWER, OF_CANDIDATES, Candidate
 from sagagraph.validators.protocol import judge
@@ -30,9 +29,6 @@ OBJECTIONS: Final = "what was wrong with your last choice"
 LESSONS: Final = "earlier objections"
 _MOST_OBJECTIONS: Final = 5
 _LONGEST: Final = 150
-
-Record = Callable[[ModelAsked], Awaitable[Saga]]
-"""Journals what a question cost, and returns the saga with it."""
 
 
 class Voice(Protocol):
@@ -105,32 +101,17 @@ class ModelVoice:
         question = Question(f"{self._role.instructions}\n{quoted.rule}", quoted, schema_of(facts["inputs"]))
         if why := asking.limits.why_not(question, asking.saga.models):
             raise self._trouble(f"{self.name}: {why}")
-        begun = asking.clock()
-        self._usage = Usage(self.name, 0, 0, 0.0)
-        try:
-            async with asyncio.timeout(max(asking.deadline - begun, 0)):
-                answer = await asking.model.answer(question)
-        except TimeoutError:
-            await self._failed(begun, late := f"{self.name}: no answer that holds within {asking.limits.seconds:g} s")
-            raise self._trouble(late) from None
-        except UnusableAnswerError as exc:
-            self._usage = exc.usage if isinstance(exc.usage, Usage) else Usage(self.name, 0, 0, asking.clock() - begun)
-            raise
-        except ModelError as exc:
-            await self._failed(begun, str(exc))
-            raise self._trouble(str(exc)) from None
-        self._usage = answer.usage
-        return answer.content
+        when = asking.clock(), asking.deadline
+        answer, self._usage = await asking.limits.ask(asking.model, question, *when, asking.clock)
+        if isinstance(answer, UnusableAnswerError):
+            raise answer
+        if isinstance(answer, ModelError):
+            await self.told(str(answer))
+            raise self._trouble(str(answer))
+        return answer
 
     async def told(self, outcome: str, /) -> None:
-        usage, said = self._usage, " ".join(outcome.split())
-        asked = ModelAsked(self._role.name, usage.model, usage.tokens_in, usage.tokens_out, usage.seconds, usage.cost_usd, said)
-        self._asking.saga = await self._asking.record(asked)
-
-    async def _failed(self, begun: float, why: str) -> None:
-        """A question without an answer took time, and may have cost something."""
-        self._usage = Usage(self.name, 0, 0, self._asking.clock() - begun)
-        await self.told(why)
+        self._asking.saga = await self._asking.record(asked(self._role.name, self._usage, outcome))
 
     def _trouble(self, why: str) -> ModelError:
         self._asking.trouble = why
@@ -170,9 +151,12 @@ async def heard(voice: Voice, shown: ContextSlice, lessons: Sequence[str] = ()) 
     """Ask until an answer holds, `voice` has no round left, or it cannot be asked."""
     objections: tuple[str, ...] = ()
     while voice.rounds_left > 0:
+        more = [Fact(OBJECTIONS, list(objections))] if objections else []
+        more += [Fact(LESSONS, list(lessons), priority=1)] if lessons else []
+        facts = {**shown.facts, **select(more, budget_tokens=OBJECTIONS_TOKENS).facts}
         async with voice.turn:
             try:
-                found, objections = await _round(voice, shown, _with(shown, objections, lessons))
+                found, objections = await _round(voice, shown, facts)
             except ModelError as exc:
                 return {}, f"{exc}: planned without it"
         if found:
@@ -205,10 +189,3 @@ async def answered(answer: Any, shown: ContextSlice) -> Verdict:
         if verdict.verdict is not VerdictStatus.VALID:
             return verdict
     return verdict
-
-
-def _with(shown: ContextSlice, objections: Sequence[str], lessons: Sequence[str]) -> Mapping[str, Any]:
-    """Return the slice with the objections to the last answer, and with lessons of earlier runs as far as they fit."""
-    more = [Fact(OBJECTIONS, list(objections))] if objections else []
-    more += [Fact(LESSONS, list(lessons), priority=1)] if lessons else []
-    return {**shown.facts, **select(more, budget_tokens=OBJECTIONS_TOKENS).facts}

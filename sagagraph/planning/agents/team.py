@@ -2,15 +2,115 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
-from sagagraph.planning.agents.agent import Role, Task
-from sagagraph.planning.domain import Infeasible, Json, Proposal
-from sagagraph.validators.candidates import Candidate
+from sagagraph.context.slice import tokens_of
+from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.validators.candidates import Candidate, Candidates
 from sagagraph.validators.verdict import Verdict
+from sagagraph.workflow.values import Json
+
+REASON_ASKED_FOR: Final = 80
+"""Characters: small models take long over longer ones. More are accepted."""
+CANDIDATES_ASKED_FOR: Final = 3
+Answer = Any
+"""Candidates by part, or JSON that looks like them: the agent's validators check that."""
+
+
+class Agent(Protocol):
+    """Called with the facts of its slice. It returns candidates by part, the preferred first, or an awaitable of them.
+
+    The facts: `inputs` has the options by part; the wishes that its role reads have their names; `output of NAME` has the
+    candidates of an agent that it depends on; `what was wrong with your last choice` has the objections to its last answer. It
+    may be asked three times for one plan, and must have no effect outside.
+    """
+
+    def __call__(self, shown: Mapping[str, Json], /) -> Answer: ...
+
+
+class Runnable(Protocol):
+    """The part of LangChain's runnables that is used."""
+
+    async def ainvoke(self, shown: Any, /) -> Answer: ...
+
+
+async def answer_of(agent: Agent | Runnable, shown: Mapping[str, Json]) -> Answer:
+    """Return its answer. A plain function runs in a thread, so that it may take its time."""
+    invoke = getattr(agent, "ainvoke", None)
+    if invoke is not None:
+        return await invoke(dict(shown))
+    answer = await asyncio.to_thread(agent, shown)  # type: ignore[arg-type]  # it is no runnable
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One place in a team. `reads`: the wishes that its agent is shown; `after`: whose results it depends on."""
+
+    name: str
+    instructions: str
+    """For a model: written only by the domain."""
+    reads: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something that can be chosen. `facts`: what is said of it."""
+
+    id: str
+    facts: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one agent is to decide for one plan."""
+
+    options: Mapping[str, tuple[Option, ...]]
+    """By part, the search's choice first."""
+    proposed: Candidates
+    """The search's own candidates: taken where nobody else proposes any that hold."""
+
+    def within(self, tokens: int) -> Mapping[str, Json]:
+        """Return the options as a slice shows them. Where they do not fit, those that the search likes least are left out."""
+        kept = {part: list(options) for part, options in self.options.items()}
+        while tokens_of(_written(kept)) > tokens and any(len(options) > 1 for options in kept.values()):
+            max(kept.values(), key=len).pop()
+        return _written(kept)
+
+
+def _written(options: Mapping[str, list[Option]]) -> dict[str, Json]:
+    return {part: [{"id": each.id, **each.facts} for each in some] for part, some in options.items()}
+
+
+def schema_of(options: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the JSON schema of an answer about these options: closed, so that a strict server allows nothing else."""
+
+    def candidates(some: Any) -> dict[str, Json]:
+        fields = {
+            "choose": {"type": "string", "enum": [each["id"] for each in some]},
+            "reason": {"type": "string", "maxLength": REASON_ASKED_FOR},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        }
+        one = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+        return {"type": "array", "items": one, "minItems": 1, "maxItems": min(len(some), CANDIDATES_ASKED_FOR)}
+
+    parts = {part: candidates(some) for part, some in options.items()}
+    return {
+        "title": "Candidates",
+        "description": "Candidates for each part, the preferred first.",
+        "type": "object",
+        "properties": parts,
+        "required": list(parts),
+        "additionalProperties": False,
+    }
+
 
 SEARCH = "search"
 """Who speaks for a role that has no model or function: the domain's own search."""

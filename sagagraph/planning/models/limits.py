@@ -1,14 +1,21 @@
-"""Limits: how long a model may think about one plan, and how much it may cost; checked before each question."""
+"""Limits: how long a model may think about one plan, and how much it may cost; how it is asked once within them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sagagraph.context.model import Prices, Question
-from sagagraph.saga.core.state import ModelUse
+from sagagraph.context.model import Model, Prices, Question, Usage
+from sagagraph.errors import ModelError, UnusableAnswerError
+from sagagraph.saga.core.events import ModelAsked
+from sagagraph.saga.core.state import ModelUse, Saga
 
 _BYTES_A_TOKEN = 4
+
+Record = Callable[[ModelAsked], Awaitable[Saga]]
+"""Journals what a question cost, and returns the saga with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +27,22 @@ class Limits:
     tokens: int | None = None
     prices: Prices | None = None
     """Needed for `cost_usd`: a cost that cannot be known beforehand cannot be limited."""
+
+    async def ask(
+        self, model: Model, question: Question, begun: float, deadline: float, clock: Callable[[], float]
+    ) -> tuple[Any | ModelError, Usage]:
+        """Ask once. Returns what the model answers, or why it does not, and what is known of the cost."""
+        try:
+            async with asyncio.timeout(max(deadline - begun, 0)):
+                answer = await model.answer(question)
+        except TimeoutError:
+            failure = ModelError(f"{model.name}: no answer that holds within {self.seconds:g} s")
+        except ModelError as exc:
+            failure = exc
+        else:
+            return answer.content, answer.usage
+        usage = failure.usage if isinstance(failure, UnusableAnswerError) else None
+        return failure, usage if isinstance(usage, Usage) else Usage(model.name, 0, 0, clock() - begun)
 
     def why_not(self, question: Question, used: Sequence[ModelUse]) -> str:
         """Return which limit the question, answered at full length, would exceed; empty if none."""
@@ -35,3 +58,9 @@ class Limits:
             if paid + self.prices.of(asked, question.max_tokens) > self.cost_usd:
                 return f"another question could exceed the ${self.cost_usd:g} that it may cost (${paid:.4f} is spent)"
         return ""
+
+
+def asked(role: str, usage: Usage, outcome: str) -> ModelAsked:
+    """Return the event that a journal keeps of a question."""
+    said = " ".join(outcome.split())
+    return ModelAsked(role, usage.model, usage.tokens_in, usage.tokens_out, usage.seconds, usage.cost_usd, said)

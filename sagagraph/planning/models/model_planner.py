@@ -6,25 +6,73 @@ round brings a plan that holds, or the model is down, too slow or too dear, the 
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 
-from sagagraph.context.model import Answer, Model, Question, Usage
+from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import Fact, select
 from sagagraph.errors import ContextBudgetError, ModelError, UnusableAnswerError
-from sagagraph.planning.domain import Infeasible, Proposal
-from sagagraph.planning.models.assignment import Assigning, Assignment, Finishing, Mending
-from sagagraph.planning.models.limits import Limits
+from sagagraph.planning.domain import Infeasible, Json, Proposal
+from sagagraph.planning.models.limits import Limits, Record, asked
 from sagagraph.saga.core.events import ModelAsked
 from sagagraph.saga.core.state import Saga
 from sagagraph.validators.verdict import Verdict, VerdictStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    instructions: str
+    """Written by the domain, with nothing in it that others wrote."""
+    facts: tuple[Fact, ...]
+    """What others wrote: shown as quoted data, by priority, within a budget."""
+    answer: type[BaseModel]
+    """The schema of the answer: closed and strict."""
+    solved: tuple[Proposal, ...]
+    """What the domain's own solver proposes, the preferred plan first: used when the model finds nothing."""
+
+
+@runtime_checkable
+class Assigning(Protocol):
+    """A domain whose plans a model may choose."""
+
+    async def assignment(self, request: Json) -> Assignment | tuple[Proposal, ...] | Infeasible:
+        """The assignment. No model is asked where the solver knows that no plan meets the request, or has all there is to
+        propose.
+        """
+        ...
+
+    async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+        """The plan that the answer names; an INVALID verdict where it names none. Raises `ProviderError`."""
+        ...
+
+
+@runtime_checkable
+class Finishing(Assigning, Protocol):
+    """One whose solver can go on from what a model began."""
+
+    async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
+        """The plan that keeps as much as can be of an answer that was not taken; none if there is none."""
+        ...
+
+
+@runtime_checkable
+class Mending(Assigning, Protocol):
+    """One whose plans a model may repair as well, under the same limits."""
+
+    async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
+        """The assignment of a repair: `Domain.repair` for a model."""
+        ...
+
+    async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
+        """The plan that the answer names, with all that is done and wanted again; an INVALID verdict where it names none."""
+        ...
+
 
 ROLE: Final = "planner"
 ROUNDS: Final = 3
@@ -37,8 +85,6 @@ _MOST_OBJECTIONS: Final = 10
 
 Lessons = Callable[[], Awaitable[Sequence[str]]]
 """What validators objected to in earlier sagas, in our own words."""
-Record = Callable[[ModelAsked], Awaitable[Saga]]
-"""Journals what a question cost, and returns the saga with it."""
 Read = Callable[[BaseModel, Assignment], Awaitable[Proposal | Verdict]]
 """Makes a plan of an answer; an INVALID verdict where it names none."""
 
@@ -139,25 +185,27 @@ class ModelPlanner:
             raise ModelError(f"{self._model.name}: {why}")
         begun = self._clock()
         if begun >= deadline:
-            raise self._too_slow()
-        try:
-            answer = await self._answer(question, deadline - begun)
-        except UnusableAnswerError as exc:
-            usage = exc.usage if isinstance(exc.usage, Usage) else self._unknown_usage(self._clock() - begun)
-            return _Objection(None, (str(exc),)), _asked(usage, str(exc))
-        except ModelError as exc:
-            return exc, _asked(self._unknown_usage(self._clock() - begun), str(exc))
+            raise ModelError(f"{self._model.name}: no answer that holds within {self._limits.seconds:g} s")
+        answer, usage = await self._limits.ask(self._model, question, begun, deadline, self._clock)
+        if isinstance(answer, UnusableAnswerError):
+            return _Objection(None, (str(answer),)), asked(ROLE, usage, str(answer))
+        if isinstance(answer, ModelError):
+            return answer, asked(ROLE, usage, str(answer))
         found, outcome = await self._read(saga, assignment, read, answer)
-        return found, _asked(answer.usage, outcome)
+        return found, asked(ROLE, usage, outcome)
 
-    async def _read(self, saga: Saga, assignment: Assignment, read: Read, answer: Answer) -> tuple[Proposal | _Objection, str]:
+    async def _read(self, saga: Saga, assignment: Assignment, read: Read, answer: Any) -> tuple[Proposal | _Objection, str]:
         try:
-            said = assignment.answer.model_validate(answer.content)
+            said = assignment.answer.model_validate(answer)
         except ValidationError as exc:
             violations = tuple(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in exc.errors()[:_MOST_OBJECTIONS])
             return _Objection(None, violations), f"not in the form asked for: {'; '.join(violations)}"
         chosen = await read(said, assignment)
-        refused = _refused(chosen, saga)
+        refused: tuple[str, ...] = ()
+        if isinstance(chosen, Verdict):
+            refused = tuple(each.message for each in chosen.violations) or (chosen.reason,)
+        elif saga.plan.verdict is not None and chosen.plan_hash == saga.plan.hash:
+            refused = ("it is the choice that was judged before",)
         if isinstance(chosen, Verdict) or refused:
             return _Objection(said.model_dump(mode="json"), refused), f"not taken: {'; '.join(refused)}"
         reasoning = " ".join(str(getattr(said, "reasoning", "")).split())[:LONGEST_REASONING]
@@ -172,20 +220,6 @@ class ModelPlanner:
             raise ModelError(f"what {self._model.name} has to know is too long for one question: {exc}") from exc
         return Question(f"{assignment.instructions}\n{quoted.rule}", quoted, assignment.answer.model_json_schema())
 
-    async def _answer(self, question: Question, seconds: float) -> Answer:
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._model.answer(question)
-        except TimeoutError:
-            raise self._too_slow() from None
-
-    def _too_slow(self) -> ModelError:
-        return ModelError(f"{self._model.name}: no answer that holds within {self._limits.seconds:g} s")
-
-    def _unknown_usage(self, seconds: float) -> Usage:
-        """Return what is known of a question without an answer: it took time, and may have cost something."""
-        return Usage(self._model.name, 0, 0, seconds)
-
     @staticmethod
     def _without_model(saga: Saga, solved: tuple[Proposal, ...], why: str) -> tuple[Proposal, ...] | Infeasible:
         if not solved:
@@ -194,21 +228,9 @@ class ModelPlanner:
         return tuple(replace(each, reasons=(*each.reasons, f"{why}: planned without it")) for each in left or solved)
 
 
-def _asked(usage: Usage, outcome: str) -> ModelAsked:
-    said = " ".join(outcome.split())
-    return ModelAsked(ROLE, usage.model, usage.tokens_in, usage.tokens_out, usage.seconds, usage.cost_usd, said)
-
-
 def _standing_objection(saga: Saga) -> _Objection:
     """What the validators object to in the latest proposal; journalled, so it survives a restart."""
     verdict = saga.plan.verdict or {}
     if verdict.get("verdict") != VerdictStatus.INVALID.value:
         return _NOTHING
     return _Objection(None, tuple(str(each["message"]) for each in verdict.get("violations", ())[:_MOST_OBJECTIONS]))
-
-
-def _refused(chosen: Proposal | Verdict, saga: Saga) -> tuple[str, ...]:
-    if isinstance(chosen, Verdict):
-        return tuple(each.message for each in chosen.violations) or (chosen.reason,)
-    is_repeated = saga.plan.verdict is not None and chosen.plan_hash == saga.plan.hash
-    return ("it is the choice that was judged before",) if is_repeated else ()

@@ -228,7 +228,9 @@ class Coordinator:
             self._has_learned = True
             while True:
                 wake_at = await self._turn()
-                if self._unwritten and await self._is_idle_for_a_while():
+                if self._unwritten and self._calls:  # what a call answers is written with it, if it comes soon
+                    wake_at = min(wake_at, self._unwritten[0].at + _UNWRITTEN_S)
+                elif self._unwritten and await self._is_idle_for_a_while():
                     await self._write(self.saga, [], [])
                     self._show(())
                 await self._sleep_until(wake_at)
@@ -253,7 +255,7 @@ class Coordinator:
         accepted = [each for each in inbox if batch.take(each) and each.waiter]
         starts, wake_at = self._plan_effects(batch)
         commands = [each.command for each in inbox if each.command]
-        if starts or self._answering or not self._may_wait(batch):
+        if not self._may_wait(batch, inbox, starts):
             try:
                 await self._write(batch.saga, batch.entries, commands)
             except LockedError as exc:
@@ -276,17 +278,18 @@ class Coordinator:
             self._waiters.show_all(batch.saga)
         return wake_at
 
-    def _may_wait(self, batch: Batch) -> bool:
-        """Apply rule 1: wait only where a body will say what comes next, and where doubt about the outcome would settle
-        itself later.
+    def _may_wait(self, batch: Batch, inbox: list[Arrival], starts: list[EffectStep]) -> bool:
+        """Apply rule 1: wait only where a body will say what comes next, nobody asked for what is durable, and whatever a crash
+        would lose would be made again without harm.
         """
         if batch.saga.driver is not e.Driver.BODY or batch.saga.body_completed or batch.saga.stage is not Stage.RUNNING:
             return False
         first = self._unwritten[0].at if self._unwritten else batch.now
-        return batch.now - first < _UNWRITTEN_S and all(
-            isinstance(entry.event, e.OperationSucceeded)
-            and settles_itself(batch.saga.operations[entry.event.operation], batch.now)
-            for entry in batch.entries
+        return (
+            batch.now - first < _UNWRITTEN_S
+            and all(each.waiter is None or each.operation is not None for each in inbox)
+            and all(isinstance(step, CallAction) and not batch.saga.operations[step.operation].has_effect for step in starts)
+            and all(_would_be_made_again(batch.saga, entry.event, batch.now) for entry in batch.entries)
         )
 
     async def _is_idle_for_a_while(self) -> bool:
@@ -440,6 +443,18 @@ class Coordinator:
             if note is not None:
                 with suppress(StoreError):
                     await self._store.note(self.saga.id, note)
+
+
+def _would_be_made_again(saga: Saga, event: e.Event, now: float) -> bool:
+    match event:
+        case e.OperationSucceeded(operation):
+            return settles_itself(saga.operations[operation], now)
+        case e.OperationPlanned(operation):
+            return not saga.operations[operation.id].has_effect and not operation.locks
+        case e.AttemptStarted(operation):
+            return not saga.operations[operation].has_effect
+        case _:
+            return False
 
 
 def _operation_of(event: e.Event) -> str | None:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, TypeVar
 
-from sagagraph.sandbox.books.answers import Answer, ServiceError, refusal
-from sagagraph.sandbox.books.calls import Call, CallName, Kind
+from sagagraph.sandbox.books.calls import Answer, Call, CallName, Kind, ServiceError, refusal
 from sagagraph.sandbox.books.effects import Effects
 from sagagraph.sandbox.books.faults import FaultRule
 
@@ -79,17 +78,13 @@ class FaultInjection:
 
 def _turn_away(rule: FaultRule | None) -> None:
     """Raises for a call that fails before it has had any effect."""
-    match None if rule is None else rule.fault:
-        case "before":
-            error = ServiceError(503, "unavailable", "the service is not available")
-        case 429:
-            error = ServiceError(429, "rate_limited", "too many calls")
-        case 500:
-            error = ServiceError(500, "unavailable", "the service failed")
-        case _:
-            return
-    error.retry_after_s = rule.retry_after if rule else None
-    raise error
+    answers = {
+        "before": (503, "unavailable", "the service is not available"),
+        429: (429, "rate_limited", "too many calls"),
+        500: (500, "unavailable", "the service failed"),
+    }
+    if rule is not None and rule.fault in answers:
+        raise ServiceError(*answers[rule.fault], retry_after_s=rule.retry_after)
 
 
 def _unanswered(fault: Literal["after", "late"]) -> ServiceError:

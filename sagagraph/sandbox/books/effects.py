@@ -11,9 +11,19 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sagagraph.sandbox.books import keys, late_calls, ledger, stock
-from sagagraph.sandbox.books.answers import Answer, ServiceError, refusal
-from sagagraph.sandbox.books.calls import BookCall, Call, CallName, KeyedCall, Kind, VoidCall, fingerprint
+from sagagraph.sandbox.books import keys, ledger, stock
+from sagagraph.sandbox.books.calls import (
+    Answer,
+    BookCall,
+    Call,
+    CallName,
+    KeyedCall,
+    Kind,
+    ServiceError,
+    VoidCall,
+    fingerprint,
+    refusal,
+)
 from sagagraph.sandbox.books.database import Database
 from sagagraph.sandbox.books.faults import Fault, FaultFile, FaultOrders, FaultRule
 from sagagraph.sandbox.books.landing import land, void, withdraw
@@ -68,7 +78,7 @@ class Effects:
         with self._database.transaction() as tx:
             rule = ordered or self._faults.take(tx, call.kind, call.name)
             if rule is not None and rule.fault == "late":
-                late_calls.schedule(tx, call, self._clock.now(tx) + rule.duration)
+                keys.schedule_late_call(tx, call, self._clock.now(tx) + rule.duration)
             if rule is not None and rule.fault == "hang":
                 return Arrival(rule, self._enter_under_way(tx, call, rule))
             return Arrival(rule)
@@ -98,13 +108,13 @@ class Effects:
         Returns how long nothing will be due: zero after a landing, None where no call is scheduled.
         """
         with self._database.snapshot() as tx:
-            due_at, now = late_calls.first_due(tx), self._clock.now(tx)
+            due_at, now = keys.first_late_call_due(tx), self._clock.now(tx)
         if due_at is None:
             return None
         if due_at > now:
             return due_at - now
         with self._database.transaction() as tx:
-            call = late_calls.take_due(tx, now)
+            call = keys.take_late_call(tx, now)
             if call is not None:  # Another process may have been faster.
                 self._settle(tx, call, Arrival())
         return timedelta(0)

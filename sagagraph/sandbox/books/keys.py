@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from sagagraph.sandbox.books.answers import Answer
+from sagagraph.sandbox.books.calls import Answer, Call, from_json, to_json
 from sagagraph.sandbox.clock import as_text
 
 
@@ -69,3 +69,23 @@ def is_under_way(tx: sqlite3.Connection, key: str, *, before: int | None, real_n
     """
     rows = tx.execute("SELECT place, pid FROM under_way WHERE key = ? AND until > ?", (key, as_text(real_now))).fetchall()
     return any(psutil.pid_exists(row["pid"]) for row in rows if before is None or row["place"] < before)
+
+
+def schedule_late_call(tx: sqlite3.Connection, call: Call, due_at: datetime) -> None:
+    """`due_at`: by the service's clock."""
+    tx.execute("INSERT INTO late_calls (due_at, call) VALUES (?, ?)", (as_text(due_at), to_json(call)))
+
+
+def first_late_call_due(tx: sqlite3.Connection) -> datetime | None:
+    due_at: str | None = tx.execute("SELECT min(due_at) AS due_at FROM late_calls").fetchone()["due_at"]
+    return None if due_at is None else datetime.fromisoformat(due_at)
+
+
+def take_late_call(tx: sqlite3.Connection, now: datetime) -> Call | None:
+    """Takes the call that has been due the longest; the caller carries it out in the same transaction."""
+    row = tx.execute(
+        "DELETE FROM late_calls WHERE place = (SELECT place FROM late_calls WHERE due_at <= ? ORDER BY due_at, place LIMIT 1)"
+        " RETURNING call",
+        (as_text(now),),
+    ).fetchone()
+    return from_json(row["call"]) if row else None

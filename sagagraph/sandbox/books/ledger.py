@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sagagraph.sandbox.books.answers import unknown
-from sagagraph.sandbox.books.calls import Kind, Labels, VoidCall
+from sagagraph.sandbox.books.calls import Kind, Labels, VoidCall, unknown
 from sagagraph.sandbox.clock import as_text
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 

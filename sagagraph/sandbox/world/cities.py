@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from sagagraph.sandbox.world.original_cities import Original, original_cities
 from sagagraph.sandbox.world.tables import rows
+
+HAVE_FLIGHTS_TO_ALL = frozenset({"LHR", "FRA"})
+"""Cities with flights to all other original cities, so that every pair has a connection."""
+LONG_HAUL_WITHOUT_HUB = (frozenset({"SFO", "BER"}), frozenset({"JFK", "BER"}), frozenset({"BOS", "LIS"}))
+
+
+class Original(NamedTuple):
+    region: str
+    is_hub: bool
+    """Whether intercontinental flights start here."""
+    hotel_level: float
+    """A hotel's price here against the average city."""
+
+
+@cache
+def original_cities() -> dict[str, Original]:
+    """By key, which is the code of their airport."""
+    return {key: Original(region, hub != "", float(level)) for key, region, hub, level in rows("original_cities")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +126,27 @@ def _city(row: list[str], countries: dict[str, Country], airports: dict[str, Air
     # The original cities are placed at their airports, as they always were.
     here = (airport.latitude, airport.longitude) if original else (float(latitude), float(longitude))
     return City(key, name, countries[country], int(population), timezone, *here, airport, railway, original)
+
+
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "’": " ", "‘": " ", "ʻ": " ", "–": "-"})
+_BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
+
+
+def name_key(name: str) -> str:
+    """The name in comparable form: no case, accents or punctuation; empty where it is not in Latin letters."""
+    lower = name.casefold()
+    if not lower.isascii():
+        folded = unicodedata.normalize("NFKD", lower.translate(_LETTERS))
+        lower = "".join(letter for letter in folded if not unicodedata.combining(letter))
+        if not lower.isascii():
+            return ""
+    return _BETWEEN_WORDS.sub(" ", lower).strip()
+
+
+def find_city(name: str) -> City | None:
+    return _by_name().get(name_key(name))
+
+
+@cache
+def _by_name() -> dict[str, City]:
+    return {name_key(city.name): city for city in all_cities()}

@@ -2,18 +2,134 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from sagagraph.sandbox.world.cities import Airport, City
-from sagagraph.sandbox.world.distance import distance_km
+from sagagraph.sandbox.world.cities import (
+    HAVE_FLIGHTS_TO_ALL,
+    LONG_HAUL_WITHOUT_HUB,
+    Airport,
+    City,
+    Original,
+    all_airports,
+    hubs,
+    original_cities,
+)
 from sagagraph.sandbox.world.draws import draw, draw_between, pick
-from sagagraph.sandbox.world.journeys import Departure, departure_minute, journey_id, journey_offer
-from sagagraph.sandbox.world.offers import Offer
-from sagagraph.sandbox.world.prices import journey_factor
-from sagagraph.sandbox.world.routes import LONG_HAUL_KM, Chain, chains, flown_km, has_direct
+from sagagraph.sandbox.world.offers import Departure, Offer, departure_minute, journey_id, journey_offer
+from sagagraph.sandbox.world.prices import distance_km, journey_factor
+
+Chain = tuple[Airport, ...]
+"""Where passengers change, in order of travel."""
+
+LONG_HAUL_KM = 3500
+_SHORTEST_DIRECT_KM, _SHORTEST_LEG_KM = 150, 200
+_CHAINS_TRIED = 3
+_A_CHANGE_KM = 600
+"""The longest detour that is preferred to another change."""
+
+
+def has_direct(one: Airport, other: Airport) -> bool:
+    """Whether there are direct flights: in both directions or in none."""
+    if one.original and other.original:
+        return _is_original_direct(one, one.original, other, other.original)
+    kilometres = distance_km(one, other)
+    return kilometres >= _SHORTEST_DIRECT_KM and (_is_gateway(one, other) or _has_demand(one, other, kilometres))
+
+
+@lru_cache(maxsize=10_000)
+def chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
+    """The best ways to change en route, at most three: with one change at no great detour, otherwise with more."""
+    if origin.original and destination.original:
+        return _original_chains(origin, destination)
+    longest = 1.5 * distance_km(origin, destination) + 1200
+    once: list[Chain] = [(hub,) for hub in _common_hubs(origin, destination)]
+    sensible = [chain for chain in once if flown_km(origin, chain, destination) <= longest]
+    if not sensible and not has_direct(origin, destination):
+        sensible = [*once, *_longer_chains(origin, destination)]
+    sensible.sort(key=lambda chain: (_worth_km(origin, chain, destination), [stop.code for stop in chain]))
+    return tuple(sensible[:_CHAINS_TRIED])
+
+
+def flown_km(origin: Airport, via: Chain, destination: Airport) -> float:
+    return sum(distance_km(*leg) for leg in pairwise((origin, *via, destination)))
+
+
+def _worth_km(origin: Airport, via: Chain, destination: Airport) -> float:
+    return flown_km(origin, via, destination) + _A_CHANGE_KM * len(via)
+
+
+def _longer_chains(origin: Airport, destination: Airport) -> list[Chain]:
+    """Routes with two changes, or with three between the ends of the world."""
+    starts, ends = _hubs_with_direct(origin), _hubs_with_direct(destination)
+    twice = [(a, b) for a in starts for b in ends if a is not b and b in _hubs_with_direct(a) and a is not destination]
+    if twice:
+        return [chain for chain in twice if origin not in chain and destination not in chain]
+    return [(a, hub, b) for a in starts for b in ends for hub in _common_hubs(a, b) if hub not in (origin, destination)]
+
+
+def _common_hubs(one: Airport, other: Airport) -> Iterator[Airport]:
+    served = _hubs_with_direct(other)
+    return (hub for hub in _hubs_with_direct(one) if hub in served and hub is not one and hub is not other)
+
+
+@cache
+def _hubs_with_direct(airport: Airport) -> frozenset[Airport]:
+    return frozenset(hub for hub in hubs() if distance_km(hub, airport) >= _SHORTEST_LEG_KM and has_direct(hub, airport))
+
+
+def _is_gateway(one: Airport, other: Airport) -> bool:
+    """Whether one is where people of the other change: such pairs always have flights, so every airport can be reached."""
+    return (one.is_hub and one in _gateways(other)) or (other.is_hub and other in _gateways(one))
+
+
+@cache
+def _gateways(airport: Airport) -> frozenset[Airport]:
+    """The two nearest hubs, and the nearest one with intercontinental flights."""
+    by_distance = sorted((distance_km(hub, airport), hub.code, hub) for hub in hubs())
+    near = [hub for far, _, hub in by_distance if far >= _SHORTEST_LEG_KM]
+    return frozenset([*near[:2], *[hub for hub in near if hub.is_worldwide_hub][:1]])
+
+
+def _has_demand(one: Airport, other: Airport, kilometres: float) -> bool:
+    if one.is_hub and other.is_hub:
+        both = one.is_worldwide_hub + other.is_worldwide_hub
+        return kilometres <= (4500, 9000, 14_500)[both]
+    chance = draw("direct", *sorted((one.code, other.code)))
+    if one.is_hub or other.is_hub:
+        hub, end = (one, other) if one.is_hub else (other, one)
+        if hub.is_worldwide_hub and end.people >= 1_500_000 and kilometres <= 12_000:
+            return chance < (0.9 if kilometres <= 4000 else 0.5)
+        return end.people >= 200_000 and kilometres <= (4000 if hub.is_worldwide_hub else 2500) and chance < 0.75
+    both_big = min(1.0, (one.people * other.people) ** 0.5 / 2_500_000)
+    return kilometres <= 3000 and chance < 0.7 * both_big * (1 - kilometres / 4000)
+
+
+# -- between the original cities -------------------------------------------------------------------------------------
+
+
+def _is_original_direct(one: Airport, its: Original, other: Airport, others: Original) -> bool:
+    codes = {one.code, other.code}
+    if codes & HAVE_FLIGHTS_TO_ALL:
+        return True
+    if its.region == others.region:
+        return its.is_hub or others.is_hub or draw("direct", *sorted(codes)) < 0.6
+    return (its.is_hub and others.is_hub) or codes in LONG_HAUL_WITHOUT_HUB
+
+
+def _original_chains(origin: Airport, destination: Airport) -> tuple[Chain, ...]:
+    """Through those of their hubs that make the shortest connections."""
+    ends = origin, destination
+    possible = [
+        (hub,)
+        for hub in (all_airports()[code] for code, original in original_cities().items() if original.is_hub)
+        if hub not in ends and all(has_direct(hub, end) and distance_km(hub, end) >= _SHORTEST_LEG_KM for end in ends)
+    ]
+    return tuple(sorted(possible, key=lambda chain: flown_km(origin, chain, destination))[:_CHAINS_TRIED])
+
 
 _CARRIERS = (
     ("Meridian Air", "MD", 1.0),

@@ -3,13 +3,129 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import cache, lru_cache
+from typing import NamedTuple
 
-from sagagraph.sandbox.world.cities import City
+from sagagraph.sandbox.world.cities import City, all_cities
 from sagagraph.sandbox.world.draws import draw, draw_between, pick
-from sagagraph.sandbox.world.journeys import Departure, departure_minute, journey_id, journey_offer
-from sagagraph.sandbox.world.offers import Offer
-from sagagraph.sandbox.world.prices import journey_factor
-from sagagraph.sandbox.world.railways import Line, Railway, line_between
+from sagagraph.sandbox.world.offers import Departure, Offer, departure_minute, journey_id, journey_offer
+from sagagraph.sandbox.world.prices import Place, Spot, distance_km, journey_factor
+
+
+class Railway(NamedTuple):
+    name: str
+    code: str
+    speed_kmh: int
+    """Of a whole journey, stops included."""
+    price_level: float
+
+
+class Service(NamedTuple):
+    """How trains of some networks run."""
+
+    railways: tuple[Railway, Railway]
+    farthest_km: int
+
+
+class Line(NamedTuple):
+    service: Service
+    kilometres: float
+
+
+class _Landfall(NamedTuple):
+    """Where a journey from a city reaches the mainland: in the city itself, or at the end of an island's tunnel or bridge."""
+
+    network: str
+    country: str
+    spot: Place
+    kilometres: float
+    """From the city to there."""
+
+
+_EUROPEAN = Service((Railway("EuroExpress", "EX", 170, 1.0), Railway("InterLink", "IL", 140, 0.8)), 900)
+_BULLET = Service((Railway("Bullet Line", "BL", 230, 1.1), Railway("Rapid Rail", "RR", 150, 0.7)), 1000)
+_REGIONAL = Service((Railway("Crossland", "CL", 100, 0.7), Railway("Valley Railways", "VR", 85, 0.55)), 800)
+_SLOW = Service((Railway("Long Mail", "LM", 65, 0.4), Railway("Day Express", "DE", 75, 0.55)), 800)
+_SERVICES = {
+    **dict.fromkeys(("Europe", "Great Britain", "Scandinavia", "Finland"), _EUROPEAN),
+    **dict.fromkeys(("China", "Japan", "Korea", "Taiwan"), _BULLET),
+    **dict.fromkeys(("India", "Pakistan", "Bangladesh", "Sri Lanka", "Vietnam", "Cambodia", "Myanmar", "Mongolia"), _SLOW),
+    **dict.fromkeys(("New Zealand", "New Zealand, South Island", "Cuba", "Argentina", "Tunisia"), _SLOW),
+    **dict.fromkeys(("Nigeria", "Ethiopia", "Kenya", "Tanzania", "South Africa"), _SLOW),
+}
+"""By network; all others are regional."""
+_MEETING = (frozenset({"Europe", "South-eastern Europe"}), frozenset({"Europe", "Baltic"}))
+"""Networks onto which trains continue."""
+_CROSSINGS = {
+    "Great Britain": ("FR", Spot(51.1, 1.2)),  # the Channel Tunnel
+    "Scandinavia": ("DK", Spot(55.57, 12.85)),  # the Øresund Bridge
+}
+_SHORTEST_KM = 15
+_DETOUR_BY_A_THIRD_COUNTRY = 1.2
+
+
+@lru_cache(maxsize=10_000)
+def line_between(one: City, other: City) -> Line | None:
+    """The same in both directions; None where no train could run."""
+    if one is other or not one.railway or not other.railway:
+        return None
+    if one.original and other.original:
+        # Between the original cities trains run as they always did.
+        kilometres = distance_km(one, other)
+        runs = one.original.region == other.original.region == "Europe" and kilometres < _EUROPEAN.farthest_km
+        return Line(_EUROPEAN, kilometres) if runs else None
+    on_land = _kilometres_on_land(one, other)
+    service = min(_service(one), _service(other), key=lambda each: each.railways[0].speed_kmh)
+    return Line(service, on_land) if on_land is not None and _SHORTEST_KM <= on_land <= service.farthest_km else None
+
+
+def _service(city: City) -> Service:
+    return _SERVICES.get(city.railway, _REGIONAL)
+
+
+def _kilometres_on_land(one: City, other: City) -> float | None:
+    """None where a sea lies between them, or trains of one network do not continue into the other."""
+    crosses = one.railway != other.railway
+    start, end = _landfall(one, crosses), _landfall(other, crosses)
+    meet = start.network == end.network or {start.network, end.network} in _MEETING
+    if not meet or not _is_joined(start, end):
+        return None
+    return start.kilometres + distance_km(start.spot, end.spot) + end.kilometres
+
+
+def _landfall(city: City, crosses: bool) -> _Landfall:
+    if crosses and city.railway in _CROSSINGS:
+        country, spot = _CROSSINGS[city.railway]
+        return _Landfall("Europe", country, spot, distance_km(city, spot))
+    return _Landfall(city.railway, city.country.code, city, 0.0)
+
+
+def _is_joined(start: _Landfall, end: _Landfall) -> bool:
+    """Whether they share a country, border on each other, or join through a third nearby; otherwise a sea may intervene."""
+    if start.country == end.country or end.country in _neighbours(start.country):
+        return True
+    longest = _DETOUR_BY_A_THIRD_COUNTRY * distance_km(start.spot, end.spot)
+    return any(
+        distance_km(start.spot, city) + distance_km(city, end.spot) <= longest
+        for third in _neighbours(start.country) & _neighbours(end.country)
+        for city in _cities_with_trains().get(third, ())
+    )
+
+
+def _neighbours(country: str) -> frozenset[str]:
+    cities = _cities_with_trains()[country]
+    return cities[0].country.neighbours
+
+
+@cache
+def _cities_with_trains() -> dict[str, list[City]]:
+    """By country."""
+    found: dict[str, list[City]] = {}
+    for city in all_cities():
+        if city.railway:
+            found.setdefault(city.country.code, []).append(city)
+    return found
+
 
 _TRACK_PER_KM = 1.2
 """Rails are longer than the great circle."""

@@ -21,7 +21,7 @@ from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse
 
 from sagagraph import __version__
-from sagagraph.planning.processes import in_processes
+from sagagraph.planning.background import in_processes
 from sagagraph.registry import entries
 from sagagraph.settings import Settings
 from sagagraph.sockets import listen, stopped_by_signals, url_of

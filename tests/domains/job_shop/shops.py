@@ -7,10 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sagagraph.domains.job_shop.plan import Schedule, Slot
-from sagagraph.domains.job_shop.planning.dispatching import dispatched
+from sagagraph.domains.job_shop.planning.planner import dispatched
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
-from sagagraph.domains.job_shop.request import JobShop, Step
+from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, Step
 from sagagraph.planning.budget import Budget
 
 Json = dict[str, Any]

@@ -14,15 +14,13 @@ from hypothesis import strategies as st
 
 from benchmarks.jobshop.generator import generate
 from sagagraph.domains.job_shop.instances import parse_problem
-from sagagraph.domains.job_shop.planning.bound import makespan_bound
-from sagagraph.domains.job_shop.planning.dispatching import dispatched, first_schedule
-from sagagraph.domains.job_shop.planning.planner import Planned, plan
+from sagagraph.domains.job_shop.planning.planner import Planned, dispatched, first_schedule, plan
 from sagagraph.domains.job_shop.planning.tabu import improved
-from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.planning.workload import makespan_bound, schedule_of, workload_of
 from sagagraph.domains.job_shop.request import JobShop
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
-from sagagraph.planning.one_machine import interrupted
+from sagagraph.planning.cp_sat import interrupted
 from tests.domains.job_shop.shops import THREE, enough, rows, shops, shortest
 from tests.domains.job_shop.test_instances import NEEDS_DATA
 

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from benchmarks.jobshop.generator import generate, strikes
 from sagagraph.domains.job_shop.parsing import parse_events
-from sagagraph.domains.job_shop.plan import Schedule, Slot, makespan
+from sagagraph.domains.job_shop.planning.progress import Stuck
 from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, recompute, repair
-from sagagraph.domains.job_shop.planning.shifting import Stuck
-from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 from tests.domains.job_shop.shops import THREE, Json, enough, events_for, least_weight, quick, rows, shop, shops

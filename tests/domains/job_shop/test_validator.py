@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from benchmarks.jobshop.generator import generate
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
-from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.parsing import parse_events, parse_schedule
-from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import Event, JobShop
 from sagagraph.domains.job_shop.rules.case import Case, History
 from sagagraph.domains.job_shop.rules.validator import CONCERNS, validate_schedule
 from sagagraph.errors import InvalidInputError

@@ -11,11 +11,10 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sagagraph.domains.recipes.actions.kitchen import Kitchen
+from sagagraph.domains.recipes.actions import Kitchen
 from sagagraph.domains.recipes.domain import Cooking
-from sagagraph.domains.recipes.files import shipped
-from sagagraph.domains.recipes.parsing import parse_meal
 from sagagraph.domains.recipes.plan import Plan
+from sagagraph.domains.recipes.request import parse_meal, shipped
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.errors import UnknownSagaError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph

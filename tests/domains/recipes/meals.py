@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.recipes.parsing import parse_meal
-from sagagraph.domains.recipes.request import Meal
+from sagagraph.domains.recipes.request import Meal, parse_meal
 
 Json = dict[str, Any]
 NEEDS_DATA = pytest.mark.skipif("SAGAGRAPH_DATA" not in os.environ, reason="SAGAGRAPH_DATA names no folder of benchmark data")

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.recipes.actions.kitchen import Kitchen
+from sagagraph.domains.recipes.actions import Kitchen
 from sagagraph.domains.recipes.domain import Cooking
-from sagagraph.domains.recipes.files import shipped
-from sagagraph.domains.recipes.page.page import RecipesPage
-from sagagraph.domains.recipes.parsing import parse_meal
+from sagagraph.domains.recipes.page import RecipesPage
 from sagagraph.domains.recipes.plan import Row
+from sagagraph.domains.recipes.request import parse_meal, shipped
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.errors import InvalidInputError
 from sagagraph.graph.planning_graph import planning_graph

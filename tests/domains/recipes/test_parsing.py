@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sagagraph.domains.recipes.parsing import document_of, parse_meal, parse_plan
+from sagagraph.domains.recipes.plan import parse_plan
+from sagagraph.domains.recipes.request import parse_meal
 from sagagraph.errors import InvalidInputError
 from tests.domains.recipes.meals import PAPER, recipe, step
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.quick
 
 def test_what_is_written_is_read() -> None:
     meal = parse_meal({"recipes": PAPER, "cooks": 2, "warm": {"Baked-Potato": "5 min"}})
-    assert parse_meal(document_of(meal)) == meal
+    assert parse_meal(meal.document()) == meal
 
 
 @pytest.mark.parametrize(

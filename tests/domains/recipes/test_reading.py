@@ -10,26 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.recipes.reading import agreement, measured
-from sagagraph.domains.recipes.parsing import parse_meal
-from sagagraph.domains.recipes.text.reading import read_meal
+from sagagraph.domains.recipes.text import read_meal
 from sagagraph.errors import InvalidInputError
 
 
 def test_brackets_correct_what_the_words_are_taken_to_mean() -> None:
-    steps = parse_meal(
-        read_meal("Stew\nStir the stew (10 min, alone)\nBake it (20 min, by hand)\nChop herbs (3 min, in one go)")
-    ).steps
+    steps = read_meal("Stew\nStir the stew (10 min, alone)\nBake it (20 min, by hand)\nChop herbs (3 min, in one go)").steps
     assert [step.is_autonomous for step in steps.values()] == [True, False, False]
     assert [step.is_interruptible for step in steps.values()] == [False, False, False]
-    assert parse_meal(read_meal("Stew\nChop herbs (3 min)")).steps["Stew", 0].is_interruptible
+    assert read_meal("Stew\nChop herbs (3 min)").steps["Stew", 0].is_interruptible
 
 
 def test_two_recipes_and_a_constraint_on_a_named_step() -> None:
-    meal = parse_meal(
-        read_meal(
-            "A\n1) Melt butter (2 min)\n2) Peel pears (5 min)\n3) Pour it within 3 min of step 1 (1 min)\n\n"
-            "B\n- Wash rice (1 min)"
-        )
+    meal = read_meal(
+        "A\n1) Melt butter (2 min)\n2) Peel pears (5 min)\n3) Pour it within 3 min of step 1 (1 min)\n\nB\n- Wash rice (1 min)"
     )
     assert list(meal.recipes) == ["A", "B"]
     assert dict(meal.steps["A", 2].within) == {0: 180}
@@ -54,7 +48,7 @@ def test_what_is_missing_is_asked_for(text: str, said: str) -> None:
 @given(st.text(max_size=300))
 def test_any_text_is_a_meal_or_a_question(text: str) -> None:
     try:
-        parse_meal(read_meal(f"Name\n{text}"))
+        read_meal(f"Name\n{text}")
     except InvalidInputError as exc:
         told = str(exc)
     else:

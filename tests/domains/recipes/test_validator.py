@@ -9,11 +9,8 @@ import pytest
 
 from benchmarks.recipes.official import judged, pairs
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
-from sagagraph.domains.recipes.files import pairs_in
-from sagagraph.domains.recipes.parsing import parse_meal
-from sagagraph.domains.recipes.planning.planner import plan_meal
-from sagagraph.domains.recipes.planning.situation import Situation
-from sagagraph.domains.recipes.request import Meal
+from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
+from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget
 from sagagraph.validators import concern
@@ -180,7 +177,7 @@ def test_the_official_evaluator_agrees_on_meals_at_random() -> None:
 def _planned(document: Any, *, without: bool) -> Rows:
     meal = parse_meal(document)
     planned = plan_meal(Situation(meal.without_time_constraints() if without else meal), Budget.of(20)).plan
-    return [list(row) for row in planned or ()]
+    return [list(row) for row in planned]
 
 
 def test_the_shipped_pairs_are_planned_and_judged() -> None:

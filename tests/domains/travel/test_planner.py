@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
+from sagagraph.domains.travel.money import Converted
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.planning.market import gather
 from sagagraph.domains.travel.planning.planner import Infeasible, choose, propose
-from sagagraph.domains.travel.rates import Converted
 from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Stop, Weekday, Window
 from sagagraph.domains.travel.rules.validator import validate_itinerary
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sagagraph.domains.travel.money import Converted
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.rates import Converted
 from sagagraph.domains.travel.request import ANY_HOURS, Direct, Hours, JourneyHours, Stop, Weekday, Window
 from sagagraph.domains.travel.rules.validator import validate_itinerary, validate_raw
 from sagagraph.errors import InvalidInputError

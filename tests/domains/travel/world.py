@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from sagagraph.domains.travel.cities import City, Gazetteer
+from sagagraph.domains.travel.money import Rates
 from sagagraph.domains.travel.offers import Cancellation, FlightOffer, HotelOffer, Offer, TrainOffer
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.rates import Rates
 from sagagraph.domains.travel.request import Direct, Stop, TripRequest, Window
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies
 
 from sagagraph.sandbox.books.stock import as_others_left_it
-from sagagraph.sandbox.world.cities import City, all_cities
-from sagagraph.sandbox.world.city_search import find_city
+from sagagraph.sandbox.world.cities import City, all_cities, find_city
 from sagagraph.sandbox.world.questions import JourneyQuestion, StayQuestion
 from tests.sandbox.caller import code
 from tests.sandbox.conftest import Open

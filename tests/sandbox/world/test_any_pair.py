@@ -10,12 +10,11 @@ from itertools import pairwise
 
 from hypothesis import given, settings, strategies
 
-from sagagraph.sandbox.world.cities import City, all_airports, all_cities
-from sagagraph.sandbox.world.city_search import find_city
-from sagagraph.sandbox.world.distance import distance_km
+from sagagraph.sandbox.world.cities import City, all_airports, all_cities, find_city
+from sagagraph.sandbox.world.flights import chains, has_direct
 from sagagraph.sandbox.world.offers import Offer
+from sagagraph.sandbox.world.prices import distance_km
 from sagagraph.sandbox.world.questions import JourneyQuestion, StayQuestion, find_offer
-from sagagraph.sandbox.world.routes import chains, has_direct
 
 CITIES = strategies.sampled_from(all_cities())
 DAYS = strategies.dates(date(2024, 1, 1), date(2030, 12, 30))

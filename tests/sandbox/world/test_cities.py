@@ -5,11 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies
 
-from sagagraph.sandbox.world.cities import City, all_cities, cities_by_key, hubs
-from sagagraph.sandbox.world.city_search import find_city, name_key
-from sagagraph.sandbox.world.distance import distance_km
-from sagagraph.sandbox.world.original_cities import original_cities
-from sagagraph.sandbox.world.prices import hotel_level
+from sagagraph.sandbox.world.cities import City, all_cities, cities_by_key, find_city, hubs, name_key, original_cities
+from sagagraph.sandbox.world.prices import distance_km, hotel_level
 
 CITIES = strategies.sampled_from(all_cities())
 

@@ -10,10 +10,9 @@ from itertools import combinations, permutations
 import pytest
 from hypothesis import given, strategies
 
-from sagagraph.sandbox.world.cities import City, all_cities
-from sagagraph.sandbox.world.city_search import find_city
-from sagagraph.sandbox.world.distance import distance_km
+from sagagraph.sandbox.world.cities import City, all_cities, find_city
 from sagagraph.sandbox.world.offers import Offer
+from sagagraph.sandbox.world.prices import distance_km
 from sagagraph.sandbox.world.questions import JourneyQuestion, StayQuestion, find_offer
 
 pytestmark = pytest.mark.quick
@@ -65,7 +64,7 @@ def test_a_city_is_found_in_capitals_or_not() -> None:
 
 def test_another_process_offers_the_same() -> None:
     question = (
-        "from datetime import date; from sagagraph.sandbox.world.city_search import find_city;"
+        "from datetime import date; from sagagraph.sandbox.world.cities import find_city;"
         "from sagagraph.sandbox.world.questions import JourneyQuestion as Q;"
         "offers = Q('flight', find_city('Boston'), find_city('Rome'), date(2025, 6, 10), 1).offers();"
         "print([(offer.offer_id, offer.price) for offer in offers])"

@@ -4,10 +4,8 @@ from datetime import date
 
 import pytest
 
-from sagagraph.sandbox.world.cities import City
-from sagagraph.sandbox.world.city_search import find_city
-from sagagraph.sandbox.world.distance import Spot
-from sagagraph.sandbox.world.prices import journey_factor, season_factor
+from sagagraph.sandbox.world.cities import City, find_city
+from sagagraph.sandbox.world.prices import Spot, journey_factor, season_factor
 from sagagraph.sandbox.world.questions import StayQuestion
 
 

@@ -5,10 +5,9 @@ from itertools import combinations
 
 import pytest
 
-from sagagraph.sandbox.world.cities import City, all_cities
-from sagagraph.sandbox.world.city_search import find_city
+from sagagraph.sandbox.world.cities import City, all_cities, find_city
 from sagagraph.sandbox.world.questions import JourneyQuestion
-from sagagraph.sandbox.world.railways import line_between
+from sagagraph.sandbox.world.trains import line_between
 
 
 def city(name: str) -> City:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sagagraph.cli import render
-from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.instances import FIELD, parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_schedule
-from sagagraph.domains.job_shop.plan import Schedule, Slot, makespan
 from sagagraph.domains.job_shop.planning.planner import plan, status_of
-from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, repair
-from sagagraph.domains.job_shop.planning.shifting import Stuck
+from sagagraph.domains.job_shop.planning.progress import Stuck
+from sagagraph.domains.job_shop.planning.repair import EditRadius, edit_radius, repair
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
-from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file, text_file, write_json
@@ -32,7 +29,7 @@ def solve(file: Path, seconds: float, out: Path | None, *, as_json: bool) -> int
     planned = plan(workload, budget)
     document = _schedule_json(schedule_of(workload, planned.starts), planned.lower_bound)
     if not as_json:
-        render.stderr.print(_makespan_in_words(planned.makespan, planned.lower_bound), markup=False)
+        _tell(_makespan_in_words(planned.makespan, planned.lower_bound))
     return _end(document, validate_schedule(problem, document), out)
 
 
@@ -48,9 +45,13 @@ def mend(file: Path, schedule: Path, event: list[Path], seconds: float, out: Pat
     answer = repair(problem, old, events, budget, known)
     if isinstance(answer, Stuck):
         return _tell_stuck(answer, as_json=as_json)
+    radius, bound = answer.edit_radius, answer.lower_bound
     if not as_json:
-        _tell_repair(old, answer)
-    document = _repaired_json(old, answer)
+        _tell(f"{_makespan_in_words(answer.makespan, bound)}; it was {makespan(old)}")
+        _tell(f"{radius.operations} steps of {radius.jobs} jobs begin at another time, by {radius.displacement} in all")
+    waiting = {"makespan": makespan(answer.waiting), "edit_radius": asdict(edit_radius(old, answer.waiting))}
+    document = _schedule_json(answer.schedule, bound)
+    document |= {"edit_radius": asdict(radius), "waiting": waiting, "least": answer.is_least}
     return _end(document, validate_schedule(problem, document, events, against=said), out)
 
 
@@ -62,10 +63,8 @@ def _known(problem: JobShop, said: Any, events: tuple[Event, ...]) -> int:
         verdict = validate_schedule(problem, said, events[:known], remembered=remembered)
         if verdict.is_valid:
             return known
-    raise InvalidInputError(
-        f"is not right before any of these events: {verdict.violations[0].message if verdict.violations else verdict.reason}",
-        field="SCHEDULE",
-    )
+    why = verdict.violations[0].message if verdict.violations else verdict.reason
+    raise InvalidInputError(f"is not right before any of these events: {why}", field="SCHEDULE")
 
 
 # -- telling ---------------------------------------------------------------------------------------------------------
@@ -83,49 +82,26 @@ def _end(document: dict[str, Any], verdict: Verdict, out: Path | None) -> int:
 
 def _schedule_json(schedule: Schedule, lower_bound: int) -> dict[str, Any]:
     ends = makespan(schedule)
-    status = status_of(ends, lower_bound)
-    slots = [_slot_json(slot) for slot in schedule.values()]
-    return {"makespan": ends, "lower_bound": lower_bound, "status": status.value, "schedule": slots}
-
-
-def _slot_json(slot: Slot) -> dict[str, int]:
-    return {"job": slot.job, "step": slot.step, "machine": slot.machine, "start": slot.start, "end": slot.end}
-
-
-def _repaired_json(old: Schedule, repaired: Repaired) -> dict[str, Any]:
-    waiting = repaired.waiting
-    return {
-        **_schedule_json(repaired.schedule, repaired.lower_bound),
-        "edit_radius": asdict(repaired.edit_radius),
-        "waiting": {"makespan": makespan(waiting), "edit_radius": asdict(edit_radius(old, waiting))},
-        "least": repaired.is_least,
-    }
+    slots = [slot.model_dump() for slot in schedule.values()]
+    return {"makespan": ends, "lower_bound": lower_bound, "status": status_of(ends, lower_bound).value, "schedule": slots}
 
 
 def _tell_stuck(stuck: Stuck, *, as_json: bool) -> int:
-    conflict = [_conflict_json(machine, slots) for machine, slots in stuck.by_machine.items()]
-    for each in conflict if not as_json else ():
-        render.stderr.print(each["sentence"], markup=False)
+    conflict: list[dict[str, Any]] = []
+    for machine, slots in stuck.by_machine.items():
+        names = ", ".join(f"job {slot.job} step {slot.step}" for slot in slots)
+        sentence = f"machine {machine} does not come back, and is still needed by {names}"
+        if not as_json:
+            _tell(sentence)
+        steps = [{"job": slot.job, "step": slot.step} for slot in slots]
+        conflict.append({"sentence": sentence, "machine": machine, "steps": steps})
     nothing: dict[str, Any] = {"makespan": None, "lower_bound": None, "status": "infeasible", "schedule": []}
     render.print_json({**nothing, "edit_radius": asdict(EditRadius(0, 0, 0)), "verdict": "INVALID", "conflict": conflict})
     return 1
 
 
-def _conflict_json(machine: int, slots: list[Slot]) -> Mapping[str, Any]:
-    names = ", ".join(f"job {slot.job} step {slot.step}" for slot in slots)
-    return {
-        "sentence": f"machine {machine} does not come back, and is still needed by {names}",
-        "machine": machine,
-        "steps": [{"job": slot.job, "step": slot.step} for slot in slots],
-    }
-
-
-def _tell_repair(old: Schedule, repaired: Repaired) -> None:
-    radius = repaired.edit_radius
-    render.stderr.print(f"{_makespan_in_words(repaired.makespan, repaired.lower_bound)}; it was {makespan(old)}", markup=False)
-    render.stderr.print(
-        f"{radius.operations} steps of {radius.jobs} jobs begin at another time, by {radius.displacement} in all", markup=False
-    )
+def _tell(sentence: str) -> None:
+    render.stderr.print(sentence, markup=False)
 
 
 def _makespan_in_words(ends: int, lower_bound: int) -> str:

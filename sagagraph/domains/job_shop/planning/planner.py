@@ -6,18 +6,139 @@ Rules make a first schedule; exchanging neighbours improves it; CP-SAT proves sm
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from heapq import heapify, heappop, heappush
+from itertools import pairwise, product
+from typing import Final
 
-from sagagraph.domains.job_shop.planning.bound import makespan_bound
-from sagagraph.domains.job_shop.planning.dispatching import first_schedule
-from sagagraph.domains.job_shop.planning.model import shortest
+from ortools.sat.python import cp_model
+
 from sagagraph.domains.job_shop.planning.tabu import improved
-from sagagraph.planning.cp_sat import Status
+from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makespan_bound
+from sagagraph.planning.budget import Budget
+from sagagraph.planning.cp_sat import Status, proven_bound, solver_with
 
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.planning.workload import Starts, Workload
-    from sagagraph.planning.budget import Budget
+
+def first_schedule(workload: Workload, budget: Budget) -> Starts:
+    """Return the best schedule of a few rules; there is always one, however little time there is."""
+    most_work_left = [-(tail + task.duration) for task, tail in zip(workload.tasks, workload.tails, strict=True)]
+    longest_rest = [-tail for tail in workload.tails]
+    shortest = [task.duration for task in workload.tasks]
+    in_order = list(workload.heads)
+    best = dispatched(workload, most_work_left)
+    for rule in (longest_rest, in_order, shortest):
+        if not budget.left:
+            break
+        best = min(best, dispatched(workload, rule), key=workload.ends)
+    return best
+
+
+def dispatched(workload: Workload, rule: Sequence[int]) -> Starts:
+    """Schedule by `rule`, a number for each task; the least goes first."""
+    tasks, follows = workload.tasks, workload.follows
+    starts = [0] * len(tasks)
+    waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    free_from: dict[int, int] = defaultdict(int)
+    coming = [(task.release, place) for place, task in enumerate(tasks) if not follows[place]]
+    heapify(coming)
+    freed: list[tuple[int, int]] = []
+    while coming or freed:
+        now = min(each[0][0] for each in (coming, freed) if each)
+        asked: set[int] = set()
+        while coming and coming[0][0] == now:
+            place = heappop(coming)[1]
+            heappush(waiting[tasks[place].machine], (rule[place], place))
+            asked.add(tasks[place].machine)
+        while freed and freed[0][0] == now:
+            asked.add(heappop(freed)[1])
+        for machine in sorted(asked):
+            if waiting[machine] and free_from[machine] <= now:
+                place = heappop(waiting[machine])[1]
+                starts[place], free_from[machine] = now, now + tasks[place].duration
+                heappush(freed, (free_from[machine], machine))
+                if place + 1 < len(tasks) and follows[place + 1]:
+                    heappush(coming, (max(free_from[machine], tasks[place + 1].release), place + 1))
+    return starts
+
+
+_TASKS_A_SECOND: Final = 5_000
+"""Are modelled, about."""
+
+Groups = Mapping[int, Sequence[Sequence[int]]]
+"""For each machine its tasks: inside a group in any order, one group after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    workload: Workload
+    cp: cp_model.CpModel
+    starts: tuple[cp_model.IntVar, ...]
+    makespan: cp_model.IntVar
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    starts: Starts
+    value: int
+    bound: int
+    """Lower bound of every answer to the same question."""
+
+
+def modelled(workload: Workload, latest: int, groups: Groups | None = None) -> Model:
+    """Model all schedules that end by `latest`; without `groups`, every machine's tasks may be in any order."""
+    cp = cp_model.CpModel()
+    heads, tails = workload.heads, workload.tails
+    starts = tuple(
+        cp.new_int_var(heads[n], latest - tails[n] - task.duration, f"job {task.job} step {task.step}")
+        for n, task in enumerate(workload.tasks)
+    )
+    makespan = cp.new_int_var(workload.begun_until, latest, "makespan")
+    for n, task in enumerate(workload.tasks):
+        if workload.follows[n]:
+            cp.add(starts[n] >= starts[n - 1] + workload.tasks[n - 1].duration)
+        cp.add(makespan >= starts[n] + task.duration)
+    for row in (groups or {machine: (places,) for machine, places in workload.on_machine.items()}).values():
+        for group in row:
+            if len(group) > 1:
+                durations = ((n, workload.tasks[n].duration) for n in group)
+                cp.add_no_overlap(cp.new_fixed_size_interval_var(starts[n], took, f"task {n}") for n, took in durations)
+        for before, later in pairwise(row):
+            for first, second in product(before, later):
+                cp.add(starts[second] >= starts[first] + workload.tasks[first].duration)
+    return Model(workload, cp, starts, makespan)
+
+
+def least(model: Model, aim: cp_model.LinearExprT, known: Starts, budget: Budget) -> Answer | None:
+    """Minimise `aim`, starting from a known schedule. None: time ran out before anything was found."""
+    for variable, start in zip(model.starts, known, strict=True):
+        model.cp.add_hint(variable, start)
+    model.cp.add_hint(model.makespan, model.workload.ends(known))
+    model.cp.minimize(aim)
+    solver = solver_with(budget)
+    status = solver.solve(model.cp)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return None
+    value = round(solver.objective_value)
+    bound = value if status == cp_model.OPTIMAL else proven_bound(solver)
+    return Answer(tuple(solver.value(each) for each in model.starts), value, bound)
+
+
+def is_time_for(workload: Workload, budget: Budget) -> bool:
+    """Tell whether there is time to make a model at all."""
+    return budget.left > len(workload.tasks) / _TASKS_A_SECOND
+
+
+def shortest(workload: Workload, known: Starts, bound: int, budget: Budget) -> tuple[Starts, int]:
+    """Return a schedule no longer than the known one, and a lower bound."""
+    if workload.ends(known) == bound or not is_time_for(workload, budget):
+        return known, bound
+    model = modelled(workload, workload.ends(known))
+    model.cp.add(model.makespan >= bound)
+    answer = least(model, model.makespan, known, budget)
+    return (known, bound) if answer is None else (answer.starts, max(bound, answer.bound))
+
 
 MOST_MODELLED: Final = 5_000
 """Tasks: models of more than these take longer to build and hold more memory than they are worth."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
-from typing import TYPE_CHECKING
+from math import inf, isinf
 
-from sagagraph.domains.job_shop.events import DurationChanged, MachineDown
-
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.events import Event
-    from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Schedule, Slot
 
 
 @dataclass(frozen=True)
@@ -66,3 +62,37 @@ class Progress:
             if isinstance(event, DurationChanged):
                 changes.setdefault((event.job, event.step), []).append(event)
         return changes
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Steps that cannot be done, because their machine does not come back."""
+
+    slots: tuple[Slot, ...]
+
+    @property
+    def by_machine(self) -> dict[int, list[Slot]]:
+        machines: dict[int, list[Slot]] = {}
+        for slot in sorted(self.slots, key=lambda slot: (slot.machine, slot.job, slot.step)):
+            machines.setdefault(slot.machine, []).append(slot)
+        return machines
+
+
+def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
+    """Shift a schedule that was right before `now`. What began before then stands."""
+    made: dict[tuple[int, int], Slot] = {}
+    stuck: list[Slot] = []
+    job_free: dict[int, float] = defaultdict(int)
+    machine_free: dict[int, float] = defaultdict(int)
+    # Each step comes after those that it waits for.
+    for slot in sorted(schedule.values(), key=lambda slot: (slot.start, slot.end, slot.step, slot.job)):
+        start: float = slot.start
+        if start >= now:
+            start = max(start, job_free[slot.job], machine_free[slot.machine], progress.free_from(slot.machine))
+        end = start if isinf(start) else progress.end(slot.job, slot.step, int(start))
+        if isinf(end):
+            stuck.append(slot)
+            continue
+        job_free[slot.job] = machine_free[slot.machine] = end
+        made[slot.job, slot.step] = slot.model_copy(update={"start": int(start), "end": int(end)})
+    return Stuck(tuple(stuck)) if stuck else made

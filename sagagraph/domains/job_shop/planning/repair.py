@@ -11,28 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sagagraph.domains.job_shop.plan import makespan
-from sagagraph.domains.job_shop.planning.bound import makespan_bound
-from sagagraph.domains.job_shop.planning.dispatching import dispatched
-from sagagraph.domains.job_shop.planning.model import is_time_for, least, modelled
-from sagagraph.domains.job_shop.planning.planner import MOST_MODELLED
+from sagagraph.domains.job_shop.planning.planner import MOST_MODELLED, Groups, dispatched, is_time_for, least, modelled
 from sagagraph.domains.job_shop.planning.planner import plan as plan_anew
-from sagagraph.domains.job_shop.planning.progress import Progress
-from sagagraph.domains.job_shop.planning.shifting import Stuck, shifted
-from sagagraph.domains.job_shop.planning.stability import Promise, kept
+from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted
+from sagagraph.domains.job_shop.planning.stability import Standing, kept
 from sagagraph.domains.job_shop.planning.tabu import improved
-from sagagraph.domains.job_shop.planning.workload import Task, Workload, schedule_of
-
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.events import Event
-    from sagagraph.domains.job_shop.plan import Schedule
-    from sagagraph.domains.job_shop.planning.model import Groups
-    from sagagraph.domains.job_shop.planning.workload import Starts
-    from sagagraph.domains.job_shop.request import JobShop
-    from sagagraph.planning.budget import Budget
+from sagagraph.domains.job_shop.planning.workload import Starts, Task, Workload, makespan_bound, schedule_of
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
+from sagagraph.planning.budget import Budget
 
 _FIRST_NEIGHBOURHOOD: Final = 20
 _GROWTH: Final = 2
@@ -65,38 +53,6 @@ class Repaired:
     """The schedule as it would be if everything had simply waited."""
     is_least: bool
     """Whether it is proven that no repair weighs less."""
-
-
-@dataclass(frozen=True)
-class Standing:
-    """The state of things at the latest event."""
-
-    workload: Workload
-    """Everything that has not begun."""
-    promised: Starts
-    """When its tasks were to begin."""
-    promised_end: int
-    begun: Schedule
-    waiting: Schedule
-
-    @cached_property
-    def waited(self) -> Starts:
-        """Return when the tasks of the workload begin if everything simply waits."""
-        return tuple(self.waiting[task.job, task.step].start for task in self.workload.tasks)
-
-    @property
-    def promise(self) -> Promise:
-        return Promise(self.workload, self.promised, self.promised_end, self.weight, self.workload.ends(self.waited))
-
-    def weight(self, starts: Starts) -> int:
-        moved = sum(abs(start - was) for start, was in zip(starts, self.promised, strict=True))
-        return moved + len(starts) * max(0, self.workload.ends(starts) - self.promised_end)
-
-    @cached_property
-    def least_weight(self) -> int:
-        """Return a lower bound of every repair's weight."""
-        moved = sum(max(0, head - was) for head, was in zip(self.workload.heads, self.promised, strict=True))
-        return moved + len(self.promised) * max(0, makespan_bound(self.workload) - self.promised_end)
 
 
 def standing(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], known: int = 0) -> Standing | Stuck:
@@ -152,7 +108,7 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
             if len(places) == len(best):
                 least = max(least, bound)
     if stands.weight(best) > least:
-        best = kept(stands.promise, [best], budget)
+        best = kept(stands, [best], budget)
     return _told(stands, schedule, best, is_least=stands.weight(best) == least)
 
 
@@ -163,12 +119,12 @@ def _by_order(stands: Standing, budget: Budget) -> Starts:
     workload, best = stands.workload, stands.waited
     if stands.weight(best) == stands.least_weight:
         return best
-    best = kept(stands.promise, [best, dispatched(workload, stands.promised)], budget.part(budget.left * _AT_FIRST))
+    best = kept(stands, [best, dispatched(workload, stands.promised)], budget.part(budget.left * _AT_FIRST))
     in_time = max(stands.promised_end, makespan_bound(workload))
     if workload.ends(best) <= in_time:
         return best
     shorter = improved(workload, best, budget.part(budget.left * _TO_BE_IN_TIME), in_time)
-    return kept(stands.promise, [best, shorter], budget.part(budget.left * _SHARE))
+    return kept(stands, [best, shorter], budget.part(budget.left * _SHARE))
 
 
 def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:
@@ -198,9 +154,8 @@ def _neighbourhoods(stands: Standing, budget: Budget) -> Iterator[tuple[frozense
 
 def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Budget) -> tuple[Starts, int]:
     """Return the best repair in this neighbourhood, and its lower bound."""
-    workload = stands.workload
-    latest = workload.ends(stands.waited)
-    model = modelled(workload, latest, _groups(workload, known, places))
+    latest = stands.latest
+    model = modelled(stands.workload, latest, _groups(stands.workload, known, places))
     cp, moved = model.cp, []
     for start, was in zip(model.starts, stands.promised, strict=True):
         by = cp.new_int_var(0, max(latest, was), "")
@@ -215,15 +170,13 @@ def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Bu
 
 def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups:
     """Group each machine's tasks: the neighbourhood's in any order, between those before and those after them."""
-    groups: dict[int, list[list[int]]] = {}
-    for machine, tasks in workload.on_machine.items():
-        row: list[list[int]] = []
-        for n in sorted(tasks, key=lambda n: (known[n], known[n] + workload.tasks[n].duration, workload.tasks[n].step, n)):
-            if row and n in places and row[-1][0] in places:
-                row[-1].append(n)
-            else:
-                row.append([n])
-        groups[machine] = row
+    groups: dict[int, list[list[int]]] = {machine: [] for machine in workload.on_machine}
+    for n in workload.sequence(known):
+        row = groups[workload.tasks[n].machine]
+        if row and n in places and row[-1][0] in places:
+            row[-1].append(n)
+        else:
+            row.append([n])
     return groups
 
 
@@ -231,11 +184,9 @@ def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups
 
 
 def _told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool) -> Repaired:
-    made = {**stands.begun, **schedule_of(stands.workload, starts)}
-    in_file_order = {key: made[key] for key in sorted(made)}
-    radius = edit_radius(schedule, in_file_order)
-    bound = makespan_bound(stands.workload)
-    return Repaired(in_file_order, makespan(made), bound, radius, stands.waiting, is_least)
+    made = dict(sorted({**stands.begun, **schedule_of(stands.workload, starts)}.items()))
+    bound, radius = makespan_bound(stands.workload), edit_radius(schedule, made)
+    return Repaired(made, makespan(made), bound, radius, stands.waiting, is_least)
 
 
 def edit_radius(old: Schedule, new: Schedule) -> EditRadius:

@@ -7,62 +7,84 @@ later than necessary, and otherwise as was promised.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.planning.workload import Starts, Workload
-    from sagagraph.planning.budget import Budget
+from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makespan_bound
+from sagagraph.domains.job_shop.request import Schedule
+from sagagraph.planning.budget import Budget
 
 _FURTHEST: Final = 3
 """Past so many tasks of its machine a late one may go ahead at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
+@dataclass(frozen=True)
+class Standing:
+    """The state of things at the latest event."""
+
     workload: Workload
-    starts: Starts
-    end: int
-    weight: Callable[[Starts], int]
-    latest: int
-    """Nothing ends later than this."""
+    """Everything that has not begun."""
+    promised: Starts
+    """When its tasks were to begin."""
+    promised_end: int
+    begun: Schedule
+    waiting: Schedule
+
+    @cached_property
+    def waited(self) -> Starts:
+        """Return when the tasks of the workload begin if everything simply waits."""
+        return tuple(self.waiting[task.job, task.step].start for task in self.workload.tasks)
+
+    @cached_property
+    def latest(self) -> int:
+        """Return when the last step ends then: no repair ends later."""
+        return self.workload.ends(self.waited)
+
+    def weight(self, starts: Starts) -> int:
+        moved = sum(abs(start - was) for start, was in zip(starts, self.promised, strict=True))
+        return moved + len(starts) * max(0, self.workload.ends(starts) - self.promised_end)
+
+    @cached_property
+    def least_weight(self) -> int:
+        """Return a lower bound of every repair's weight."""
+        moved = sum(max(0, head - was) for head, was in zip(self.workload.heads, self.promised, strict=True))
+        return moved + len(self.promised) * max(0, makespan_bound(self.workload) - self.promised_end)
 
 
-def kept(promise: Promise, known: Iterable[Starts], budget: Budget) -> Starts:
+def kept(stands: Standing, known: Iterable[Starts], budget: Budget) -> Starts:
     """Return a schedule no heavier than any known one that ends in time."""
-    workload, weight = promise.workload, promise.weight
-    candidates = [each for starts in known for each in (starts, _timed(promise, _sequence(workload, starts)))]
-    best = min((each for each in candidates if workload.ends(each) <= promise.latest), key=weight)
+    workload, weight = stands.workload, stands.weight
+    candidates = [each for starts in known for each in (starts, _timed(stands, workload.sequence(starts)))]
+    best = min((each for each in candidates if workload.ends(each) <= stands.latest), key=weight)
     least, random = weight(best), Random(budget.seed)  # noqa: S311 - not a secret: the same schedule for the same seed
-    sequence = _sequence(workload, best)
+    sequence = workload.sequence(best)
     is_better = True
     while is_better and budget.left:
         is_better = False
-        moves = list(_moves(promise, sequence, best))
+        moves = list(_moves(stands, sequence, best))
         random.shuffle(moves)
         for late, other in moves:
             if not budget.left:
                 break
-            tried = _ahead(workload, sequence, late, other)
-            starts = _timed(promise, tried)
-            if workload.ends(starts) <= promise.latest and weight(starts) < least:
+            # `late` goes right before `other`, with those tasks of its job that must precede it.
+            here, there, job = sequence.index(other), sequence.index(late), workload.tasks[late].job
+            moved = sorted(sequence[here : there + 1], key=lambda n: workload.tasks[n].job != job)
+            tried = sequence[:here] + moved + sequence[there + 1 :]
+            starts = _timed(stands, tried)
+            if workload.ends(starts) <= stands.latest and weight(starts) < least:
                 best, least, sequence, is_better = starts, weight(starts), tried, True
                 break
     return best
 
 
-def _sequence(workload: Workload, starts: Starts) -> list[int]:
-    tasks = workload.tasks
-    return sorted(range(len(tasks)), key=lambda n: (starts[n], starts[n] + tasks[n].duration, tasks[n].step, n))
-
-
-def _timed(promise: Promise, sequence: list[int]) -> Starts:
-    workload = promise.workload
+def _timed(stands: Standing, sequence: list[int]) -> Starts:
+    workload = stands.workload
     earliest = _forwards(workload, [0] * len(sequence), sequence)
-    last = _backwards(workload, max(promise.end, workload.ends(earliest)), sequence)
-    return _forwards(workload, list(map(min, promise.starts, last)), sequence)
+    last = _backwards(workload, max(stands.promised_end, workload.ends(earliest)), sequence)
+    return _forwards(workload, list(map(min, stands.promised, last)), sequence)
 
 
 def _forwards(workload: Workload, not_before: Starts, sequence: list[int]) -> Starts:
@@ -93,9 +115,9 @@ def _backwards(workload: Workload, end: int, sequence: list[int]) -> Starts:
     return last
 
 
-def _moves(promise: Promise, sequence: list[int], starts: Starts) -> Iterator[tuple[int, int]]:
+def _moves(stands: Standing, sequence: list[int], starts: Starts) -> Iterator[tuple[int, int]]:
     """Yield each late task that waits only for its machine, with a task that has the machine before it."""
-    tasks, follows, promised = promise.workload.tasks, promise.workload.follows, promise.starts
+    tasks, follows, promised = stands.workload.tasks, stands.workload.follows, stands.promised
     on_machine: dict[int, list[int]] = defaultdict(list)
     for n in sequence:
         ready = max(tasks[n].release, starts[n - 1] + tasks[n - 1].duration if follows[n] else 0)
@@ -103,12 +125,3 @@ def _moves(promise: Promise, sequence: list[int], starts: Starts) -> Iterator[tu
         if starts[n] > max(promised[n], ready):
             yield from ((n, other) for other in before[-_FURTHEST:] if tasks[other].job != tasks[n].job)
         before.append(n)
-
-
-def _ahead(workload: Workload, sequence: list[int], late: int, other: int) -> list[int]:
-    """Put `late` right before `other`, with those tasks of its job that must precede it."""
-    here, there = sequence.index(other), sequence.index(late)
-    job = workload.tasks[late].job
-    moved = [n for n in sequence[here : there + 1] if workload.tasks[n].job == job]
-    stays = [n for n in sequence[here : there + 1] if workload.tasks[n].job != job]
-    return sequence[:here] + moved + stays + sequence[there + 1 :]

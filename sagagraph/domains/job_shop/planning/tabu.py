@@ -5,14 +5,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple, ParamSpec, TypeVar
 
-from sagagraph.domains.job_shop.planning.compiled import AT_ONCE, compiled, ints
+from sagagraph.domains.job_shop.planning.workload import Starts, Workload
+from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.planning.compiled import Ints
-    from sagagraph.domains.job_shop.planning.workload import Starts, Workload
-    from sagagraph.planning.budget import Budget
+    Ints = list[int]
+    """Arrays where functions are compiled, which read lists slowly; lists where they are not, which Python reads faster."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+try:
+    import numba
+    import numpy as np
+except ImportError:
+    AT_ONCE = 1
+
+    def compiled(function: Callable[P, R]) -> Callable[P, R]:
+        return function
+
+    def ints(values: Iterable[int]) -> Ints:
+        return list(values)
+
+else:
+    AT_ONCE = 200
+    """Steps of a search between two looks at the clock."""
+
+    def compiled(function: Callable[P, R]) -> Callable[P, R]:
+        """Compile at the first call, which takes some seconds; the result is kept on disk."""
+        made: Callable[P, R] = numba.njit(cache=True)(function)
+        return made
+
+    def ints(values: Iterable[int]) -> Ints:
+        return np.fromiter(values, np.int64)  # type: ignore[return-value] # to Python it is as good as a list
+
 
 _TENURE: Final = 8
 """For so many moves at least, and less than twice as many, a pair does not change back."""
@@ -96,7 +126,7 @@ def _order(workload: Workload, starts: Starts) -> _Order:
     tasks, none = workload.tasks, len(workload.tasks)
     before = [place - 1 if follows else none for place, follows in enumerate(workload.follows)]
     after = [place + 1 if place + 1 < none and workload.follows[place + 1] else none for place in range(none)]
-    sequence = sorted(range(none), key=lambda n: (starts[n], starts[n] + tasks[n].duration, tasks[n].step, n))
+    sequence = workload.sequence(starts)
     earlier, later, position = [none] * none, [none] * none, [-1] * (none + 1)
     last: dict[int, int] = {}
     for place, n in enumerate(sequence):

@@ -6,13 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from sagagraph.domains.job_shop.plan import Slot
-
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.plan import Schedule
-    from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot
+from sagagraph.planning.cp_sat import interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +65,10 @@ class Workload:
                 tails[place - 1] = tails[place] + self.tasks[place].duration
         return tuple(tails)
 
+    def sequence(self, starts: Starts) -> list[int]:
+        """Return the tasks so that each comes after those that it waits for."""
+        return sorted(range(len(starts)), key=lambda n: (starts[n], starts[n] + self.tasks[n].duration, self.tasks[n].step, n))
+
     def ends(self, starts: Starts) -> int:
         """Return the makespan of what has begun and of these."""
         ends = (start + task.duration for start, task in zip(starts, self.tasks, strict=True))
@@ -81,8 +81,16 @@ def workload_of(problem: JobShop) -> Workload:
 
 
 def schedule_of(workload: Workload, starts: Starts) -> Schedule:
-    return {(task.job, task.step): _slot(task, start) for task, start in zip(workload.tasks, starts, strict=True)}
+    made: dict[tuple[int, int], Slot] = {}
+    for each, start in zip(workload.tasks, starts, strict=True):
+        end = start + each.duration
+        made[each.job, each.step] = Slot.model_construct(job=each.job, step=each.step, machine=each.machine, start=start, end=end)
+    return made
 
 
-def _slot(task: Task, start: int) -> Slot:
-    return Slot.model_construct(job=task.job, step=task.step, machine=task.machine, start=start, end=start + task.duration)
+def makespan_bound(workload: Workload) -> int:
+    heads, tails = workload.heads, workload.tails
+    all_tasks = [(heads[n], task.duration, tails[n]) for n, task in enumerate(workload.tasks)]
+    longest_job = max((sum(each) for each in all_tasks), default=0)
+    machines = (interrupted(all_tasks[n] for n in places) for places in workload.on_machine.values())
+    return max(workload.begun_until, longest_job, max(machines, default=0))

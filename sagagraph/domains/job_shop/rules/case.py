@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
-from sagagraph.domains.job_shop.events import DurationChanged, Event, MachineDown
+from sagagraph.domains.job_shop.parsing import ParsedSchedule
+from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown
 from sagagraph.validators.verdict import Violation
-
-if TYPE_CHECKING:
-    from sagagraph.domains.job_shop.parsing import ParsedSchedule
-    from sagagraph.domains.job_shop.request import JobShop
 
 
 class Row(Struct, frozen=True, array_like=True):

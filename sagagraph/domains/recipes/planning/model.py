@@ -5,24 +5,24 @@ A step that may be split is as many slices as its duration has units: with them,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.recipes.plan import Plan, Row, makespan
-from sagagraph.domains.recipes.planning.situation import is_splittable
-from sagagraph.domains.recipes.planning.states import add_states
+from sagagraph.domains.recipes.request import VOLUME
 from sagagraph.planning.cp_sat import proven_bound, solver_with
 
 if TYPE_CHECKING:
-    from sagagraph.domains.recipes.planning.situation import Situation
-    from sagagraph.domains.recipes.request import Meal, Step, StepKey
+    from sagagraph.domains.recipes.planning.planner import Situation
+    from sagagraph.domains.recipes.request import Property, Step, StepKey
     from sagagraph.planning.budget import Budget
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Work:
     """What is left of a step."""
 
@@ -35,269 +35,246 @@ class Work:
     """For each slice but the first, whether it begins a new piece; empty where that does not matter."""
 
     @property
-    def start(self) -> cp_model.IntVar:
-        return self.starts[0]
-
-    @property
     def end(self) -> cp_model.LinearExprT:
         return self.starts[-1] + self.sizes[-1]
 
-    def intervals(self, model: Model) -> list[cp_model.IntervalVar]:
-        pairs = zip(self.starts, self.sizes, strict=True)
-        return [model.cp.new_fixed_size_interval_var(start, size, "") for start, size in pairs]
+    @property
+    def slices(self) -> Iterator[tuple[cp_model.IntVar, int]]:
+        return zip(self.starts, self.sizes, strict=True)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Planned:
+    plan: Plan
+    """Empty: there is none, or none was found in time."""
+    lower_bound: int
+    """Seconds: no plan is complete earlier."""
+    is_infeasible: bool = False
+    """It is proven that there is none."""
+
+    @property
+    def makespan(self) -> int:
+        return makespan(self.plan)
+
+
 class Model:
-    situation: Situation
-    grid: int
-    """Seconds."""
-    latest: int
-    """In units of the grid, as everything here."""
-    makespan: cp_model.IntVar
-    cp: cp_model.CpModel
-    works: dict[StepKey, Work] = field(default_factory=dict)
+    """All plans that are complete by `latest`, in seconds. `counts`: every step knows where it begins a new piece."""
+
+    def __init__(self, situation: Situation, grid: int, latest: int, *, splits: bool, counts: bool = False) -> None:
+        self.situation = situation
+        self.grid = grid
+        self.latest = latest // grid
+        self.cp = cp_model.CpModel()
+        self.makespan = self.cp.new_int_var(0, self.latest, "makespan")
+        steps = [step for step in situation.meal.steps.values() if situation.left(step) > 0]
+        self.works: dict[StepKey, Work] = {step.key: self._work(step, splits=splits, counts=counts) for step in steps}
+        self.cp.add(self.makespan >= self.up(makespan(situation.past)))
+        for work in self.works.values():
+            self.cp.add(self.makespan >= work.end)
+            self._add_order(work)
+        self._add_cooks()
+        self._add_joints()
+        self._add_objects()
+        self._add_warmth()
 
     def up(self, seconds: int) -> int:
         return -(-seconds // self.grid)
 
-    def down(self, seconds: int) -> int:
-        return seconds // self.grid
+    def _work(self, step: Step, *, splits: bool, counts: bool) -> Work:
+        left = self.situation.left(step)
+        units = self.up(left)
+        size = self.situation.slice(self.grid) if splits and self.situation.splits(step) else units
+        sizes = tuple(min(size, units - done) for done in range(0, units, size))
+        earliest = self.up(max(self.situation.since, self.situation.ended(step)))
+        starts = [self.cp.new_int_var(earliest, max(earliest, self.latest), f"{step} {place}") for place, _ in enumerate(sizes)]
+        for before, start in pairwise(starts):
+            self.cp.add(start >= before + size)
+        self.cp.add(starts[-1] >= starts[0] + sum(sizes[:-1]))
+        breaks = tuple(self.cp.new_bool_var("") for _ in starts[1:]) if counts or step.within or step.is_autonomous else ()
+        for is_new, before, start in zip(breaks, starts, starts[1:], strict=False):
+            self.cp.add(start == before + size).only_enforce_if(~is_new)
+        return Work(step, units * self.grid - left, tuple(starts), sizes, breaks)
+
+    def _add_order(self, work: Work) -> None:
+        """It starts after what it comes after; and every piece of it starts in time."""
+        for before in self.situation.meal.before(work.step):
+            other = self.works.get(before.key)
+            self.cp.add(work.starts[0] >= (other.end if other is not None else self.up(self.situation.ended(before))))
+        for number, within in work.step.within.items():
+            other = self.works.get((work.step.recipe, number))
+            ended = self.situation.ended(self.situation.meal.steps[work.step.recipe, number])
+            latest = (ended + within) // self.grid if other is None else other.end + (within - other.short) // self.grid
+            for place, start in enumerate(work.starts):  # of a step with limits, breaks are known
+                self.cp.add(start <= latest).only_enforce_if([work.breaks[place - 1]] if place else [])
+
+    def _add_cooks(self) -> None:
+        """Who works does nothing else, and starts nothing meanwhile: an instant is an interval of no length."""
+        cp, situation = self.cp, self.situation
+        cooks: list[list[cp_model.IntervalVar]] = [[] for _ in range(situation.meal.cooks)]
+        for work in self.works.values():
+            for place, (start, size) in enumerate(work.slices):
+                turns = [cp.new_bool_var("") for _ in cooks]
+                if place and work.step.is_autonomous:
+                    cp.add_bool_or(turns).only_enforce_if(work.breaks[place - 1])
+                else:
+                    cp.add_exactly_one(turns)
+                for own, turn in zip(cooks, turns, strict=True):
+                    length = 0 if work.step.is_autonomous else size
+                    own.append(cp.new_optional_fixed_size_interval_var(start, length, turn, ""))
+        going = [row.end for row in situation.past if not situation.meal.steps[row.key].is_autonomous]
+        busy = [until for until in going if until > situation.since]
+        before = situation.since // self.grid - 1  # nothing is started at that very moment either
+        for own, until in zip(cooks, [*busy, *[0] * len(cooks)], strict=False):
+            free = self.up(max(until, situation.away, situation.since))
+            cp.add_no_overlap([*own, cp.new_fixed_size_interval_var(before, free - before, "")])
+
+    def _add_joints(self) -> None:
+        """Where one piece goes on from slice to slice, nobody starts anything: to do that, the cook must lay it down.
+
+        A joint is an interval of two units around it. Those of neighbours overlap: every other one is in the same constraint.
+        """
+        alone = [start for work in self.works.values() if work.step.is_autonomous for start in work.starts]
+        points = [self.cp.new_fixed_size_interval_var(start, 0, "") for start in alone]
+        for work in (each for each in self.works.values() if not each.step.is_autonomous):
+            ends = zip(work.starts[1:], work.breaks, strict=False)
+            joints = [self.cp.new_optional_fixed_size_interval_var(end - 1, 2, ~is_new, "") for end, is_new in ends]
+            for half in filter(None, (joints[::2], joints[1::2])):
+                self.cp.add_no_overlap([*points, *half])
+
+    def _add_objects(self) -> None:
+        situation = self.situation
+        for name in situation.meal.objects:
+            taken = _add_states(self, name, [work for work in self.works.values() if name in work.step.uses])
+            ends = [row.end for row in situation.past if name in situation.meal.steps[row.key].uses]
+            until = max(*ends, situation.down.get(name, 0), situation.since)
+            begin = situation.since // self.grid
+            self.cp.add_no_overlap([*taken, self.cp.new_fixed_size_interval_var(begin, self.up(until) - begin, "")])
+
+    def _add_warmth(self) -> None:
+        """A recipe ends with the last of its steps that no other of them comes after."""
+        for recipe, within in self.situation.meal.warm.items():
+            works = [work for (name, _step), work in self.works.items() if name == recipe]
+            ended = max((row.end // self.grid for row in self.situation.past if row.recipe == recipe), default=0)
+            end = self.cp.new_int_var(0, self.latest, "")
+            self.cp.add_max_equality(end, [ended, *(work.end for work in works)])
+            short = max((work.short for work in works), default=0)
+            self.cp.add(self.makespan <= end + (within - short) // self.grid)
+
+    def least(self, aim: cp_model.LinearExprT, budget: Budget) -> Planned:
+        """Minimise `aim`."""
+        self.cp.minimize(aim)
+        solver = solver_with(budget)
+        status = solver.solve(self.cp)
+        if status == cp_model.INFEASIBLE:
+            return Planned((), 0, is_infeasible=True)
+        plan = () if status == cp_model.UNKNOWN else self._plan(solver)
+        return Planned(plan, max(0, proven_bound(solver)) * self.grid)
+
+    def _plan(self, solver: cp_model.CpSolver) -> Plan:
+        """At the same moment whatever goes on alone comes first, and of that, what needs an object as it is now."""
+        rows = list(self.situation.past)
+        alone = {solver.value(start) for work in self.works.values() if work.step.is_autonomous for start in work.starts}
+        for work in self.works.values():
+            rows += self._pieces(work, [solver.value(start) for start in work.starts], alone)
+        steps = self.situation.meal.steps.values()
+        place = {step.key: (not step.is_autonomous, any(use.update for use in step.uses.values())) for step in steps}
+        return tuple(sorted(rows, key=lambda row: (row.start, place[row.key])))
+
+    def _pieces(self, work: Work, starts: Sequence[int], alone: set[int]) -> Iterator[Row]:
+        """Join slices unless something that goes on `alone` is started between them."""
+        spans: list[tuple[int, int]] = []
+        for start, size in zip(starts, work.sizes, strict=True):
+            joins = spans and spans[-1][1] == start and (work.step.is_autonomous or start not in alone)
+            spans.append((spans.pop()[0] if joins else start, start + size))
+        for start, end in spans:
+            short = work.short if end == spans[-1][1] else 0
+            yield Row(work.step.number, work.step.recipe, (end - start) * self.grid - short, start * self.grid)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    plan: Plan | None
-    """None: nothing was found in time, or, if it is impossible, there is nothing."""
-    bound: int
-    """Seconds: no plan of this model is complete earlier."""
-    is_impossible: bool = False
+def _add_states(model: Model, name: str, users: Sequence[Work]) -> list[cp_model.IntervalVar]:
+    """Add what its users need of this object. Returns the intervals during which it is taken."""
+    for key in sorted({key for user in users for key in user.step.uses[name].require}):
+        _add_property(model, name, key, users)
+    taken: list[cp_model.IntervalVar] = []
+    present: list[tuple[Work, cp_model.LiteralT]] = []
+    for user in sorted(users, key=lambda user: bool(user.step.uses[name].update)):
+        is_there = model.cp.new_bool_var("")
+        merged = []
+        for other, is_other_there in present:
+            if _may_coincide(user, other, name):
+                merged.append(model.cp.new_bool_var(""))
+                model.cp.add(user.starts[0] == other.starts[0]).only_enforce_if(merged[-1])
+                model.cp.add_implication(merged[-1], is_other_there)
+        model.cp.add_exactly_one(is_there, *merged)
+        present.append((user, is_there))
+        taken += [model.cp.new_optional_fixed_size_interval_var(start, size, is_there, "") for start, size in user.slices]
+    return taken
 
 
-def modelled(situation: Situation, grid: int, latest: int, *, splits: bool, counts: bool = False) -> Model:
-    """Model all plans that are complete by `latest`, in seconds. `counts`: every step knows where it begins a new piece."""
-    cp = cp_model.CpModel()
-    end = latest // grid
-    model = Model(situation, grid, end, cp.new_int_var(0, end, "makespan"), cp)
-    for step in situation.meal.steps.values():
-        if situation.left(step) > 0:
-            model.works[step.key] = _work(model, step, splits=splits, counts=counts)
-    for row in situation.past:
-        cp.add(model.makespan >= model.up(row.end))
-    for work in model.works.values():
-        cp.add(model.makespan >= work.end)
-        _add_order(model, work)
-    _add_cooks(model)
-    _add_joints(model)
-    _add_objects(model)
-    _add_warmth(model)
-    return model
+def _may_coincide(user: Work, other: Work, name: str) -> bool:
+    """Heating for one step may coincide with heating for another, and with baking at just that heat."""
+    update, there = user.step.uses[name].update, other.step.uses[name]
+    is_plain = bool(update) and VOLUME not in update and not user.step.uses[name].require
+    is_alike = update == there.update or (update == there.require and not there.update and other.step.is_autonomous)
+    return is_plain and is_alike and (user.sizes, user.short) == (other.sizes, other.short)
 
 
-def _work(model: Model, step: Step, *, splits: bool, counts: bool) -> Work:
-    situation, cp = model.situation, model.cp
-    left = situation.left(step)
-    units = model.up(left)
-    sizes = _sizes(units, situation.slice(model.grid)) if splits and is_splittable(step) else (units,)
-    earliest = model.up(max(situation.since, situation.ended(step) or 0))
-    starts = [cp.new_int_var(earliest, max(earliest, model.latest), f"{step} {place}") for place, _ in enumerate(sizes)]
-    for before, start, size in zip(starts, starts[1:], sizes, strict=False):
-        cp.add(start >= before + size)
-    if len(starts) > 2:
-        cp.add(starts[-1] >= starts[0] + sum(sizes[:-1]))
-    breaks = tuple(cp.new_bool_var("") for _ in starts[1:]) if counts or step.within or step.is_autonomous else ()
-    for is_new, before, start, size in zip(breaks, starts, starts[1:], sizes, strict=False):
-        cp.add(start == before + size).only_enforce_if(~is_new)
-    return Work(step, units * model.grid - left, tuple(starts), sizes, breaks)
+def _add_property(model: Model, name: str, key: str, users: Sequence[Work]) -> None:
+    """Each step that needs the property has a source of it: a step before it, or what it is now; no other comes between."""
+    now: tuple[Work | None, Property | None] = (None, model.situation.state.get(name, {}).get(key))
+    sources = [(user, user.step.uses[name].update[key]) for user in users if key in user.step.uses[name].update]
+    takers = [(user, user.step.uses[name].require[key]) for user in users if key in user.step.uses[name].require]
+    fitting: dict[Work, list[cp_model.IntVar]] = {taker: [] for taker, _needed in takers}
+    for source, given in (now, *sources):
+        parts = []
+        for taker, needed in takers:
+            if source is not taker and _is_fit(key, given, needed):
+                others = [each for each, value in sources if each not in (source, taker) and (key == VOLUME or value != given)]
+                fitting[taker].append(_finds(model, source, taker, others))
+                parts.append(round(1000 * float(needed)) * fitting[taker][-1])
+        if key == VOLUME and parts:
+            model.cp.add(sum(parts) <= round(1000 * float(given or 0)))
+    for literals in fitting.values():
+        model.cp.add_bool_or(literals)
 
 
-def _sizes(units: int, size: int) -> tuple[int, ...]:
-    whole, rest = divmod(units, size)
-    return (size,) * whole + ((rest,) if rest else ())
+def _is_fit(key: str, given: Property | None, needed: Property) -> bool:
+    if key == VOLUME:
+        return isinstance(given, int | float) and isinstance(needed, int | float) and given >= needed
+    return given is not None and given == needed
 
 
-def _add_order(model: Model, work: Work) -> None:
-    """It starts after what it comes after; and every piece of it starts in time."""
-    situation, cp = model.situation, model.cp
-    for before in situation.meal.before(work.step):
-        if before.key in model.works:
-            cp.add(work.start >= model.works[before.key].end)
-        else:
-            cp.add(work.start >= model.up(situation.ended(before) or 0))
-    for number, within in work.step.within.items():
-        other = model.works.get((work.step.recipe, number))
-        for place, start in enumerate(work.starts):  # of a step with limits, breaks are known
-            is_piece = [work.breaks[place - 1]] if place else []
-            if other is not None:
-                _add_lag(model, start, other, within, is_piece, is_ancestor=number in work.step.after)
-            else:
-                ended = situation.ended(situation.meal.steps[work.step.recipe, number])
-                cp.add(start <= model.down((ended or 0) + within)).only_enforce_if(is_piece)
+def _finds(model: Model, source: Work | None, taker: Work, others: Sequence[Work]) -> cp_model.IntVar:
+    """Return whether `taker` finds what the source gave, or what there is now; none of the others may come between."""
+    cp, is_so = model.cp, model.cp.new_bool_var("")
+    if source is not None:
+        cp.add(taker.starts[0] >= source.end).only_enforce_if(is_so)
+    for other in others:
+        is_earlier = cp.new_bool_var("") if source is not None else cp.new_constant(0)
+        if source is not None:
+            cp.add(source.starts[0] >= other.end).only_enforce_if([is_so, is_earlier])
+        cp.add(other.starts[0] >= taker.end).only_enforce_if([is_so, ~is_earlier])
+    return is_so
 
 
-def _add_lag(
-    model: Model, start: cp_model.IntVar, other: Work, within: int, is_piece: list[cp_model.IntVar], *, is_ancestor: bool
-) -> None:
-    """From the end of the last piece of `other` so far: if it has not been started, or is followed in time."""
-    cp, allowed = model.cp, (within - other.short) // model.grid
-    cp.add(start <= other.end + allowed).only_enforce_if(is_piece)
-    if is_ancestor:
-        return
-    for place, is_new in enumerate(other.breaks):
-        ended = other.starts[place] + other.sizes[place]
-        is_behind = cp.new_bool_var("")
-        cp.add(start >= other.starts[place + 1]).only_enforce_if([*is_piece, is_behind])
-        cp.add(start <= ended + model.down(within)).only_enforce_if([*is_piece, is_new, ~is_behind])
-
-
-def _add_cooks(model: Model) -> None:
-    """Who works does nothing else, and starts nothing meanwhile: an instant is an interval of no length."""
-    cooks: list[list[cp_model.IntervalVar]] = [[] for _ in range(model.situation.meal.cooks)]
-    for start, size, at_piece in _hands(model):
-        if len(cooks) == 1 and not at_piece:
-            cooks[0].append(model.cp.new_fixed_size_interval_var(start, size, ""))
-            continue
-        turns = [model.cp.new_bool_var("") for _ in cooks]
-        model.cp.add_exactly_one(*turns) if not at_piece else model.cp.add(sum(turns) >= 1).only_enforce_if(at_piece)
-        for own, turn in zip(cooks, turns, strict=True):
-            own.append(model.cp.new_optional_fixed_size_interval_var(start, size, turn, ""))
-    before = model.down(model.situation.since) - 1  # nothing is started at that very moment either
-    for own, until in zip(cooks, _busy(model.situation), strict=False):
-        own.append(model.cp.new_fixed_size_interval_var(before, model.up(until) - before, ""))
-    for own in cooks:
-        if model.situation.away:
-            until = max(model.situation.since, *(end for _begin, end in model.situation.away))
-            own.append(model.cp.new_fixed_size_interval_var(before, model.up(until) - before, ""))
-        model.cp.add_no_overlap(own)
-
-
-def _add_joints(model: Model) -> None:
-    """Where one piece goes on from slice to slice, nobody starts anything: to do that, the cook must lay it down.
-
-    A joint is an interval of two units around it. Those of neighbours overlap: every other one is in the same constraint.
-    """
-    cp = model.cp
-    instants = [work.starts[0] for work in model.works.values() if work.step.is_autonomous]
-    instants += [start for work in model.works.values() if work.step.is_autonomous for start in work.starts[1:]]
-    points = [cp.new_fixed_size_interval_var(start, 0, "") for start in instants]
-    for work in model.works.values():
-        if work.step.is_autonomous:
-            continue
-        joints = [
-            cp.new_optional_fixed_size_interval_var(start - 1, 2, ~is_new, "")
-            for start, is_new in zip(work.starts[1:], work.breaks, strict=False)
-        ]
-        for half in (joints[::2], joints[1::2]):
-            if half:
-                cp.add_no_overlap([*points, *half])
-
-
-def _busy(situation: Situation) -> list[int]:
-    """Until when cooks go on with what they are at."""
-    steps = situation.meal.steps
-    return [row.end for row in situation.past if row.end > situation.since and not steps[row.recipe, row.step].is_autonomous]
-
-
-def _hands(model: Model) -> list[tuple[cp_model.IntVar, int, list[cp_model.IntVar]]]:
-    """Where a cook is needed: from when, for how long, and if which slice begins a piece (empty: in any case)."""
-    found: list[tuple[cp_model.IntVar, int, list[cp_model.IntVar]]] = []
-    for work in model.works.values():
-        if work.step.is_autonomous:
-            news: Sequence[list[cp_model.IntVar]] = [[], *([each] for each in work.breaks)]
-            found += [(start, 0, is_new) for start, is_new in zip(work.starts, news, strict=True)]
-        else:
-            found += [(start, size, []) for start, size in zip(work.starts, work.sizes, strict=True)]
-    return found
-
-
-def _add_objects(model: Model) -> None:
-    situation, cp = model.situation, model.cp
-    for name in sorted({name for step in situation.meal.steps.values() for name in step.uses}):
-        users = [work for work in model.works.values() if name in work.step.uses]
-        taken = add_states(model, name, users)
-        spans = [(row.start, row.end) for row in situation.past if name in situation.meal.steps[row.recipe, row.step].uses]
-        until = max((end for _begin, end in (*spans, *situation.down.get(name, ()))), default=0)
-        if until > situation.since:
-            begin = model.down(situation.since)
-            taken.append(cp.new_fixed_size_interval_var(begin, model.up(until) - begin, ""))
-        cp.add_no_overlap(taken)
-
-
-def _add_warmth(model: Model) -> None:
-    """A recipe ends with the last of its steps that no other of them comes after."""
-    for recipe, within in model.situation.meal.warm.items():
-        steps = model.situation.meal.recipes[recipe]
-        works = [model.works[step.key] for step in steps if step.key in model.works]
-        ended = max((model.down(row.end) for row in model.situation.past if row.recipe == recipe), default=0)
-        end = model.cp.new_int_var(0, model.latest, "")
-        model.cp.add_max_equality(end, [ended, *(work.end for work in works)])
-        model.cp.add(model.makespan <= end + model.down(within - max((work.short for work in works), default=0)))
-
-
-# -- answers ---------------------------------------------------------------------------------------------------------
-
-
-def least(model: Model, aim: cp_model.LinearExprT, budget: Budget, on_plan: Callable[[], None] = lambda: None) -> Answer:
-    """Minimise `aim`. `on_plan` is called for each plan on the way."""
-    model.cp.minimize(aim)
-    solver = solver_with(budget)
-    status = solver.solve(model.cp, _Told(on_plan))
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        bound = max(0, proven_bound(solver)) if status == cp_model.UNKNOWN else 0
-        return Answer(None, bound * model.grid, is_impossible=status == cp_model.INFEASIBLE)
-    return Answer(_plan(model, solver), proven_bound(solver) * model.grid)
-
-
-class _Told(cp_model.CpSolverSolutionCallback):
-    def __init__(self, on_plan: Callable[[], None]) -> None:
-        super().__init__()
-        self._on_plan = on_plan
-
-    def on_solution_callback(self) -> None:
-        self._on_plan()
-
-
-def _plan(model: Model, solver: cp_model.CpSolver) -> Plan:
-    rows = list(model.situation.past)
-    alone = {solver.value(start) for work in model.works.values() if work.step.is_autonomous for start in work.starts}
-    for work in model.works.values():
-        rows += _pieces(work, [solver.value(start) for start in work.starts], model.grid, alone)
-    return in_execution_order(model.situation.meal, rows)
-
-
-def in_execution_order(meal: Meal, rows: Iterable[Row]) -> Plan:
-    """At the same moment whatever goes on alone comes first, and of that, what needs an object as it is now."""
-
-    def place(row: Row) -> tuple[int, bool, bool]:
-        step = meal.steps[row.recipe, row.step]
-        return row.start, not step.is_autonomous, any(use.update for use in step.uses.values())
-
-    return tuple(sorted(rows, key=place))
-
-
-def _pieces(work: Work, starts: Sequence[int], grid: int, alone: set[int]) -> list[Row]:
-    """Join slices unless something that goes on `alone` is started between them."""
-    spans: list[list[int]] = []
-    for start, size in zip(starts, work.sizes, strict=True):
-        if spans and spans[-1][1] == start and (work.step.is_autonomous or start not in alone):
-            spans[-1][1] = start + size
-        else:
-            spans.append([start, start + size])
-    spans = [[begin * grid, end * grid] for begin, end in spans]
-    spans[-1][1] -= work.short
-    return [Row(work.step.number, work.step.recipe, end - begin, begin) for begin, end in spans]
-
-
-def shortest(
-    situation: Situation, grid: int, latest: int, budget: Budget, *, splits: bool, on_plan: Callable[[], None] = lambda: None
-) -> Answer:
+def shortest(situation: Situation, grid: int, latest: int, budget: Budget, *, splits: bool) -> Planned:
     """Return a plan that is complete by `latest`, as early as possible, and a bound of all plans of this kind."""
-    model = modelled(situation, grid, latest, splits=splits)
-    return least(model, model.makespan, budget, on_plan)
+    model = Model(situation, grid, latest, splits=splits)
+    return model.least(model.makespan, budget)
 
 
-def calmest(situation: Situation, known: Plan, grid: int, budget: Budget) -> Plan:
-    """Return a plan as short as the known one, with the fewest interruptions that can be found in time."""
-    model = modelled(situation, grid, makespan(known), splits=True, counts=True)
+def calmest(
+    situation: Situation, known: Plan, grid: int, latest: int, budget: Budget, was: Mapping[StepKey, int] | None = None
+) -> Plan:
+    """Return a plan that is complete by `latest`, in which the fewest steps begin at another time than they `was` to begin.
+
+    Of those, it has few interruptions. It is the `known` plan if none is found in time.
+    """
+    model = Model(situation, grid, latest, splits=True, counts=True)
+    moved = []
+    for key, start in (was or {}).items():
+        if key in model.works and start % grid == 0:
+            moved.append(model.cp.new_bool_var(""))
+            model.cp.add(model.works[key].starts[0] == start // grid).only_enforce_if(~moved[-1])
     breaks = [each for work in model.works.values() for each in work.breaks]
-    return least(model, sum(breaks), budget).plan or known
+    return model.least(4 * sum(moved) + sum(breaks), budget).plan or known

@@ -1,66 +1,203 @@
-"""Planner: the earliest moment at which a meal can be complete, a plan that is, and a bound that proves it.
+"""Planner: the earliest moment at which a meal can be complete, with a proof; or why it cannot be cooked.
 
 A plan without splitting comes first: it is found at once. Where the bound leaves room below it, steps are split as well, on the
-grid of the data, and then on the finest, on which the proof is made (docs/recipes.md, "How plans are found").
+finest grid, on which the proof is made (docs/recipes.md, "How plans are found").
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from graphlib import TopologicalSorter
+from math import gcd
+from typing import TYPE_CHECKING, Final, Literal
 
-from sagagraph.domains.recipes.plan import Plan, makespan
-from sagagraph.domains.recipes.planning.bound import makespan_bound
-from sagagraph.domains.recipes.planning.model import Answer, calmest, shortest
+from sagagraph.domains.recipes.plan import Plan
+from sagagraph.domains.recipes.planning.model import Planned, calmest, shortest
+from sagagraph.domains.recipes.request import Property, Use
+from sagagraph.errors import PlannerError
+from sagagraph.planning.cp_sat import interrupted
 
 if TYPE_CHECKING:
-    from sagagraph.domains.recipes.planning.situation import Situation
+    from sagagraph.domains.recipes.request import Meal, Step
     from sagagraph.planning.budget import Budget
 
+FINEST: Final = 30
+"""Seconds between possible starts, unless the data need less."""
+_MOST_SLICES: Final = 2_000
 _CALM_S: Final = 1.0
+_EACH_S: Final = 3.0
+"""For each question of an explanation."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Nothing has been done yet, unless it says so. All times are in seconds."""
+
+    meal: Meal
+    since: int = 0
+    """Nothing else starts before."""
+    past: Plan = ()
+    """What has been started, and still counts."""
+    state: Mapping[str, Mapping[str, Property]] = field(default_factory=dict)
+    """Each object's properties."""
+    away: int = 0
+    """Until then no cook is there to work, or to start anything."""
+    down: Mapping[str, int] = field(default_factory=dict)
+    """Until when objects cannot be used."""
+
+    @cached_property
+    def grids(self) -> tuple[int, int]:
+        """The one of the data, on which steps are not split, and the finest, on which they are."""
+        steps = self.meal.steps.values()
+        unit = gcd(*(step.duration for step in steps), *(within for step in steps for within in step.within.values()))
+        if self.past and unit % FINEST:
+            return FINEST, FINEST  # durations that became known on the way are no reason for a finer one
+        return unit, unit if unit % FINEST else FINEST
+
+    def left(self, step: Step) -> int:
+        """How much of it is left to do."""
+        return step.duration - sum(row.duration for row in self.past if row.key == step.key)
+
+    def ended(self, step: Step) -> int:
+        """When its last piece so far ends; 0: it has not been started."""
+        return max((row.end for row in self.past if row.key == step.key), default=0)
+
+    def splits(self, step: Step) -> bool:
+        """Tell whether a planner splits it. What sets or needs the state of an object is not split, though it might be.
+
+        Nor is what another must follow in time only if it has been started.
+        """
+        is_plain = not any(use.require or use.update for use in step.uses.values())
+        followers = (each for each in self.meal.recipes[step.recipe] if step.number in each.within)
+        return step.is_interruptible and is_plain and all(step.number in each.after for each in followers)
+
+    def slice(self, grid: int) -> int:
+        """The shortest piece into which steps are split, in units of the grid: one, unless there would be too many."""
+        work = sum(step.duration for step in self.meal.steps.values() if self.splits(step)) // grid
+        return 1 + work // _MOST_SLICES
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Tell whether the model on the finest grid has every plan on it, however its steps are split."""
+        steps = self.meal.steps.values()
+        is_split = all(self.splits(step) or not step.is_interruptible for step in steps)
+        is_one = self.meal.cooks == 1 or not any(self.splits(step) and step.within for step in steps)
+        return self.slice(self.grids[-1]) == 1 and is_split and is_one
+
+    @cached_property
+    def latest(self) -> int:
+        """When the meal can be complete if it can be at all: in the best plan there is no moment at which nothing goes on."""
+        work = sum(max(0, self.left(step)) + self.grids[0] for step in self.meal.steps.values())
+        return max(self.since, self.away, *self.down.values(), *(row.end for row in self.past)) + work
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    plan: Plan | None
-    """None: there is none, or none was found in time."""
-    makespan: int
-    lower_bound: int
-    is_infeasible: bool = False
-    """It is proven that there is none."""
+class Wish:
+    """One that can be left out of a meal. `step` is None for a whole recipe; `about`: a step's number, or an object."""
 
-    @property
-    def is_optimal(self) -> bool:
-        return self.plan is not None and self.makespan == self.lower_bound
+    kind: Literal["within", "warm", "state"]
+    recipe: str
+    step: int | None
+    about: int | str | None
+    sentence: str
 
 
-def plan_meal(situation: Situation, budget: Budget, on_plan: Callable[[], None] = lambda: None) -> Planned:
-    """Plan what is left of a meal. `on_plan` is called whenever there is a better plan."""
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    wishes: tuple[Wish, ...]
+    is_irreducible: bool
+    """Whether it is proven that none of them could be left out of the conflict."""
+
+
+def plan_or_explain(situation: Situation, budget: Budget) -> Planned | Conflict:
+    """Return a plan of what is left of a meal, or why there is none. Raises `PlannerError` where neither is found in time."""
+    planned = plan_meal(situation, budget)
+    if not planned.plan and not planned.is_infeasible:
+        raise PlannerError("no plan was found in time; give it more: --seconds")
+    return explain(situation, budget) if planned.is_infeasible else planned
+
+
+def plan_meal(situation: Situation, budget: Budget) -> Planned:
+    """Plan what is left of a meal."""
     floor = makespan_bound(situation.meal) if not situation.past else 0
-    attempts = [_Attempt(situation.grids[0], splits=False), *(_Attempt(grid, splits=True) for grid in situation.grids)]
-    best: Plan | None = None
-    answer, how = Answer(None, 0), attempts[0]
-    for place, each in enumerate(attempts):
-        latest = situation.latest if best is None else makespan(best) - situation.grids[-1]
-        share = budget.part(budget.left / (len(attempts) - place))
-        answer = shortest(situation, each.grid, latest, share, splits=each.splits, on_plan=on_plan)
-        if answer.plan is not None:
-            best, how = answer.plan, each
-        if best is not None and makespan(best) <= floor:
-            return Planned(_calm(situation, best, how, budget), makespan(best), makespan(best))
-    bound = max(floor, answer.bound) if situation.is_exact else floor
-    if best is None:
-        return Planned(None, 0, bound, is_infeasible=answer.is_impossible and situation.is_exact)
-    is_best = answer.is_impossible and situation.is_exact
-    bound = makespan(best) if is_best else min(bound, makespan(best))
-    return Planned(_calm(situation, best, how, budget), makespan(best), bound)
+    grid, finest = situation.grids
+    whole = shortest(situation, grid, situation.latest, budget.part(budget.left / 2), splits=False)
+    if whole.plan and whole.makespan <= floor:
+        return Planned(whole.plan, whole.makespan)
+    latest = whole.makespan - finest if whole.plan else situation.latest
+    split = shortest(situation, finest, latest, budget, splits=True)
+    bound = max(floor, split.lower_bound) if situation.is_exact else floor
+    is_proven = split.is_infeasible and situation.is_exact
+    if split.plan:
+        plan = calmest(situation, split.plan, finest, split.makespan, budget.part(_CALM_S))
+        return Planned(plan, min(bound, split.makespan))
+    if whole.plan:
+        return Planned(whole.plan, whole.makespan if is_proven else min(bound, whole.makespan))
+    return Planned((), bound, is_infeasible=is_proven)
 
 
-def _calm(situation: Situation, plan: Plan, how: _Attempt, budget: Budget) -> Plan:
-    return calmest(situation, plan, how.grid, budget.part(_CALM_S)) if how.splits else plan
+def makespan_bound(meal: Meal) -> int:
+    """What no plan goes below: the longest chain of steps, and the work of a cook and of each object if all could be split."""
+    before = {key: [each.key for each in meal.before(step)] for key, step in meal.steps.items()}
+    order = [meal.steps[key] for key in TopologicalSorter(before).static_order()]
+    heads, tails = dict.fromkeys(before, 0), dict.fromkeys(before, 0)
+    for step in order:
+        heads[step.key] = max((heads[key] + meal.steps[key].duration for key in before[step.key]), default=0)
+    for step in reversed(order):
+        for key in before[step.key]:
+            tails[key] = max(tails[key], tails[step.key] + step.duration)
+    chain = max(heads[step.key] + step.duration + tails[step.key] for step in order)
+    works = [[step for step in order if name in step.uses and not step.uses[name].update] for name in meal.objects]
+    by_hand = [step for step in order if not step.is_autonomous]
+    works += [by_hand] if meal.cooks == 1 else []
+    split = (interrupted((heads[step.key], step.duration, tails[step.key]) for step in work) for work in works)
+    return max(chain, -(-sum(step.duration for step in by_hand) // meal.cooks), *split)
 
 
-class _Attempt(NamedTuple):
-    grid: int
-    splits: bool
+def explain(situation: Situation, budget: Budget) -> Conflict:
+    """Explain why there is no plan: leave out one wish after the other as long as there is none without it either."""
+    kept, is_sure = [], True
+    for wish in _wishes_of(situation.meal):
+        without = replace(situation, meal=_without(situation.meal, wish))
+        answer = shortest(without, without.grids[-1], without.latest, budget.part(_EACH_S), splits=True)
+        if answer.is_infeasible:
+            situation = without
+        else:
+            kept.append(wish)
+            is_sure = is_sure and bool(answer.plan)
+    return Conflict(tuple(kept), is_sure)
+
+
+def _wishes_of(meal: Meal) -> Iterator[Wish]:
+    for step in meal.steps.values():
+        for number, within in step.within.items():
+            other = _named(meal.steps[step.recipe, number])
+            sentence = f"{_named(step)} must start within {_minutes(within)} of the end of {other}"
+            yield Wish("within", step.recipe, step.number, number, sentence)
+        for name, use in step.uses.items():
+            if use.require:
+                what = " and ".join(f"{key} {value}" for key, value in use.require.items())
+                yield Wish("state", step.recipe, step.number, name, f"{_named(step)} needs the {name} at {what}")
+    for recipe, within in meal.warm.items():
+        sentence = f"{recipe} must be ready within {_minutes(within)} of the end of the meal, to be warm"
+        yield Wish("warm", recipe, None, None, sentence)
+
+
+def _without(meal: Meal, wish: Wish) -> Meal:
+    if wish.step is None:
+        return replace(meal, warm={recipe: within for recipe, within in meal.warm.items() if recipe != wish.recipe})
+    step = meal.steps[wish.recipe, wish.step]
+    if wish.kind == "within":
+        return meal.changed(step, within={number: limit for number, limit in step.within.items() if number != wish.about})
+    name = str(wish.about)
+    return meal.changed(step, uses={**step.uses, name: Use(update=step.uses[name].update)})
+
+
+def _named(step: Step) -> str:
+    return f"{step} ({step.text.rstrip('.')})" if step.text else str(step)
+
+
+def _minutes(seconds: int) -> str:
+    return f"{seconds // 60} min" if seconds % 60 == 0 else f"{seconds} s"

@@ -6,26 +6,76 @@ with all that went into it. What only sets the state of an object, such as heati
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from sagagraph.domains.recipes.events import Away, Broken, Burnt, Longer
-from sagagraph.domains.recipes.plan import Plan, Row, makespan
-from sagagraph.domains.recipes.planning.conflict import Conflict, explain
-from sagagraph.domains.recipes.planning.model import least, modelled
-from sagagraph.domains.recipes.planning.planner import Planned, plan_meal
-from sagagraph.domains.recipes.planning.situation import Situation, state_after
+from pydantic import BaseModel, ConfigDict, Field
+
+from sagagraph.domains.recipes.plan import LATEST, Plan, Row
+from sagagraph.domains.recipes.planning.model import calmest
+from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
+from sagagraph.domains.recipes.request import VOLUME, Property
+from sagagraph.errors import InvalidInputError
+from sagagraph.validators.complaints import checked, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sagagraph.domains.recipes.events import Event
     from sagagraph.domains.recipes.request import Meal, Step, StepKey
     from sagagraph.planning.budget import Budget
 
 _SLACK: Final = 0.02
 """A repair may end later than the best plan by so much of it, if fewer starts move."""
 _CALM_S: Final = 3.0
+_FIELDS: Final = {
+    "longer": {"recipe", "step", "duration_s"},
+    "burnt": {"recipe", "step"},
+    "away": {"until"},
+    "broken": {"object", "until"},
+}
+Moment = Annotated[int, Field(strict=True, ge=0, le=LATEST)]
+
+
+class Event(BaseModel):
+    """Longer: a step that is not over takes so long in all. Burnt: what a step has made, or is making, is spoilt.
+
+    Away: the cooks are called away until then. Broken: an object fails until then, and is cold when it works again.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    event: Literal["longer", "burnt", "away", "broken"]
+    at: Moment
+    """Seconds from the beginning of the meal, as `until`. What began before is history."""
+    recipe: str = ""
+    step: int = -1
+    duration_s: Annotated[int, Field(strict=True, gt=0, le=LATEST)] = 1
+    object: str = ""
+    until: Moment = 0
+
+
+def parse_events(meal: Meal, listed: list[object]) -> tuple[Event, ...]:
+    """Parse what became known, in the order of `at`. Raises `InvalidInputError`: what is wrong first, with its field."""
+    found = (_parse(meal, said, f"events[{place}]") for place, said in enumerate(listed))
+    return tuple(sorted(found, key=lambda event: event.at))
+
+
+def _parse(meal: Meal, said: object, field: str) -> Event:
+    kind = said.get("event") if isinstance(said, Mapping) else None
+    if not isinstance(said, Mapping) or not isinstance(kind, str) or kind not in _FIELDS:
+        raise InvalidInputError(f"must be one of {', '.join(_FIELDS)}, not {shown(kind)}", field=f"{field}.event")
+    wanted = {"event", "at", *_FIELDS[kind]}
+    for name in sorted(wanted ^ set(said)):
+        raise InvalidInputError("is missing" if name in wanted else "is not a known field", field=f"{field}.{name}")
+    event = checked(Event, said, field=field, is_part=True)
+    if "step" in wanted and (event.recipe, event.step) not in meal.steps:
+        raise InvalidInputError(f"there is no step {event.step} of {shown(event.recipe)}", field=f"{field}.step")
+    if "until" in wanted and event.until < event.at:
+        raise InvalidInputError(f"{event.until} is before {event.at}", field=f"{field}.until")
+    if kind == "broken" and event.object not in meal.objects:
+        raise InvalidInputError(f"nothing needs an object {shown(event.object)}", field=f"{field}.object")
+    return event
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,70 +95,59 @@ class Repaired:
     """Limits that could no longer be kept, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stuck:
-    conflict: Conflict
-
-
-def repair(meal: Meal, plan: Plan, events: Iterable[Event], budget: Budget) -> Repaired | Stuck | None:
-    """Repair a plan after each of the events in turn. None: nothing was found in time."""
-    repaired = Repaired(meal, plan, (), (), 0, plan)
+def repair(meal: Meal, plan: Plan, events: Iterable[Event], budget: Budget) -> Repaired | Conflict:
+    """Repair a plan after each of the events in turn, or say why there is none any more. Raises `PlannerError`."""
+    repaired: Repaired | Conflict = Repaired(meal, plan, (), (), 0, plan)
     for event in events:
-        answer = _after(repaired, event, budget)
-        if not isinstance(answer, Repaired):
-            return answer
-        repaired = answer
+        if isinstance(repaired, Repaired):
+            repaired = _after(repaired, event, budget)
     return repaired
 
 
-def _after(old: Repaired, event: Event, budget: Budget) -> Repaired | Stuck | None:
-    meal = _with_duration(old, event) if isinstance(event, Longer) else old.meal
+def _after(old: Repaired, event: Event, budget: Budget) -> Repaired | Conflict:
+    meal = _with_duration(old, event) if event.event == "longer" else old.meal
     begun = tuple(_now(meal, row, event) for row in old.plan if row.start < event.at)
     lost = _lost(meal, begun, event)
     passed: list[str] = []
     while True:
         situation = _situation(meal, begun, lost, event)
-        cold = _cold(situation)
-        if cold:
+        if cold := _cold(situation):
             lost |= cold
             continue
-        planned = plan_meal(situation, budget)
-        if planned.plan is not None:
-            calm = _calm(situation, planned, old.plan, budget)
-            waste = tuple(_cut(row, event.at) for row in begun if (row.recipe, row.step) in lost)
-            again = tuple(sorted({*old.again, *lost}))
-            told = (*old.passed, *passed)
-            return Repaired(meal, calm, (*old.waste, *waste), again, planned.lower_bound, planned.plan, told)
-        if not planned.is_infeasible:
-            return None
-        conflict = explain(situation, budget)
-        gone = [wish for wish in conflict.wishes if wish.kind == "within" and situation.of((wish.recipe, int(wish.about or 0)))]
+        found = plan_or_explain(situation, budget)
+        if not isinstance(found, Conflict):
+            was = {row.key: row.start for row in reversed(old.plan) if row.start >= event.at}
+            latest = int(found.makespan * (1 + _SLACK))
+            calm = calmest(situation, found.plan, situation.grids[-1], latest, budget.part(_CALM_S), was)
+            waste = (*old.waste, *(_cut(row, event.at) for row in begun if row.key in lost))
+            again, told = tuple(sorted({*old.again, *lost})), (*old.passed, *passed)
+            return Repaired(meal, calm, waste, again, found.lower_bound, found.plan, told)
+        limits = [(wish, meal.steps[wish.recipe, int(wish.about or 0)]) for wish in found.wishes if wish.kind == "within"]
+        gone = [(wish.sentence, step) for wish, step in limits if situation.left(step) < step.duration]
         if not gone:
-            return Stuck(conflict)
-        passed.append(gone[0].sentence)
-        lost |= _made_of(meal, begun, meal.steps[gone[0].recipe, int(gone[0].about or 0)])
+            return found
+        passed.append(gone[0][0])
+        lost |= _made_of(meal, begun, gone[0][1])
 
 
-def _with_duration(old: Repaired, event: Longer) -> Meal:
+def _with_duration(old: Repaired, event: Event) -> Meal:
     """What is over by then stays as it was."""
     step = old.meal.steps[event.recipe, event.step]
-    begun = [row for row in old.plan if (row.recipe, row.step) == step.key and row.start < event.at]
+    begun = [row for row in old.plan if row.key == step.key and row.start < event.at]
     if begun and sum(row.duration for row in begun) >= step.duration and max(row.end for row in begun) <= event.at:
         return old.meal
     done = sum(_cut(row, event.at).duration for row in begun)
-    longer = replace(step, duration=max(event.duration_s, done + 1))
-    steps = tuple(longer if each is step else each for each in old.meal.recipes[step.recipe])
-    return replace(old.meal, recipes={**old.meal.recipes, step.recipe: steps})
+    return old.meal.changed(step, duration=max(event.duration_s, done + 1))
 
 
 def _now(meal: Meal, row: Row, event: Event) -> Row:
     """A row as it is after the event: what goes on takes as long as is known now; what can be laid down, is."""
-    step = meal.steps[row.recipe, row.step]
+    step = meal.steps[row.key]
     if row.end <= event.at:
         return row
-    if isinstance(event, Away) and step.is_interruptible and not step.is_autonomous:
+    if event.event == "away" and step.is_interruptible and not step.is_autonomous:
         return _cut(row, event.at)
-    if isinstance(event, Longer) and (event.recipe, event.step) == step.key and not step.is_interruptible:
+    if event.event == "longer" and (event.recipe, event.step) == step.key and not step.is_interruptible:
         return row._replace(duration=step.duration)
     return row
 
@@ -119,74 +158,55 @@ def _cut(row: Row, at: int) -> Row:
 
 def _lost(meal: Meal, begun: Plan, event: Event) -> set[StepKey]:
     """The steps whose work the event undoes."""
-    going = [meal.steps[row.recipe, row.step] for row in begun if row.end > event.at]
-    if isinstance(event, Burnt):
+    going = [meal.steps[row.key] for row in begun if row.end > event.at]
+    if event.event == "burnt":
         return _made_of(meal, begun, meal.steps[event.recipe, event.step])
-    if isinstance(event, Away):  # who is called away in the middle begins that step again
+    if event.event == "away":  # who is called away in the middle begins that step again
         return {step.key for step in going if not step.is_autonomous}
-    if isinstance(event, Broken):
-        spoilt = [_made_of(meal, begun, step) for step in going if event.object in step.uses]
-        return set().union(*spoilt)
-    return set()
+    return {key for step in going if event.object in step.uses for key in _made_of(meal, begun, step)}
 
 
 def _made_of(meal: Meal, begun: Plan, step: Step) -> set[StepKey]:
     """A step, all that went into it, and all that was made of it already."""
-    keys = {(row.recipe, row.step) for row in begun}
     found, level = {step.key}, [step]
     while level:
-        level = [each for step in level for each in meal.before(step) if not _only_sets(each)]
+        into = [each for step in level for each in meal.before(step)]
+        level = [each for each in into if not any(use.update for use in each.uses.values())]
         found |= {each.key for each in level}
-    into = {step.key}
+    made = {step.key}
     for each in meal.recipes[step.recipe] * len(meal.recipes[step.recipe]):
-        if any((each.recipe, number) in into for number in each.after):
-            into.add(each.key)
-    return (found | into) & keys
-
-
-def _only_sets(step: Step) -> bool:
-    return any(use.update for use in step.uses.values())
+        if any((each.recipe, number) in made for number in each.after):
+            made.add(each.key)
+    return (found | made) & {row.key for row in begun}
 
 
 def _situation(meal: Meal, begun: Plan, lost: set[StepKey], event: Event) -> Situation:
-    past = tuple(row for row in begun if (row.recipe, row.step) not in lost)
-    state = state_after(meal, begun)
-    away = ((event.at, event.until),) if isinstance(event, Away) else ()
-    down = {}
-    if isinstance(event, Broken):
-        down = {event.object: ((event.at, event.until),)}
+    past = tuple(row for row in begun if row.key not in lost)
+    state: dict[str, dict[str, Property]] = {}
+    for row in begun:
+        for name, use in meal.steps[row.key].uses.items():
+            own = state.setdefault(name, {})
+            own.update(use.update)
+            now, taken = own.get(VOLUME), use.require.get(VOLUME)
+            if isinstance(now, int | float) and isinstance(taken, int | float):
+                own[VOLUME] = now - taken
+    missing: dict[str, Any] = {"away": event.until} if event.event == "away" else {}
+    if event.event == "broken":
+        missing = {"down": {event.object: event.until}}
         state[event.object] = {}
-    return Situation(meal, event.at, past, state, away, down)
+    return Situation(meal, event.at, past, state, **missing)
 
 
 def _cold(situation: Situation) -> set[StepKey]:
     """Steps that heated an object for one still to do, and must do so again: it is cold, and nobody else heats it."""
     found: set[StepKey] = set()
-    for step in situation.meal.steps.values():
+    steps = situation.meal.steps.values()
+    for step in steps:
         for name, use in step.uses.items() if situation.left(step) == step.duration else ():
             for key, needed in use.require.items():
-                sources = [each for each in situation.meal.steps.values() if each.uses.get(name, use).update.get(key) == needed]
+                sources = [each for each in steps if each.uses.get(name, use).update.get(key) == needed]
                 is_so = situation.state.get(name, {}).get(key) == needed
                 if not is_so and sources and not any(situation.left(each) > 0 for each in sources):
                     own = [each for each in sources if each.number in step.after and each.recipe == step.recipe]
                     found.add((own or sources)[0].key)
     return found
-
-
-def _calm(situation: Situation, planned: Planned, old: Plan, budget: Budget) -> Plan:
-    """Return a plan that is nearly as short, with the fewest starts that differ from the old plan."""
-    best, grid = planned.plan or (), situation.grids[-1]
-    latest = int(makespan(best) * (1 + _SLACK))
-    model = modelled(situation, grid, max(makespan(best), latest), splits=True, counts=True)
-    was: dict[StepKey, int] = {}
-    for row in old:
-        if row.start >= situation.since:
-            was.setdefault((row.recipe, row.step), row.start)
-    moved = []
-    for key, work in model.works.items():
-        if key in was and was[key] % grid == 0:
-            moved.append(model.cp.new_bool_var(""))
-            model.cp.add(work.start == was[key] // grid).only_enforce_if(~moved[-1])
-    breaks = [each for work in model.works.values() for each in work.breaks]
-    answer = least(model, 4 * sum(moved) + sum(breaks), budget.part(_CALM_S))
-    return answer.plan or best

@@ -2,24 +2,190 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
-from sagagraph.domains.recipes.parsing import parse_plan
-from sagagraph.domains.recipes.request import Meal
-from sagagraph.domains.recipes.rules.case import Case
-from sagagraph.domains.recipes.rules.cook import COOK
-from sagagraph.domains.recipes.rules.entries import ENTRIES, UNREAD
-from sagagraph.domains.recipes.rules.objects import OBJECTS
-from sagagraph.domains.recipes.rules.order import BEFORE, LAGS, WARM
-from sagagraph.domains.recipes.rules.steps import MISSING, STEPS
-from sagagraph.validators.concern import Concern, Remembered, certified, in_order_of, judge_scopes
-from sagagraph.validators.verdict import Verdict
+from msgspec import Struct
 
-CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (UNREAD, ENTRIES, COOK, OBJECTS, BEFORE, LAGS, WARM, STEPS, MISSING)
+from sagagraph.domains.recipes.plan import clock, parse_plan
+from sagagraph.domains.recipes.request import Meal, Step
+from sagagraph.domains.recipes.rules.kitchen import COOK, OBJECTS, Case, Piece
+from sagagraph.validators.concern import Concern, certified, each_row, in_order_of, judge_scopes
+from sagagraph.validators.kinds import Kind
+from sagagraph.validators.rows import readable_rows
+from sagagraph.validators.verdict import Verdict, Violation
 
 
-def validate_plan(meal: Meal, plan: object, remembered: Remembered | None = None) -> Verdict:
-    """`plan` is JSON, whatever it holds. `remembered`: scopes that have been judged already."""
+class Entry(Struct, frozen=True, array_like=True):
+    """A row as it stands there. `last`: the last step of its recipe; None: there is no such recipe."""
+
+    index: int
+    recipe: str
+    step: int
+    last: int | None
+
+    def __str__(self) -> str:
+        return f"row {self.index}"
+
+
+def _entries(case: Case) -> Iterator[Entry]:
+    lasts = {name: len(steps) - 1 for name, steps in case.meal.recipes.items()}
+    return (Entry(index, row.recipe, row.step, lasts.get(row.recipe)) for index, row in case.plan.rows.items())
+
+
+def _check_entry(entry: Entry) -> Iterator[Violation]:
+    scope = {"row": entry.index, "recipe": entry.recipe, "step": entry.step}
+    if entry.last is None:
+        yield Violation(code="UNKNOWN_RECIPE", message=f"{entry}: there is no recipe {entry.recipe!r}", scope=scope)
+    elif not 0 <= entry.step <= entry.last:
+        message = f"{entry}: {entry.recipe} has no step {entry.step}; it has 0 to {entry.last}"
+        yield Violation(code="UNKNOWN_STEP", message=message, scope=scope)
+
+
+class Link(Struct, frozen=True, array_like=True):
+    """A piece, and a step that it comes after, with that step's pieces. `within`: limits on the time between, in seconds."""
+
+    piece: Piece
+    before: int
+    duration: int
+    pieces: tuple[Piece, ...]
+    within: int | None = None
+
+    def __str__(self) -> str:
+        return str(self.piece)
+
+
+def _links(case: Case, of: Callable[[Step], Mapping[int, int | None]]) -> Iterator[Link]:
+    """Of a step that is missing, that is reported, and not again here."""
+    for piece in case.pieces:
+        for number, within in of(case.step(piece)).items():
+            if pieces := case.of.get((piece.recipe, number)):
+                yield Link(piece, number, case.step(pieces[0]).duration, pieces, within)
+
+
+def _check_link(link: Link) -> Iterator[Violation]:
+    """What comes behind the pieces that make up the step is a repetition of it, and does not count."""
+    left, is_ready = link.duration, True
+    for each in link.pieces:
+        is_ready = is_ready and (left <= 0 or (each.place < link.piece.place and each.end <= link.piece.start))
+        left -= each.end - each.start
+    if not is_ready:
+        ends = max(each.end for each in link.pieces)
+        message = f"comes after {link.piece.recipe} step {link.before}, which ends at {clock(ends)}"
+        yield link.piece.breaks("NOT_READY", message, after=link.before, ends_s=ends)
+
+
+def _check_lag(link: Link) -> Iterator[Violation]:
+    """Check against the end of the last piece so far of the step that it must follow."""
+    ended = [each.end for each in link.pieces if each.place < link.piece.place][-1:]
+    waited = link.piece.start - ended[0] if ended else 0
+    if link.within is not None and waited > link.within:
+        message = f"starts {waited} s after {link.piece.recipe} step {link.before} has ended; at most {link.within} s are allowed"
+        yield link.piece.breaks("TOO_LATE", message, after=link.before, ends_s=ended[0], within_s=link.within)
+
+
+class WarmView(Struct, frozen=True):
+    """`last`: the piece that ends the recipe. `complete`: when the meal is."""
+
+    recipe: str
+    within: int
+    last: Piece
+    complete: int
+
+
+def _warm(case: Case) -> Iterator[tuple[str, WarmView]]:
+    last = {piece.recipe: piece for piece in sorted(case.pieces, key=lambda piece: (piece.end, -piece.place))}
+    complete = max((piece.end for piece in last.values()), default=0)
+    for recipe, within in case.meal.warm.items():
+        if recipe in last:
+            yield recipe, WarmView(recipe, within, last[recipe], complete)
+
+
+def _check_warm(view: WarmView) -> Iterator[Violation]:
+    waits = view.complete - view.last.end
+    if waits > view.within:
+        message = f"ends {view.recipe} {waits} s before the meal is complete; warm are {view.within} s"
+        yield view.last.breaks("TOO_LATE", message, complete_s=view.complete, within_s=view.within)
+
+
+class Done(Struct, frozen=True, array_like=True):
+    """A step with all its pieces. `is_watched`: two pieces of it beside each other are no concern of the cook's."""
+
+    duration: int
+    is_interruptible: bool
+    is_watched: bool
+    pieces: tuple[Piece, ...]
+
+    def __str__(self) -> str:
+        return f"{self.pieces[0].recipe} step {self.pieces[0].step}"
+
+
+def _done(case: Case) -> Iterator[Done]:
+    for key, step in case.meal.steps.items():
+        if key in case.of:
+            is_watched = step.is_interruptible and (case.meal.cooks > 1 or step.is_autonomous)
+            yield Done(step.duration, step.is_interruptible, is_watched, case.of[key])
+
+
+def _check_done(step: Done) -> Iterator[Violation]:
+    """Check that the pieces add up to the step. What is done when nothing is left of it is done again."""
+    for before, piece in pairwise(step.pieces):
+        if step.is_watched and piece.overlaps(before):
+            yield piece.breaks("OVERLAP", f"goes on beside {before}, another piece of it", beside=[before.scope])
+    left = step.duration
+    for piece in step.pieces:
+        takes = piece.end - piece.start
+        if left == 0 and takes > 0:
+            yield piece.breaks("REPEATED", "has been done already", left_s=0)
+        elif not 0 < takes <= left:
+            yield piece.breaks("DURATION", f"takes {takes} s, and {left} s of it are left", left_s=left)
+            return
+        elif takes < left and not step.is_interruptible:
+            yield piece.breaks("NOT_INTERRUPTIBLE", f"is done in one go, {step.duration} s", needed_s=step.duration)
+            return
+        else:
+            left -= takes
+    if left:
+        yield step.pieces[-1].breaks("DURATION", f"is its last piece, and {left} s are missing", left_s=left)
+
+
+class Wanted(Struct, frozen=True, array_like=True):
+    recipe: str
+    step: int
+    text: str
+    is_there: bool
+
+    def __str__(self) -> str:
+        return f"{self.recipe} step {self.step}"
+
+
+def _wanted(case: Case) -> Iterator[Wanted]:
+    return (Wanted(each.recipe, each.number, each.text[:200], key in case.of) for key, each in case.meal.steps.items())
+
+
+def _check_wanted(step: Wanted) -> Iterator[Violation]:
+    if not step.is_there:
+        scope = {"recipe": step.recipe, "step": step.step}
+        yield Violation(code="MISSING_STEP", message=f"{step} ({step.text}) is not in the plan", scope=scope)
+
+
+UNREAD: Final = readable_rows("plan")
+CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
+    UNREAD,
+    each_row("rows", Kind.CONTRACT, Entry, _entries, _check_entry),
+    COOK,
+    OBJECTS,
+    each_row("dependency", Kind.DEPENDENCY, Link, lambda case: _links(case, lambda step: dict.fromkeys(step.after)), _check_link),
+    each_row("time constraint", Kind.TEMPORAL, Link, lambda case: _links(case, lambda step: dict(step.within)), _check_lag),
+    Concern("warm", Kind.TEMPORAL, WarmView, _warm, _check_warm),
+    each_row("step", Kind.CONSTRAINT, Done, _done, _check_done),
+    each_row("missing steps", Kind.RETENTION, Wanted, _wanted, _check_wanted),
+)
+
+
+def validate_plan(meal: Meal, plan: object) -> Verdict:
+    """`plan` is JSON, whatever it holds."""
     case = Case(meal, parse_plan(plan))
-    verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case, remembered)
+    verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case)
     return certified(in_order_of(verdict, "row"), plan, "recipes")

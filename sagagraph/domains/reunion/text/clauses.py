@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Final, Self
+from dataclasses import dataclass
+from typing import Final
 
 from sagagraph.domains.reunion.text.facts import Fact
-from sagagraph.domains.reunion.text.words import HOLES, NAME
 from sagagraph.language.clock import Clock, Lasting, tag_clock, tag_clock_digits
+from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number, tag_numbers
-from sagagraph.language.passage import Found, Passage, form
-from sagagraph.language.utterance.phrases import phrase
+from sagagraph.language.passage import Found, Passage
 
-_HOW: Final = r"\b(?P<how>at|by|from|before|after|until|till|since|around|about)(?: (?:about|around))?"
-_TIME: Final = form(rf"(?:{_HOW} )?{{time}}")
-_BARE_HOUR: Final = form(rf"{_HOW} {{n}}(?!\.\d|[:%]| ?-? ?(?:seat|people|passenger|km))")
-_AMOUNT: Final = form(r"{lasting}|{n:km} ?(?:km(?!/)|kilomet(?:re|er)s?)(?: at {n:speed} ?(?:km/h|kph))?")
-_WHEN: Final = form(r"{when}")
-_NAME: Final = form(NAME)
-_OWN_HOUSE: Final = re.compile(r"(?:her|his|their|its) (?:own )?(?:house|home|place|flat|apartment)", re.IGNORECASE)
-_HOURS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_PAST: Final = re.compile(
-    rf"\b(?:half|(?P<part>(?:a )?quarter)) (?P<to>past|to) (?P<hour>{'|'.join(_HOURS)}|1[0-2]|[1-9])\b(?! ?[ap]m)", re.IGNORECASE
-)
+_SAYS: Final = Forms(__file__, "clauses")
+_HOURS: Final = _SAYS.text("HOURS").split("|")
 _AFTERNOON_UP_TO: Final = 6
 """A bare hour from 1 to this is one of the afternoon: people who mean the morning say so."""
 
@@ -47,13 +36,13 @@ class Amount:
 
 def tagged(sentence: str) -> Passage:
     """Tag times of day as `when`, and durations and distances as `amount`."""
-    passage = Passage.of(_PAST.sub(_on_the_clock, sentence))
+    passage = Passage.of(_SAYS.past.sub(_on_the_clock, sentence))
     tag_clock_digits(passage)
     tag_numbers(passage)
     tag_clock(passage)
-    passage.tag("when", _TIME, lambda found: _when(found, found.get("time", Clock)))
-    passage.tag("when", _BARE_HOUR, lambda found: _when(found, _hour(found.get("n", Number))))
-    passage.tag("amount", _AMOUNT, _amount)
+    passage.tag("when", _SAYS.time, lambda found: _when(found, found.get("time", Clock)))
+    passage.tag("when", _SAYS.bare_hour, lambda found: _when(found, _hour(found.get("n", Number))))
+    passage.tag("amount", _SAYS.amount, _amount)
     return passage
 
 
@@ -94,7 +83,7 @@ def _float(number: Number | None) -> float | None:
 
 def untimed(part: Passage) -> tuple[Passage, tuple[When, ...]]:
     """Return the clause without its times of day, which may stand anywhere in it, and those times."""
-    plain = re.sub(r"\s+", " ", _WHEN.sub(" ", part.text)).strip(" ,")
+    plain = re.sub(r"\s+", " ", _SAYS.when.sub(" ", part.text)).strip(" ,")
     return Passage(plain, part), tuple(part.values(When))
 
 
@@ -115,15 +104,19 @@ class Clause:
         words = self.found.match.groupdict().get(hole)
         return self.found.passage.said(words).strip() if words else None
 
+    def words(self, hole: str) -> str:
+        """Return the same, empty where nothing was said."""
+        return self.said(hole) or ""
+
     @property
     def place(self) -> str | None:
         """Return the place: `her house` is its owner's."""
         said = self.said("place") or self.said("home")
-        return f"{self.name}'s house" if said and _OWN_HOUSE.fullmatch(said) else said
+        return f"{self.name}'s house" if said and _SAYS.own_house.fullmatch(said) else said
 
     @property
     def whom(self) -> tuple[str, ...]:
-        return names_in(self.said("whom") or "")
+        return names_in(self.words("whom"))
 
     @property
     def number(self) -> int | None:
@@ -151,37 +144,13 @@ class Clause:
         return next((each.minutes for word in how for each in self.when if each.how == word), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A form and what `read` makes of it; an empty result means that nothing known here was said."""
-
-    form: re.Pattern[str]
-    read: Callable[[Clause], Iterable[Fact]]
-    is_timed: bool = True
-    """Whether there may be times of day among the words."""
-
-    @classmethod
-    def of(cls, words: str, read: Callable[[Clause], Iterable[Fact]], *, is_timed: bool = True) -> Self:
-        return cls(phrase(words, HOLES), read, is_timed)
-
-    @classmethod
-    def of_people(cls, words: str, read: Callable[[Clause], Iterable[Fact]]) -> Self:
-        """Apply to each of those who are named first, or whom the sentence is about."""
-        return cls.of(f"[WHO] {words}", lambda clause: _each(clause, read))
-
-
-def _each(clause: Clause, read: Callable[[Clause], Iterable[Fact]]) -> Iterator[Fact]:
-    for name in clause.people:
-        yield from read(replace(clause, name=name))
-
-
 def names_in(text: str) -> tuple[str, ...]:
     """Return names: `Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
-    return tuple(map(_name, _NAME.findall(text)))
+    return tuple(map(_name, _SAYS.name.findall(text)))
 
 
 def without_names(text: str) -> str:
-    return _NAME.sub(" ", text)
+    return _SAYS.name.sub(" ", text)
 
 
 def _name(said: str) -> str:

@@ -10,37 +10,21 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.text.clauses import Amount, When, tagged
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import Passage, form
+from sagagraph.language.passage import Passage
+
+_SAYS: Final = Forms(__file__, "news")
 
 FACTOR: Final = 3
 """How many times as long everything takes where nobody says it."""
 _NOON: Final = 12 * 60
-_KNOWN_AT: Final = form(r"^(?:it is )?{when}[,:.]?")
-_UNTIL: Final = form("{when}")
 _BARE: Final = re.compile(r"\D*\d{1,2}")
-_LATE: Final = form(
-    r"\b(?:delay(?:ed)?|late|postponed)\b|\b(?:comes?|arriv\w+|lands?|is|be|hours?|minutes?) (?:much |a (?:bit|little) )?later\b"
-)
-_COMES: Final = form(
-    r"\b(?:lands?|arrives?|comes?|gets? in|(?:is|will be) (?:landing|arriving|coming|there|here)|touch(?:es)? down)\b"
-)
-_SLOW: Final = form(r"\b(?:accident|traffic|jam|times as long|twice as long|snow|storm)\b")
-_TIMES: Final = form(r"{n} times\b|\b(?:twice|double)\b")
-_OUT: Final = form(
-    r"\b(?:can(?:not| ?not|'t) (?:come|make it)|is(?:n't| not) coming|do(?:es)?(?:n't| not) come|did(?:n't| not) come"
-    r"|(?:has |is )?cancel+ed|is (?:ill|sick)|drops? out)\b"
-)
-_BROKEN: Final = form(r"\b(?:breaks? down|broke(?:n)? down|is broken|out of order|flat tyre|does(?:n't| not) start)\b")
-_CLOSED: Final = form(r"\broad\b.*\b(?:closed|blocked)\b|\b(?:closed|blocked)\b.*\broad\b")
-_OVER: Final = re.compile(r"^\W*(?:the )?day is over\W*$", re.IGNORECASE)
-_FLIGHT: Final = form(r"\b(?:flight|plane|train|bus|connection)\b")
-_STAYS_AWAY: Final = form(r"\b(?:not (?:come|at all)|n't come)\b")
 _COMMON: Final = frozenset({"the", "at", "in", "of", "a", "is", "to", "from"})
 
 
 def is_over(text: str) -> bool:
-    return _OVER.match(text) is not None
+    return _SAYS.over.match(text) is not None
 
 
 def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = False) -> dict[str, Any] | None:
@@ -51,21 +35,21 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
         InvalidInputError: it is news, but does not say until when, or where.
     """
     passage = tagged(re.sub(r"\bto(?= \d)", "until", re.sub(r"-(?=hour|minute)", " ", text)))
-    first = passage.first(_KNOWN_AT)
+    first = passage.first(_SAYS.known_at)
     moment = first.get("when", When) if first else None
-    passage.take(_KNOWN_AT)
+    passage.take(_SAYS.known_at)
     known = {"at": text_of(moment.minutes if moment else now)}
     told = ((each.name for each in rows) for rows in (problem.vehicles, problem.people))
     vehicle, person = (next(iter(named_in(passage.said(), names)), None) for names in told)
-    if passage.has(_CLOSED):
+    if passage.has(_SAYS.closed):
         return {**known, **_lasts(passage), "event": "road_closed", **_road(passage.said(), problem.places)}
-    if passage.has(_BROKEN) and vehicle:
+    if passage.has(_SAYS.broken) and vehicle:
         return {**known, **_lasts(passage), "event": "vehicle_down", "vehicle": vehicle}
-    is_late = passage.has(_LATE) or (under_way and passage.has(_COMES) and passage.has(_UNTIL))
+    is_late = passage.has(_SAYS.late) or (under_way and passage.has(_SAYS.comes) and passage.has(_SAYS.until))
     if is_late and person:
         before = next(each.from_ for each in problem.people if each.name == person) or now
         return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, before, person))}
-    if passage.has(_SLOW) and not person:
+    if passage.has(_SAYS.slow) and not person:
         return {
             **known,
             **_lasts(passage),
@@ -73,10 +57,10 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
             "place": _place(passage.said(), problem.places),
             "factor": _factor(passage),
         }
-    if not passage.has(_OUT) or not person:
+    if not passage.has(_SAYS.out) or not person:
         return None
-    if passage.has(_FLIGHT) and not passage.has(_STAYS_AWAY):
-        if passage.has(_UNTIL):
+    if passage.has(_SAYS.flight) and not passage.has(_SAYS.stays_away):
+        if passage.has(_SAYS.until):
             return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, now, person))}
         raise InvalidInputError(f"When does {person} come then? Say a time, or that {person} does not come at all.", field="text")
     return {**known, "event": "cancelled", "person": person}
@@ -90,7 +74,7 @@ def _lasts(passage: Passage) -> dict[str, str]:
 
 def _later(passage: Passage, before: int, person: str) -> int:
     """Return, for a bare `4`, the time that comes after `before`, on the same day."""
-    for found in passage.find(_UNTIL):
+    for found in passage.find(_SAYS.until):
         minutes = next(each.minutes for each in found.values(When))
         is_evening = minutes <= before and minutes < _NOON and _BARE.fullmatch(found.said)
         return minutes + _NOON if is_evening else minutes
@@ -101,7 +85,7 @@ def _later(passage: Passage, before: int, person: str) -> int:
 
 
 def _factor(passage: Passage) -> float:
-    said = passage.first(_TIMES)
+    said = passage.first(_SAYS.times)
     number = said.get("n", Number) if said else None
     return float(number.value) if number and number.value else 2.0 if said else float(FACTOR)
 

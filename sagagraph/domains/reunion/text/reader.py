@@ -9,36 +9,16 @@ from functools import lru_cache
 from typing import Final
 
 from sagagraph.domains.reunion.text.clauses import Clause, names_in, tagged, untimed
-from sagagraph.domains.reunion.text.company import COMPANY
 from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
-from sagagraph.domains.reunion.text.people import LISTED, PEOPLE
-from sagagraph.domains.reunion.text.things import OCCASIONS, ROADS, THINGS, TRUISMS
+from sagagraph.domains.reunion.text.slots import SLOTS
+from sagagraph.language.forms import Forms
 from sagagraph.language.passage import Passage
 
-SLOTS: Final = (*ROADS, *COMPANY, *OCCASIONS, *PEOPLE, *THINGS, LISTED, *TRUISMS)
-"""The first that a clause fills says what it means."""
+_SAYS: Final = Forms(__file__, "reader")
+
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
-_JOINT: Final = re.compile(r"\s*,\s*(?:(?:and|but|so)\s+)?|\s+(?:and|but|so)\s+|\s+(?=with(?:out)?\s)", re.IGNORECASE)
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
-_FILLER: Final = re.compile(r"(?:please|thanks?|thank you|hello|hi|ok(?:ay)?|any(?:body|one)|by family)", re.IGNORECASE)
-_BEFORE: Final = re.compile(
-    r"^(?:(?:(?:work|be (?:ok|fine|possible)) if|actually|no|oh|wait|sorry|well|also|and|but|then|please|rather)\b,?\s+)+",
-    re.IGNORECASE,
-)
-_AFTER: Final = re.compile(r",?\s+(?:instead|then|after all|please|too|as well|now)$", re.IGNORECASE)
-_THEY: Final = re.compile(r"\b(?:s?he|they|him|them|her(?! (?:own|house|home|place|flat|apartment|car|van)\b))\b", re.IGNORECASE)
-_IT: Final = re.compile(r"\bit\b", re.IGNORECASE)
-_BE_THERE: Final = re.compile(
-    r"\b(?:always )?(?:(?:be|stay) )?(?:at home|home|there|in the house)"
-    r"(?: (?:all (?:that|the) time|meanwhile|during (?:the )?cooking"
-    r"|while (?:it|they|the \w+) (?:is|are|cooks?|roasts?|bakes?)\b.*))?$",
-    re.IGNORECASE,
-)
-_SOMEBODY: Final = re.compile(r"\b(?:some|any)(?:one|body)\b", re.IGNORECASE)
-_OVEN: Final = re.compile(
-    r"\b(?:turkey|roast|oven|bak\w+|cake|pie|lasagna|casserole|chicken|goose|duck|ham|lamb|beef)\b", re.IGNORECASE
-)
 _SPELLINGS: Final = tuple(
     (re.compile(words, re.MULTILINE), instead)
     for words, instead in (
@@ -84,7 +64,9 @@ class Context:
     def after(self, facts: Iterable[Fact]) -> Context:
         said = list(facts)
         people = dict.fromkeys(each.name for each in said if isinstance(each, PersonFact))
-        cooked = [each.name for each in said if isinstance(each, TaskFact) and _OVEN.search(each.name) and not each.is_errand]
+        cooked = [
+            each.name for each in said if isinstance(each, TaskFact) and _SAYS.oven.search(each.name) and not each.is_errand
+        ]
         things = tuple(thing for each in said for thing in _things(each))
         return self.then(Context(tuple(people), things, (cooked or [""])[-1]))
 
@@ -123,13 +105,13 @@ def sentences(text: str) -> list[str]:
 
 def parts_of(text: str) -> list[tuple[int, int]]:
     """Return where each possible clause, or part of one, begins and ends."""
-    joints = [each.span() for each in _JOINT.finditer(text)]
+    joints = [each.span() for each in _SAYS.joint.finditer(text)]
     return list(zip([0, *(end for _, end in joints)], [*(begin for begin, _ in joints), len(text)], strict=True))
 
 
 def read_sentence(sentence: str, context: Context) -> Sentence:
     """Read a sentence. `Actually, dinner is at 7 instead` announces a change; the rest of it is what holds."""
-    plain = _AFTER.sub("", _BEFORE.sub("", sentence))
+    plain = _SAYS.after.sub("", _SAYS.before.sub("", sentence))
     return min(_read(plain, context), _read(sentence, context), key=lambda each: len(each.unread))
 
 
@@ -199,7 +181,7 @@ class _Reading:
     def _leave_out(self, begin: int, end: int) -> None:
         """Leave out what means nothing here, as it was written."""
         words = self._passage.said(self._part(begin, end)) if begin < end else ""
-        if words.strip() and not _FILLER.fullmatch(words):
+        if words.strip() and not _SAYS.filler.fullmatch(words):
             self.unread.append(words)
 
     def _part(self, begin: int, end: int) -> str:
@@ -209,11 +191,11 @@ class _Reading:
 def _as_meant(words: str, context: Context) -> Iterator[str]:
     """Return the words as they were said, with names in place of `she` or `it`."""
     yield words
-    if context.people and _THEY.search(words):
-        yield _THEY.sub(" and ".join(context.people), words)
+    if context.people and _SAYS.they.search(words):
+        yield _SAYS.they.sub(" and ".join(context.people), words)
     for thing in filter(None, dict.fromkeys((context.cooked, *context.things))):
-        if _SOMEBODY.search(words) and _BE_THERE.search(words):
-            yield _BE_THERE.sub(f"watch {thing}", words)
+        if _SAYS.somebody.search(words) and _SAYS.be_there.search(words):
+            yield _SAYS.be_there.sub(f"watch {thing}", words)
     for thing in context.things:
-        if _IT.search(words):
-            yield _IT.sub(thing, words)
+        if _SAYS.it.search(words):
+            yield _SAYS.it.sub(thing, words)

@@ -22,7 +22,7 @@ from sagagraph.domains.reunion.text.partial import PartialProblem, Question, hea
 from sagagraph.domains.reunion.text.reader import Context, Sentence, parts_of, read_sentence
 from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
 from sagagraph.errors import InvalidInputError
-from sagagraph.language.passage import form
+from sagagraph.language.forms import form
 
 
 @dataclass(frozen=True, slots=True)

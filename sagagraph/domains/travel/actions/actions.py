@@ -6,10 +6,9 @@ All of them use one provider. Every effect carries the operation's key; every pr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from functools import partial
 from pathlib import Path
 
 from sagagraph.domains.travel.actions.bookings import (
@@ -29,7 +28,7 @@ from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_
 from sagagraph.domains.travel.actions.patience import PATIENCE_S, for_questions, patient
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.provider.provider import Labels, Marks, ReservationProvider
-from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation
+from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation, VoidReceipt
 from sagagraph.domains.travel.rules.answers import BOOKING, PAYMENT, SENT, check_cancelled, check_refunded
 from sagagraph.errors import Refused
 from sagagraph.files import file_name, write_whole
@@ -61,34 +60,25 @@ def travel_actions(
     """
     service = _Service(provider, guarantees, identity, policy or POLICY)
     bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train", "insurance"))
-    return (
-        _price_check(service),
-        _keep_action(service),
-        *bookings,
-        _payment_action(service),
-        _dispatch_action(outbox),
-    )
+    return *_questions(service), *bookings, _payment_action(service), _dispatch_action(outbox)
 
 
+@dataclass(frozen=True)
 class _Service:
     """The provider as actions use it: with deadlines on its clock, and only its own guarantees."""
 
-    def __init__(self, provider: ReservationProvider, guarantees: ProviderGuarantees, identity: str, policy: Policy) -> None:
-        self.provider = provider
-        self.identity = identity
-        self.policy = policy
-        self._given = guarantees
+    provider: ReservationProvider
+    given: ProviderGuarantees
+    identity: str
+    policy: Policy
 
-    @property
-    def can_void(self) -> bool:
-        return self._given.void
-
-    def guarantees(self, void: object) -> Guarantees:
+    def guarantees(self, void: Function) -> Guarantees:
+        given = self.given
         return Guarantees(
-            dedup=self._given.dedup,
-            void=void if self._given.void and callable(void) else None,
-            deadline=self._given.deadline,
-            refusals_final=self._given.refusals_final,
+            dedup=given.dedup,
+            void=void if given.void else None,
+            deadline=given.deadline,
+            refusals_final=given.refusals_final,
         )
 
     async def known(self, kind: EffectKind, landed_id: str, call: Call) -> Landed:
@@ -105,22 +95,32 @@ class _Service:
     async def marks(self, call: Call) -> Marks:
         """Return the marks of an effect, with `call.deadline` on the provider's clock: never later, however long asking takes."""
         deadline = None
-        if self._given.deadline:
+        if self.given.deadline:
             theirs = await self.provider.now()
             deadline = theirs + (call.deadline - datetime.now(UTC))
         return Marks(key=call.idempotency_key, saga_id=call.saga_id, operation_id=call.operation_id, deadline=deadline)
 
+    async def void(self, kind: EffectKind, call: Call) -> VoidReceipt:
+        labels = Labels(saga_id=call.saga_id, operation_id=call.operation_id, deadline=None)
+        return await self.provider.void(kind, call.operation_key, **labels)
 
-def _labels(call: Call) -> Labels:
-    return Labels(saga_id=call.saga_id, operation_id=call.operation_id, deadline=None)
+    async def probe(self, kind: EffectKind, call: Call) -> Probe:
+        found = await self.provider.find(kind, call.operation_key)
+        landed = [each for each in found.matches if isinstance(each, Payment) is (kind == "payment")]
+        live = [each for each in landed if each.state in ("confirmed", "captured")]
+        if len(live) > 1 or (live and len(landed) > 1):
+            return Probe.multiple([each.id for each in landed])
+        if live:
+            return Probe.landed(_captured(live[0]) if isinstance(live[0], Payment) else _booked(live[0]))
+        if not landed:
+            return Probe.absent()
+        first = landed[0]
+        if isinstance(first, Reservation):
+            return Probe.undone(_cancelled(first))
+        return Probe.undone(RefundedPayment(payment_id=first.id, amount=first.amount, currency=first.currency))
 
 
-def _question(service: _Service, function: Function) -> Action:
-    policy = for_questions(service.policy)
-    return action(function, kind=ActionKind.READ_ONLY, policy=policy, provider=service.identity)
-
-
-def _price_check(service: _Service) -> Action:
+def _questions(service: _Service) -> Iterator[Action]:
     async def check_prices(request: PriceCheck, _call: Call) -> PriceCheckResult:
         for quoted in request.offers:
             offer = await service.provider.offer(quoted.offer_id)
@@ -133,52 +133,44 @@ def _price_check(service: _Service) -> Action:
                 )
         return PriceCheckResult(checked=len(request.offers))
 
-    return _question(service, check_prices)
-
-
-def _keep_action(service: _Service) -> Action:
     async def keep_booking(request: KeepRequest, _call: Call) -> Booking:
         """Check on the provider's books that the booking stands."""
         found = await service.provider.find(request.kind, request.key)
-        for each in found.matches:
-            if isinstance(each, Reservation) and each.id == request.reservation_id and each.state == "confirmed":
+        for each in found.reservations:
+            if each.id == request.reservation_id and each.state == "confirmed":
                 return _booked(each)
         raise Refused(f"{request.title} has fallen through: the provider cancelled it", code="fell_through")
 
-    return _question(service, keep_booking)
+    policy = for_questions(service.policy)
+    for question in (check_prices, keep_booking):
+        yield action(question, kind=ActionKind.READ_ONLY, policy=policy, provider=service.identity)
 
 
 def _booking_action(service: _Service, kind: str) -> Action:
     async def book(request: BookingRequest, call: Call) -> Booking:
-        reservation = await service.provider.book(
-            request.kind,
-            request.offer_id,
-            request.quantity,
-            expected_price=request.price,
-            **await service.marks(call),
-        )
-        return _booked(reservation)
+        marks = await service.marks(call)
+        what = request.kind, request.offer_id, request.quantity
+        return _booked(await service.provider.book(*what, expected_price=request.price, **marks))
 
     async def cancel(request: BookingRequest, booking: Booking, call: Call) -> CancelledBooking:
         """Cancel a booking, unless an earlier call or the provider has cancelled it already."""
         known = await service.known(request.kind, booking.reservation_id, call)
         if isinstance(known, Reservation) and known.state == "cancelled":
             return _cancelled(known)
-        receipt = await service.provider.cancel(
-            booking.reservation_id,
-            **await service.marks(call),
-        )
-        most = _fee_at(booking, receipt.created_at)
+        receipt = await service.provider.cancel(booking.reservation_id, **await service.marks(call))
+        most = booking.cancellation.fee_at(receipt.created_at)
         _hold_to_plan(check_cancelled(receipt.fee, receipt.currency, most, booking.currency))
         return CancelledBooking(reservation_id=booking.reservation_id, fee=receipt.fee, currency=receipt.currency)
 
     async def find(request: BookingRequest, call: Call) -> Probe:
-        found = await service.provider.find(request.kind, call.operation_key)
-        return _answer([each for each in found.matches if isinstance(each, Reservation)])
+        return await service.probe(request.kind, call)
 
     async def void(request: BookingRequest, call: Call) -> CancelledBooking:
-        receipt = await service.provider.void(request.kind, call.operation_key, **_labels(call))
-        return CancelledBooking(reservation_id=None, fee=receipt.fee, currency="USD")
+        return CancelledBooking(reservation_id=None, fee=(await service.void(request.kind, call)).fee, currency="USD")
+
+    async def undo_cost(_request: BookingRequest, booking: Booking) -> UndoCost:
+        fee = booking.cancellation.fee_at(await service.provider.now())
+        return UndoCost(float(fee), booking.currency, f"a cancellation fee of {money_text(fee)}" if fee else "")
 
     return action(
         book,
@@ -186,7 +178,7 @@ def _booking_action(service: _Service, kind: str) -> Action:
         probe=find,
         policy=service.policy,
         guarantees=service.guarantees(void),
-        undo_cost=partial(_cancellation_cost, service),
+        undo_cost=undo_cost,
         provider=service.identity,
         validators=[BOOKING],
         name=f"book_{kind}",
@@ -195,39 +187,27 @@ def _booking_action(service: _Service, kind: str) -> Action:
 
 def _payment_action(service: _Service) -> Action:
     async def capture_payment(request: PaymentRequest, call: Call) -> CapturedPayment:
-        payment = await service.provider.capture(
-            request.due,
-            request.currency,
-            [each for each in request.reservations if each is not None],
-            **await service.marks(call),
-        )
-        return _captured(payment)
+        marks, booked = await service.marks(call), [each for each in request.reservations if each is not None]
+        return _captured(await service.provider.capture(request.due, request.currency, booked, **marks))
 
     async def refund(_request: PaymentRequest, payment: CapturedPayment, call: Call) -> RefundedPayment:
         await service.known("payment", payment.payment_id, call)
-        receipt = await service.provider.refund(
-            payment.payment_id,
-            **await service.marks(call),
-        )
+        receipt = await service.provider.refund(payment.payment_id, **await service.marks(call))
         found = tuple(check_refunded(receipt.amount, receipt.currency, payment.amount, payment.currency))
-        if not (found and service.can_void and receipt.currency == payment.currency):
+        if not (found and service.given.void and receipt.currency == payment.currency):
             _hold_to_plan(found)
             return RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
         # Voiding the payment's key gives back what is not refunded yet, however often it is called.
-        await service.provider.void("payment", call.operation_key, **_labels(call))
-        return RefundedPayment(
-            payment_id=payment.payment_id,
-            amount=payment.amount,
-            currency=payment.currency,
-            repaired="; ".join(each.message for each in found),
-        )
+        await service.void("payment", call)
+        repaired = "; ".join(each.message for each in found)
+        known = {"payment_id": payment.payment_id, "amount": payment.amount, "currency": payment.currency}
+        return RefundedPayment(**known, repaired=repaired)
 
     async def find(_request: PaymentRequest, call: Call) -> Probe:
-        found = await service.provider.find("payment", call.operation_key)
-        return _answer([each for each in found.matches if isinstance(each, Payment)])
+        return await service.probe("payment", call)
 
     async def void(request: PaymentRequest, call: Call) -> RefundedPayment:
-        await service.provider.void("payment", call.operation_key, **_labels(call))
+        await service.void("payment", call)
         return RefundedPayment(payment_id=None, amount=request.due, currency=request.currency)
 
     return action(
@@ -266,19 +246,6 @@ def _dispatch_action(outbox: Path) -> Action:
     )
 
 
-async def _cancellation_cost(service: _Service, _request: BookingRequest, booking: Booking) -> UndoCost:
-    fee = _fee_at(booking, await service.provider.now())
-    residue = f"a cancellation fee of {money_text(fee)}" if fee else ""
-    return UndoCost(float(fee), booking.currency, residue)
-
-
-def _fee_at(booking: Booking, now: datetime) -> Decimal:
-    """Return what cancelling it costs at `now`, as was agreed."""
-    policy = booking.cancellation
-    is_free = policy.free_until is not None and now <= policy.free_until
-    return Decimal(0) if is_free else policy.fee
-
-
 def _hold_to_plan(violations: Iterable[Violation]) -> None:
     """An undoing that was carried out otherwise than agreed cannot be undone: a person must be told.
 
@@ -308,22 +275,3 @@ def _captured(payment: Payment) -> CapturedPayment:
     return CapturedPayment(
         payment_id=payment.id, amount=payment.amount, currency=payment.currency, captured_at=payment.created_at
     )
-
-
-def _answer(landed: list[Reservation] | list[Payment]) -> Probe:
-    live = [each for each in landed if each.state in ("confirmed", "captured")]
-    if len(live) > 1 or (live and len(landed) > 1):
-        return Probe.multiple([each.id for each in landed])
-    if live:
-        return Probe.landed(_result_of(live[0]))
-    return Probe.undone(_undo_of(landed[0])) if landed else Probe.absent()
-
-
-def _result_of(landed: Reservation | Payment) -> Booking | CapturedPayment:
-    return _booked(landed) if isinstance(landed, Reservation) else _captured(landed)
-
-
-def _undo_of(landed: Reservation | Payment) -> CancelledBooking | RefundedPayment:
-    if isinstance(landed, Reservation):
-        return _cancelled(landed)
-    return RefundedPayment(payment_id=landed.id, amount=landed.amount, currency=landed.currency)

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from icalendar import Calendar, Event
 
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
-from sagagraph.domains.travel.plan import plan_hash
+from sagagraph.domains.travel.plan import Itinerary, Leg, moments, plan_hash
 from sagagraph.domains.travel.wording import day_text, duration_text
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from sagagraph.domains.travel.offers import TransportOffer
-    from sagagraph.domains.travel.plan import Itinerary, Leg
 
 _PLAN: Final = "X-SAGAGRAPH-PLAN"
 _LEG: Final = "X-SAGAGRAPH-LEG"
@@ -59,14 +53,14 @@ def itinerary_text(
     for leg in itinerary.legs:
         policy = policies.get(leg.label)
         blocks.append(_block(leg, reservations.get(leg.label)) + (f"\n    Insured: {policy}" if policy else ""))
-    at_most = "at most " if policies else ""
-    blocks.append(f"Total: {at_most}{money_text(itinerary.total)} {itinerary.currency}{_converted(itinerary)}")
-    return "\n\n".join([_title(itinerary), *blocks]) + "\n"
-
-
-def _converted(itinerary: Itinerary) -> str:
-    other = itinerary.converted
-    return f", {money_text(other.total, other.currency)} by the rate of {day_text(other.on)} ({other.source})" if other else ""
+    total = f"Total: {'at most ' if policies else ''}{money_text(itinerary.total)} {itinerary.currency}"
+    if other := itinerary.converted:
+        total += f", {money_text(other.total, other.currency)} by the rate of {day_text(other.on)} ({other.source})"
+    request = itinerary.request
+    cities = [request.origin, *(stop.city for stop in request.stops), *filter(None, [request.return_to])]
+    first, last = itinerary.legs[0].begins, itinerary.legs[-1].ends
+    title = f"{' → '.join(cities)}\n{day_text(first)} to {day_text(last)}"
+    return "\n\n".join([title, *blocks, total]) + "\n"
 
 
 def _event(leg: Leg, plan: str, reservation: str | None, created: datetime) -> Event:
@@ -74,27 +68,12 @@ def _event(leg: Leg, plan: str, reservation: str | None, created: datetime) -> E
     event.add("uid", f"{reservation}{_AT_US}" if reservation else f"{plan}-{leg.label}{_UNBOOKED}")
     event.add(_LEG, leg.label)
     event.add("dtstamp", created.astimezone(UTC))
-    begins, ends = _times(leg)
-    event.add("dtstart", begins)
-    event.add("dtend", ends)
+    for name, moment in zip(("dtstart", "dtend"), moments(leg.offer), strict=True):
+        event.add(name, moment.astimezone(UTC) if isinstance(moment, datetime) else moment)
     event.add("summary", _headline(leg))
     event.add("location", leg.offer.city if isinstance(leg.offer, HotelOffer) else leg.offer.origin)
     event.add("description", _block(leg, reservation))
     return event
-
-
-def _times(leg: Leg) -> tuple[datetime, datetime] | tuple[date, date]:
-    offer = leg.offer
-    if isinstance(offer, HotelOffer):
-        return offer.check_in, offer.check_out
-    return offer.departs.astimezone(UTC), offer.arrives.astimezone(UTC)
-
-
-def _title(itinerary: Itinerary) -> str:
-    request = itinerary.request
-    cities = [request.origin, *(stop.city for stop in request.stops), *filter(None, [request.return_to])]
-    first, last = itinerary.legs[0].begins, itinerary.legs[-1].ends
-    return f"{' → '.join(cities)}\n{day_text(first)} to {day_text(last)}"
 
 
 def _headline(leg: Leg) -> str:
@@ -107,36 +86,24 @@ def _headline(leg: Leg) -> str:
 def _block(leg: Leg, reservation: str | None) -> str:
     offer = leg.offer
     lines = [f"{leg.label}  {_headline(leg)}"]
-    lines += _stay_lines(offer) if isinstance(offer, HotelOffer) else _journey_lines(offer)
-    lines.append(money_text(offer.price))
-    lines.append(_cancellation_line(leg))
+    if isinstance(offer, HotelOffer):
+        lines += [
+            f"{offer.stars} stars, {offer.rooms} × room, {offer.nights} × night",
+            f"check in {day_text(offer.check_in)} from {offer.check_in_from:%H:%M}",
+            f"check out {day_text(offer.check_out)} until {offer.check_out_until:%H:%M}",
+        ]
+    else:
+        over = f", via {', '.join(offer.via)}" if offer.via else ""
+        lines += [
+            f"leaves {offer.origin_city} {_moment(offer.departs)}",
+            f"arrives {offer.destination_city} {_moment(offer.arrives)}",
+            f"{duration_text(offer.duration_minutes)}{over}",
+        ]
+    fee, free_until = f"cancelling costs {money_text(offer.cancellation.fee)}", offer.cancellation.free_until
+    lines += [money_text(offer.price), f"{fee} after {_moment(free_until)}, nothing before" if free_until else fee]
     if reservation is not None:
         lines.append(f"Reservation {reservation}")
     return "\n    ".join(lines)
-
-
-def _journey_lines(offer: TransportOffer) -> list[str]:
-    over = f", via {', '.join(offer.via)}" if offer.via else ""
-    return [
-        f"leaves {offer.origin_city} {_moment(offer.departs)}",
-        f"arrives {offer.destination_city} {_moment(offer.arrives)}",
-        f"{duration_text(offer.duration_minutes)}{over}",
-    ]
-
-
-def _stay_lines(offer: HotelOffer) -> list[str]:
-    return [
-        f"{offer.stars} stars, {offer.rooms} × room, {offer.nights} × night",
-        f"check in {day_text(offer.check_in)} from {offer.check_in_from:%H:%M}",
-        f"check out {day_text(offer.check_out)} until {offer.check_out_until:%H:%M}",
-    ]
-
-
-def _cancellation_line(leg: Leg) -> str:
-    cancellation = leg.offer.cancellation
-    fee = f"cancelling costs {money_text(cancellation.fee)}"
-    free_until = cancellation.free_until
-    return fee if free_until is None else f"{fee} after {_moment(free_until)}, nothing before"
 
 
 def _moment(moment: datetime) -> str:

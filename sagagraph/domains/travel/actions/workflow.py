@@ -68,25 +68,18 @@ def revised_workflow(
     specs = (*_workflow(itinerary, unbooked, actions, suffix, covers), *afterwards)
     ends = () if is_paid else (PAYMENT + suffix, SEND + suffix, *(each.id for each in afterwards))
     added = {*(leg.label for leg in fresh), *(set(covers.values()) - known), CHECK + suffix, *ends}
-    removed = tuple(sorted(known - kept - _checks_that_hold(saga)))
-    new = tuple(_instead(each, elsewhere) for each in specs if each.id in added)
-    return Revision(new, removed, {**_replaced(saga, itinerary, removed, suffix), **_paid_otherwise(saga, kept, removed, suffix)})
-
-
-def _instead(spec: OperationSpec, elsewhere: Mapping[str, OperationSpec]) -> OperationSpec:
-    """Put the operation where the booking would have been."""
-    return replace(elsewhere[spec.id], depends_on=spec.depends_on) if spec.id in elsewhere else spec
-
-
-def _paid_otherwise(saga: Saga, kept: set[str], removed: tuple[str, ...], suffix: str) -> dict[str, str]:
-    """Return the payment that goes on without insurance from now on, where some that is kept may still be refused."""
+    # Bookings still depend on the checks that they were based on.
+    checks = {each.id for each in saga.in_order() if each.spec.action == "check_prices" and each.succeeded}
+    removed = tuple(sorted(known - kept - checks))
+    new = (
+        replace(elsewhere[each.id], depends_on=each.depends_on) if each.id in elsewhere else each
+        for each in specs
+        if each.id in added
+    )
+    # The payment that goes on without insurance from now on, where some that is kept may still be refused.
     caught = {each.handler for name in kept for each in saga.operations[name].spec.policy.catch}
-    return {name: PAYMENT + suffix for name in removed if name in caught}
-
-
-def _checks_that_hold(saga: Saga) -> set[str]:
-    """Return the checks that bookings were based on: those bookings still depend on them."""
-    return {each.id for each in saga.in_order() if each.spec.action == "check_prices" and each.succeeded}
+    paid_otherwise = {name: PAYMENT + suffix for name in removed if name in caught}
+    return Revision(tuple(new), removed, {**_replaced(saga, itinerary, removed, suffix), **paid_otherwise})
 
 
 def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], suffix: str) -> dict[str, str]:
@@ -187,33 +180,27 @@ def _booking_specs(
     """Return the bookings. `also`: further prerequisites of each; in a trip with nothing booked, the first names them for all."""
     arrived_by = dict(_arrivals(itinerary.legs, check))
     for leg in itinerary.legs:
+        wanted, choice, kind = itinerary.request, leg.choice or Choice(), leg.offer.kind
         request = BookingRequest(
-            kind=leg.offer.kind,
+            kind=kind,
             offer_id=leg.offer.offer_id,
             title=headline(leg.offer),
-            quantity=_quantity(leg, itinerary),
+            quantity=wanted.rooms if kind == "hotel" else wanted.travellers,
             price=leg.offer.price,
             offer=leg.offer,
         )
-        choice = leg.choice or Choice()
-        yield actions[f"book_{leg.offer.kind}"].spec(
+        others = tuple(each.model_dump(mode="json") for each in choice.alternatives)
+        yield actions[f"book_{kind}"].spec(
             leg.label,
             request,
             tuple(dict.fromkeys((arrived_by[leg.label], *also))),
-            **_chosen(leg, choice),
+            # The remarks of the agent that chose it (SagaLLM table 1, S_O).
+            reasoning=f"the {kind} agent ({choice.by}) chose it: {choice.why or 'it keeps most of the plan before'}",
+            justification=choice.why,
+            alternatives=others or ({"title": "going without", "note": f"there is no other {kind} on that day"},),
+            confidence=choice.confidence,
             resources=resources(leg.offer),
         )
-
-
-def _chosen(leg: Leg, choice: Choice) -> dict[str, Any]:
-    """Return the remarks of the agent that chose it (SagaLLM table 1, S_O)."""
-    others = tuple(each.model_dump(mode="json") for each in choice.alternatives)
-    return {
-        "reasoning": f"the {leg.offer.kind} agent ({choice.by}) chose it: {choice.why or 'it keeps most of the plan before'}",
-        "justification": choice.why,
-        "alternatives": others or ({"title": "going without", "note": f"there is no other {leg.offer.kind} on that day"},),
-        "confidence": choice.confidence,
-    }
 
 
 def _settled(why: str, instead: str, why_not: str) -> dict[str, Any]:
@@ -236,10 +223,6 @@ _PAID: Final = _settled(
     "all is paid at once, when all of it is booked", "pay for each booking", "what is paid costs more to undo than what is booked"
 )
 _SENT: Final = _settled("what is paid is sent, and only that", "send it before the payment", "it could not be taken back")
-
-
-def _quantity(leg: Leg, itinerary: Itinerary) -> int:
-    return itinerary.request.rooms if isinstance(leg.offer, HotelOffer) else itinerary.request.travellers
 
 
 def resources(offer: Offer) -> tuple[str, ...]:

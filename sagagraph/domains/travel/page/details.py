@@ -1,17 +1,21 @@
-"""Details of a trip: why each offer was taken, what the next best would cost, its cancellation terms, and how it stands."""
+"""Details of a booked trip: why each offer was taken, its terms, how it stands, and how it can fall through."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from datetime import datetime
+from typing import Final
 
 from sagagraph.domains.travel.actions.bookings import Booking
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.offers import Cancellation, HotelOffer
+from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.progress import bookings
-from sagagraph.planning.page import Detail
-from sagagraph.saga.core.state import Operation, Saga
+from sagagraph.errors import InvalidInputError
+from sagagraph.planning.page import Detail, Disruption
+from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import SagaStatus
 
 _OTHERS = 2
 
@@ -25,41 +29,86 @@ def line_key(leg: Leg) -> str:
 def details(saga: Saga) -> Iterator[Detail]:
     booked = {each.id: each for each in bookings(saga)}
     for leg in Itinerary.model_validate(saga.plan.content).legs:
-        operation = booked.get(leg.label)
+        operation, currency = booked.get(leg.label), leg.offer.currency
         booking = Booking.model_validate(operation.output) if operation is not None and operation.succeeded else None
         terms = leg.offer.cancellation if booking is None else booking.cancellation
+        fee = money_text(terms.fee, currency)
+        told = f"cancelling costs {fee}" if terms.fee else "cancelling is free"
+        if terms.free_until is not None:
+            told = f"free to cancel until {terms.free_until.day} {terms.free_until:%B %Y %H:%M}, then {fee}"
+        others = []
+        for each in leg.choice.alternatives[:_OTHERS] if leg.choice else ():
+            more = each.price - leg.offer.price
+            differs = f"{money_text(abs(more), currency)} {'more' if more >= 0 else 'less'}" if more else "the same price"
+            others.append(f"{each.title}: {money_text(each.price, currency)}, {differs}")
+        state = "not booked"
+        if operation is not None and operation.id in saga.missing:
+            state = "fallen through, and nothing has taken its place"
+        elif operation is not None and operation.succeeded:
+            state = "given up" if operation.removed else "booked and confirmed"
         yield Detail(
             line_key(leg),
             leg.label,
             leg.choice.why if leg.choice else "",
-            tuple(_others(leg)),
-            _terms(terms, leg.offer.currency),
-            _state(saga, operation),
+            tuple(others),
+            told,
+            state,
             "" if booking is None else booking.reservation_id,
         )
 
 
-def _others(leg: Leg) -> Iterator[str]:
-    for each in leg.choice.alternatives[:_OTHERS] if leg.choice else ():
-        more = each.price - leg.offer.price
-        differs = f"{money_text(abs(more), leg.offer.currency)} {'more' if more >= 0 else 'less'}" if more else "the same price"
-        yield f"{each.title}: {money_text(each.price, leg.offer.currency)}, {differs}"
+_FELL_THROUGH: Final = re.compile(
+    r"\b(?:(?:hotel|flight|train|room|booking|stay)s? (?:just )?(?:cancell?ed|overbooked)|cancell?ed on (?:us|me)"
+    r"|(?:is|was|were|got|has been|been) (?:cancell?ed|overbooked)|fell through|has fallen through"
+    r"|does(?:n't| not) (?:run|fly)|overbooked|cancell?ed (?:my|our|the))\b",
+    re.IGNORECASE,
+)
+_WAYS: Final = (
+    (re.compile(r"\b(?:home|back|return\w*|last)\b", re.IGNORECASE), -1),
+    (re.compile(r"\b(?:outbound|outward|first|out|there)\b", re.IGNORECASE), 0),
+)
+_WORD: Final = re.compile(r"\w+")
+_NAMES: Final = {
+    "flight": frozenset({"flight", "plane", "airline"}),
+    "train": frozenset({"train", "railway"}),
+    "hotel": frozenset({"hotel", "room", "inn", "stay"}),
+}
 
 
-def _terms(terms: Cancellation, currency: str) -> str:
-    fee = money_text(terms.fee, currency)
-    if terms.free_until is None:
-        return f"cancelling costs {fee}" if terms.fee else "cancelling is free"
-    return f"free to cancel until {_moment(terms.free_until)}, then {fee}"
+def _disrupted(leg: Leg) -> str:
+    offer = leg.offer
+    if isinstance(offer, HotelOffer):
+        return f"The hotel in {offer.city} ({offer.name})"
+    return f"The {offer.kind} {offer.origin_city} → {offer.destination_city} ({offer.number})"
 
 
-def _moment(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B %Y %H:%M}"
+def disruptions(saga: Saga) -> tuple[Disruption, ...]:
+    """Return what can fall through. Before the payment, failures are repaired automatically: see the faults that can be
+    ordered.
+    """
+    return tuple(Disruption(leg.label, f"{_disrupted(leg)} is cancelled", lost=(leg.label,)) for leg in _booked(saga))
 
 
-def _state(saga: Saga, operation: Operation | None) -> str:
-    if operation is None or operation.id in saga.missing:
-        return "not booked" if operation is None else "fallen through, and nothing has taken its place"
-    if operation.succeeded:
-        return "given up" if operation.removed else "booked and confirmed"
-    return "not booked"
+def disruption_in(text: str, saga: Saga) -> Disruption | None:
+    """Find a disruption by the kind of booking, and by as many words of its title as were said."""
+    if not _FELL_THROUGH.search(text):
+        return None
+    said = set(_WORD.findall(text.casefold()))
+    if status_of(saga) is SagaStatus.AWAITING_APPROVAL and any(said & names for names in _NAMES.values()):
+        raise InvalidInputError("Nothing of this trip is booked yet, so nothing can fall through. Say so again when it is.")
+    meant = [leg for leg in _booked(saga) if said & _NAMES[leg.offer.kind]]
+    scores = [len(said & set(_WORD.findall(_disrupted(leg).casefold()))) for leg in meant]
+    best = [leg for leg, score in zip(meant, scores, strict=True) if score == max(scores)]
+    if len(best) > 1 and (way := next((place for words, place in _WAYS if words.search(text)), None)) is not None:
+        best = [best[way]]
+    if len(best) > 1:
+        raise InvalidInputError(f"Which one: {' or '.join(map(_disrupted, best))}?", field="text")
+    by_label = {each.key: each for each in disruptions(saga)}
+    return by_label[best[0].label] if best else None
+
+
+def _booked(saga: Saga) -> list[Leg]:
+    if status_of(saga) is not SagaStatus.COMMITTED:
+        return []
+    booked = {each.id for each in bookings(saga) if each.succeeded and not each.removed}
+    return [leg for leg in Itinerary.model_validate(saga.plan.content).legs if leg.label in booked]

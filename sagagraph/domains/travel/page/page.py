@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
 from sagagraph.context.model import Model
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
-from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
-from sagagraph.domains.travel.page.details import details, line_key
-from sagagraph.domains.travel.page.disruptions import disruption_in, disruptions
-from sagagraph.domains.travel.page.preferences import (
+from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
+from sagagraph.domains.travel.page.wishes import (
+    STOP,
     aim_of,
     chosen,
     from_shown_days,
+    has,
     other_stars,
     stay_meant,
     unread_and_preferred,
+    wishes_of,
+    with_stars,
+    without,
 )
-from sagagraph.domains.travel.page.wishes import STOP, has, wishes_of, with_stars, without
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.progress import bookings
@@ -128,8 +130,7 @@ class TravelPage(Page):
         said = await self._read(text, rest.model_copy(update={"doubts": (asked, *rest.doubts)}))
         if asked in said.doubts and not has(said, key):
             raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed", field=key)
-        if any(doubt not in rest.doubts and doubt != asked for doubt in said.doubts):
-            doubt = next(each for each in said.doubts if each not in rest.doubts and each != asked)
+        if doubt := next((each for each in said.doubts if each not in rest.doubts and each != asked), None):
             raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed. {doubt.text}", field=key)
         return self._draft(said.model_copy(update={"doubts": tuple(each for each in said.doubts if each != asked)}))
 
@@ -185,13 +186,17 @@ class TravelPage(Page):
     # -- plans ---------------------------------------------------------------------------------------------------------
 
     def view(self, plan: Any) -> PlanView:
-        legs = Itinerary.model_validate(plan).legs
-        return PlanView(tuple(map(_line, legs)), tuple(map(_bar, legs)), self._route(legs))
+        def place(name: str) -> Place:
+            city = self.domain.cities.require(name, field="city")
+            return Place(name, city.longitude, city.latitude)
 
-    def _route(self, legs: Iterable[Leg]) -> Route:
+        legs = Itinerary.model_validate(plan).legs
         journeys = [leg.offer for leg in legs if not isinstance(leg.offer, HotelOffer)]
-        connections = tuple(_connection(self.domain.cities, each) for each in journeys)
-        return Route(connections, is_map=True)
+        connections = (
+            Connection(place(each.origin_city), place(each.destination_city), each.kind, f"{each.carrier} {each.number}")
+            for each in journeys
+        )
+        return PlanView(tuple(map(_line, legs)), tuple(map(_bar, legs)), Route(tuple(connections), is_map=True))
 
     def price(self, plan: Any, cost: Mapping[str, Any] | None) -> str:
         converted = None if plan is None else Itinerary.model_validate(plan).converted
@@ -235,16 +240,6 @@ def _bar(leg: Leg) -> Bar:
     departs, arrives = offer.departs.replace(tzinfo=None), offer.arrives.replace(tzinfo=None)
     row = f"{offer.origin_city} → {offer.destination_city}"
     return Bar(row, f"{offer.carrier} {offer.number}", offer.kind, departs, max(arrives, departs), leg.label)
-
-
-def _connection(cities: Gazetteer, leg: FlightOffer | TrainOffer) -> Connection:
-    here, there = _place(cities, leg.origin_city), _place(cities, leg.destination_city)
-    return Connection(here, there, leg.kind, f"{leg.carrier} {leg.number}")
-
-
-def _place(cities: Gazetteer, name: str) -> Place:
-    city = cities.require(name, field="city")
-    return Place(name, city.longitude, city.latitude)
 
 
 def _line(leg: Leg) -> Line:

@@ -9,32 +9,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.plan import Choice, Itinerary
-from sagagraph.domains.travel.planning.exchange import converted
+from sagagraph.domains.travel.offers import Offer
+from sagagraph.domains.travel.plan import Choice, Itinerary, Leg
 from sagagraph.domains.travel.planning.explanation import terms
 from sagagraph.domains.travel.planning.market import Market, slot_of
-from sagagraph.domains.travel.planning.measures import balance, price_alone
-from sagagraph.domains.travel.planning.search import best_path, cents
+from sagagraph.domains.travel.planning.measures import balance, cents, converted, price_alone
+from sagagraph.domains.travel.planning.search import best_path
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import duration_text, headline
-from sagagraph.planning.agents.agent import Option, Role, Task
-from sagagraph.validators.candidates import LONGEST_REASON, MOST_CANDIDATES, Candidate, Candidates
+from sagagraph.planning.agents.team import Option, Role, Said, Task
+from sagagraph.planning.domain import Proposal
+from sagagraph.validators.candidates import LONGEST_REASON, MOST_CANDIDATES, Candidate
 from sagagraph.validators.verdict import Verdict, Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-
-    from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.plan import Leg
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.request import TripRequest
-    from sagagraph.planning.agents.team import Said
-    from sagagraph.planning.domain import Proposal
 
 DAYS, SPENDING = "days", "spending"
 ITINERARY, BUDGET = "itinerary", "budget"
@@ -80,7 +74,11 @@ class TripTeam:
         if role == ITINERARY:
             return _choice_of(DAYS, [(f"trip {n}", _days(trip), trip, trip.reasons[0]) for n, trip in enumerate(self.trips, 1)])
         if role == BUDGET:
-            return await self._spending(said)
+            is_found = all(each.is_of_the_search for each in said.values())
+            wholes = self.trips if is_found else await self._wholes(said)
+            if isinstance(wholes, Verdict):
+                return Task({}, {})
+            return _choice_of(SPENDING, [(_id(each), _spent(each), each, _on_budget(self.request, each)) for each in wholes])
         trip, options, proposed = self._trip(said), {}, {}
         for leg in trip.legs:
             if leg.offer.kind == role:
@@ -92,13 +90,6 @@ class TripTeam:
         chosen = said[ITINERARY].candidates[DAYS][0].choose
         return self.trips[int(chosen.removeprefix("trip ")) - 1]
 
-    async def _spending(self, said: Mapping[str, Said]) -> Task:
-        is_found = all(each.is_of_the_search for each in said.values())
-        wholes = self.trips if is_found else await self._wholes(said)
-        if isinstance(wholes, Verdict):
-            return Task({}, {})
-        return _choice_of(SPENDING, [(_id(trip), _spent(trip), trip, _on_budget(self.request, trip)) for trip in wholes])
-
     async def composed(self, said: Mapping[str, Said]) -> Proposal | Verdict:
         wholes = await self._wholes(said)
         if isinstance(wholes, Verdict):
@@ -106,13 +97,17 @@ class TripTeam:
         by_id = {_id(trip): trip for trip in wholes}
         preferred = [each.choose for each in said[BUDGET].candidates.get(SPENDING, ())]
         trip = next((by_id[name] for name in preferred if name in by_id), wholes[0])
-        found = await self.proposal(trip)
-        return replace(found, reasoning=" ".join(_reasonings(said)))
+        models = [each for each in said.values() if not each.is_of_the_search]
+        reasons = [f"{each.agent}, {part}: {some[0].reason}" for each in models for part, some in each.candidates.items()]
+        return replace(await self.proposal(trip), reasoning=" ".join(reasons))
 
     async def _wholes(self, said: Mapping[str, Said]) -> tuple[Itinerary, ...] | Verdict:
         """Return trips of the candidates: what the agents prefer, and the cheapest; if none fits, their first candidates."""
-        chosen = _of_legs(said)
-        offers = await self._quoted(dict.fromkeys(each.choose for some in chosen.values() for each in some))
+        of_legs = (each.candidates for each in said.values() if each.agent not in (ITINERARY, BUDGET))
+        chosen = {part: some for candidates in of_legs for part, some in candidates.items()}
+        names = dict.fromkeys(each.choose for some in chosen.values() for each in some)
+        quotes = await asyncio.gather(*map(self.provider.offer, names))
+        offers = {name: offer for name, offer in zip(names, quotes, strict=True) if offer is not None}
         left = {part: [each for each in some if each.choose in offers] for part, some in chosen.items()}
         if gone := [part for part, some in left.items() if not some]:
             message = f"{gone[0]}: nothing that was chosen is on offer any more"
@@ -120,14 +115,9 @@ class TripTeam:
         rates = None if self.request.currency == PRICE_CURRENCY or self.request.budget is None else await self.provider.rates()
         market = Market.of(offers.values(), await self.provider.now(), self._trip(said).legs[0].begins, rates)
         why = {each.choose: (each, by.by) for by in said.values() for some in by.candidates.values() for each in some}
-        wholes = _put_together(self.request, market, left) or [tuple(offers[left[label][0].choose] for label in _in_order(left))]
+        in_order = sorted(left, key=lambda label: int(label.removeprefix("T")))
+        wholes = _put_together(self.request, market, left) or [tuple(offers[left[label][0].choose] for label in in_order)]
         return tuple(self._itinerary(found, rates, why, said) for found in wholes)
-
-    async def _quoted(self, ids: Iterable[str]) -> dict[str, Offer]:
-        """Return these offers as they are quoted now, without those that are gone."""
-        names = list(ids)
-        quotes = await asyncio.gather(*(self.provider.offer(each) for each in names))
-        return {name: offer for name, offer in zip(names, quotes, strict=True) if offer is not None}
 
     def _itinerary(
         self, offers: Sequence[Offer], rates: Any, why: Mapping[str, tuple[Candidate, str]], said: Mapping[str, Said]
@@ -136,14 +126,8 @@ class TripTeam:
         choices = []
         for offer in offers:
             candidate, by = why[offer.offer_id]
-            choices.append(
-                Choice(
-                    why=candidate.reason,
-                    alternatives=known[offer.offer_id].alternatives if offer.offer_id in known else (),
-                    by=by,
-                    confidence=candidate.confidence,
-                )
-            )
+            others = known[offer.offer_id].alternatives if offer.offer_id in known else ()
+            choices.append(Choice(why=candidate.reason, alternatives=others, by=by, confidence=candidate.confidence))
         total = sum(cents(offer.price) for offer in offers)
         authors = ", ".join(dict.fromkeys(each.by for each in said.values()))
         return Itinerary.of(
@@ -159,26 +143,25 @@ class TripTeam:
 def _of_leg(leg: Leg, trips: Iterable[Itinerary]) -> tuple[tuple[Option, ...], tuple[Candidate, ...]]:
     """Return what there is for a leg, and what the search proposes: its choice, then what its other trips have instead."""
     choice = leg.choice or Choice()
-    mine = Option(leg.offer.offer_id, {"what": headline(leg.offer), "price": str(leg.offer.price), "note": terms(leg.offer)})
-    options = {mine.id: mine}
-    for each in choice.alternatives:
-        if each.fits:
-            options[each.offer_id] = Option(each.offer_id, {"what": each.title, "price": str(each.price), "note": each.note})
-    for other in (each.offer for trip in trips for each in trip.legs if _is_instead(each.offer, leg.offer)):
-        options.setdefault(
-            other.offer_id, Option(other.offer_id, {"what": headline(other), "price": str(other.price), "note": terms(other)})
-        )
+    instead = [each.offer for trip in trips for each in trip.legs if slot_of(each.offer) == slot_of(leg.offer)]
+    told = [(leg.offer.offer_id, headline(leg.offer), leg.offer.price, terms(leg.offer))]
+    told += [(each.offer_id, each.title, each.price, each.note) for each in choice.alternatives if each.fits]
+    told += [(each.offer_id, headline(each), each.price, terms(each)) for each in instead]
+    prices: dict[str, Decimal] = {}
+    options: list[Option] = []
+    for name, what, price, note in told:
+        if name not in prices:
+            prices[name] = price
+            options.append(Option(name, {"what": what, "price": str(price), "note": note}))
     sure = 1.0 if choice.confidence is None else choice.confidence
-    rest = [Candidate(choose=name, reason=_compared(leg, option), confidence=0.0) for name, option in options.items()][1:]
-    less = round((1 - sure) / len(rest), 2) if rest else 0.0
-    first = Candidate(choose=mine.id, reason=choice.why or "it is in the best trip", confidence=sure)
-    return tuple(options.values()), (first, *(each.model_copy(update={"confidence": less}) for each in rest[:MOST_INSTEAD]))
-
-
-def _of_legs(said: Mapping[str, Said]) -> Candidates:
-    """Return the candidates for journeys and stays."""
-    of_legs = (each.candidates for each in said.values() if each.agent not in (ITINERARY, BUDGET))
-    return {part: some for candidates in of_legs for part, some in candidates.items()}
+    others = list(prices)[1:]
+    less = round((1 - sure) / len(others), 2) if others else 0.0
+    candidates = [Candidate(choose=leg.offer.offer_id, reason=choice.why or "it is in the best trip", confidence=sure)]
+    for name in others[:MOST_INSTEAD]:
+        more = prices[name] - leg.offer.price
+        reason = f"{money_text(abs(more))} {'more' if more > 0 else 'less'}" if more else "the same price"
+        candidates.append(Candidate(choose=name, reason=reason, confidence=less))
+    return tuple(options), tuple(candidates)
 
 
 def _put_together(request: TripRequest, market: Market, left: Mapping[str, Sequence[Candidate]]) -> list[tuple[Offer, ...]]:
@@ -190,27 +173,14 @@ def _put_together(request: TripRequest, market: Market, left: Mapping[str, Seque
     return list({path.ids: path.offers for path in found}.values())
 
 
-def _is_instead(offer: Offer, planned: Offer) -> bool:
-    return offer.offer_id != planned.offer_id and slot_of(offer) == slot_of(planned)
-
-
-def _compared(leg: Leg, option: Option) -> str:
-    more = Decimal(str(option.facts["price"])) - leg.offer.price
-    return f"{money_text(abs(more))} {'more' if more > 0 else 'less'}" if more else "the same price"
-
-
 def _choice_of(part: str, trips: Sequence[tuple[str, Mapping[str, Any], Itinerary, str]]) -> Task:
     """Return the choice between whole trips. The search is as sure of one as of its legs in the mean."""
-    options = tuple(Option(name, facts) for name, facts, _, _ in trips)
-    proposed = tuple(
-        Candidate(choose=name, reason=why[:LONGEST_REASON], confidence=_sureness(trip)) for name, _, trip, why in trips
-    )
-    return Task({part: options}, {part: proposed[:MOST_CANDIDATES]})
-
-
-def _sureness(trip: Itinerary) -> float:
-    sure = [leg.choice.confidence for leg in trip.legs if leg.choice and leg.choice.confidence is not None]
-    return round(sum(sure) / len(sure), 2) if sure else 1.0
+    proposed = []
+    for name, _, trip, why in trips[:MOST_CANDIDATES]:
+        sure = [leg.choice.confidence for leg in trip.legs if leg.choice and leg.choice.confidence is not None]
+        confidence = round(sum(sure) / len(sure), 2) if sure else 1.0
+        proposed.append(Candidate(choose=name, reason=why[:LONGEST_REASON], confidence=confidence))
+    return Task({part: tuple(Option(name, facts) for name, facts, _, _ in trips)}, {part: tuple(proposed)})
 
 
 def _days(trip: Itinerary) -> dict[str, Any]:
@@ -240,17 +210,6 @@ def _on_budget(request: TripRequest, trip: Itinerary) -> str:
     return f"{words} {'below' if left >= 0 else 'over'} the budget of {money_text(request.budget, request.currency)}"
 
 
-def _in_order(labels: Iterable[str]) -> list[str]:
-    return sorted(labels, key=lambda label: int(label.removeprefix("T")))
-
-
 def _id(trip: Itinerary) -> str:
     """The name of a trip among those that are put together: by what it costs and consists of, so that it stays the same."""
     return f"{trip.total:.0f}-{content_hash([leg.offer.offer_id for leg in trip.legs])[:6]}"
-
-
-def _reasonings(said: Mapping[str, Said]) -> Iterable[str]:
-    for each in said.values():
-        if not each.is_of_the_search:
-            for part, some in each.candidates.items():
-                yield f"{each.agent}, {part}: {some[0].reason}"

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sagagraph.domains.travel.actions.bookings import Booking, BookingRequest, KeepRequest
 from sagagraph.domains.travel.actions.workflow import PAYMENT, covers_of, revised_workflow, undo_prefix
+from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.repair import Damage
 from sagagraph.domains.travel.progress import BOOKINGS, Standing, amount, fees_paid, has_begun, refused, standing
-from sagagraph.domains.travel.provider.receipts import Reservation
+from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import headline
+from sagagraph.planning.domain import Revision
 from sagagraph.saga.core.amendments import Amendment, amendment_in, amendment_of
+from sagagraph.saga.core.state import Saga
+from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.reversal import undoing_specs
 from sagagraph.workflow.operation import OperationSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.planning.domain import Revision
-    from sagagraph.saga.core.state import Saga
-    from sagagraph.saga.engine.actions import Action
 
 
 def wish_of(request: Any) -> TripRequest:
@@ -48,16 +43,10 @@ async def all_standing(saga: Saga, provider: ReservationProvider) -> tuple[Stand
     before = itinerary_before(saga)
     own = () if before is None else standing(saga, before)
     amendment = amendment_of(saga)
-    return own if amendment is None else (*await _of_parent(amendment, provider), *own)
-
-
-async def _of_parent(amendment: Amendment, provider: ReservationProvider) -> tuple[Standing, ...]:
-    parents = tuple(_booked_by_parent(amendment))
+    parents = [] if amendment is None else list(_booked_by_parent(amendment))
     found = await asyncio.gather(*(provider.find(each.leg.offer.kind, each.key) for each in parents))
-    live = [
-        {each.id for each in answer.matches if isinstance(each, Reservation) and each.state == "confirmed"} for answer in found
-    ]
-    return tuple(each for each, ids in zip(parents, live, strict=True) if each.booking.reservation_id in ids)
+    live = [{each.id for each in answer.reservations if each.state == "confirmed"} for answer in found]
+    return (*(each for each, ids in zip(parents, live, strict=True) if each.booking.reservation_id in ids), *own)
 
 
 def _booked_by_parent(amendment: Amendment) -> Iterator[Standing]:
@@ -85,6 +74,11 @@ async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer
     amendment = amendment_of(saga)
     booked = {each.id for each in saga.in_order() if each.succeeded} | (amendment.by_id.keys() if amendment else set())
     now, stands = await asyncio.gather(provider.now(), all_standing(saga, provider))
+    lost: frozenset[str] = frozenset()
+    if amendment is not None:  # what has been reported lost, and what the provider no longer has on its books
+        still, legs = {each.leg.label for each in stands}, _legs_of(amendment)
+        gone = {each.leg.label for each in _booked_by_parent(amendment)} - still
+        lost = frozenset(legs[name].offer.offer_id for name in {*amendment.lost, *gone} if name in legs)
     return Damage(
         request=wish_of(saga.request),
         itinerary=before,
@@ -92,7 +86,7 @@ async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer
         refused=refused(saga),
         paid=all_fees_paid(saga),
         version=saga.plan.version + (0 if amendment is None else last_version(amendment)),
-        lost=frozenset() if amendment is None else _lost_offers(amendment, stands),
+        lost=lost,
         begun=tuple(leg for leg in before.legs if leg.label in booked and has_begun(leg, now, cities)),
     )
 
@@ -101,14 +95,6 @@ def last_version(amendment: Amendment) -> int:
     """Return the highest version in the names of the parent's operations; no name is ever used for two things."""
     endings = (each.id.rpartition(".")[2] for each in amendment.stands if "." in each.id)
     return max([1, *(int(each) for each in endings if each.isdigit())])
-
-
-def _lost_offers(amendment: Amendment, stands: Iterable[Standing]) -> frozenset[str]:
-    """Return what has been reported lost, and what the provider no longer has on its books."""
-    still = {each.leg.label for each in stands}
-    gone = {each.leg.label for each in _booked_by_parent(amendment)} - still
-    legs = _legs_of(amendment)
-    return frozenset(legs[name].offer.offer_id for name in {*amendment.lost, *gone} if name in legs)
 
 
 def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Action]) -> Revision:

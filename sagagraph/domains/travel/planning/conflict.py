@@ -2,23 +2,176 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import date, time
+from decimal import Decimal
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any
 
-from sagagraph.domains.travel.planning.measures import price_alone
-from sagagraph.domains.travel.planning.relaxation import least_change
-from sagagraph.domains.travel.planning.search import best_path
-from sagagraph.domains.travel.planning.wishes import ALL_WISHES, Wish, in_words, wishes_of
-from sagagraph.domains.travel.wording import listed
+from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text, plain_amount
+from sagagraph.domains.travel.offers import FlightOffer, Offer
+from sagagraph.domains.travel.planning.market import Market
+from sagagraph.domains.travel.planning.measures import Weigh, converted, most_cents, price_alone, worth
+from sagagraph.domains.travel.planning.search import Path, best_path
+from sagagraph.domains.travel.planning.wishes import (
+    ALL_WISHES,
+    Wish,
+    changed,
+    ending_by,
+    hour_text,
+    in_words,
+    limit_of,
+    stars_text,
+    wishes_of,
+    with_limit,
+    without,
+)
+from sagagraph.domains.travel.request import ANY_STARS, Direct, TripRequest
+from sagagraph.domains.travel.wording import count_text, day_text, listed
 from sagagraph.planning.domain import Relaxation
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from sagagraph.domains.travel.planning.market import Market
-    from sagagraph.domains.travel.request import TripRequest
+def least_change(request: TripRequest, market: Market, wish: Wish) -> Relaxation:
+    """Return the least change of a wish without which, all others kept, there is a trip in `market`."""
+    match wish:
+        case Wish.DEPART:
+            return _nearest_day(request, market)
+        case Wish.WINDOW:
+            return _earliest_end(request, market)
+        case Wish.DIRECT:
+            return _fewest_changes(request, market)
+        case Wish.STARS:
+            return _nearest_stars(request, market)
+        case Wish.BUDGET:
+            return _least_budget(request, market)
+    return _other_weekday(request, wish) if wish.weekday else _nearest_hour(request, market, wish)
 
-    Wishes = frozenset[Wish]
+
+def _relaxed(request: TripRequest, wish: Wish, other: TripRequest, sentence: str, change: dict[str, Any]) -> Relaxation:
+    """Return the relaxation. `other`: the request as it would have to be."""
+    return Relaxation(in_words(request, wish), sentence, needs=in_words(other, wish), change=change)
+
+
+def _nearest_day(request: TripRequest, market: Market) -> Relaxation:
+    def distance(day: date) -> tuple[int, date]:
+        return abs((day - asked).days), day
+
+    asked = request.depart or market.departure_days[0]
+    others = (day for day in sorted(market.departure_days, key=distance) if _has_trip(changed(request, depart=day), market))
+    day = next((day for day in others if _leaves_its_nights(request, day)), None)
+    if day is None:  # over the date line, a trip may be shorter than its nights: no exact day expresses that
+        return Relaxation(in_words(request, Wish.DEPART), "another day of departure has a trip", "any day", {"depart": None})
+    sentence = f"the nearest day of departure with a trip is {day_text(day)}, not {day_text(asked)}"
+    return _relaxed(request, Wish.DEPART, changed(request, depart=day), sentence, {"depart": day.isoformat()})
+
+
+def _leaves_its_nights(request: TripRequest, depart: date) -> bool:
+    return request.window is None or (request.window.last - depart).days >= request.nights
+
+
+def _earliest_end(request: TripRequest, market: Market) -> Relaxation:
+    last = request.window.last if request.window else market.departure_days[-1]
+    ends = {offer.arrives.date() for offers in market.journeys.values() for offer in offers}
+    ends |= {hotel.check_out for hotels in market.stays.values() for hotel in hotels}
+    days = sorted(day for day in ends | set(market.departure_days) if day > last)
+    day = days[bisect_left(days, True, key=lambda day: _has_trip(ending_by(request, day), market))]
+    other = ending_by(request, day)
+    late = f"{count_text((day - last).days, 'day')} after the window ends on {day_text(last)}"
+    sentence = f"the earliest end of the trip is {day_text(day)}, {late}"
+    change = other.model_dump(mode="json", include={"window"})
+    return _relaxed(request, Wish.WINDOW, other, sentence, change)
+
+
+def _fewest_changes(request: TripRequest, market: Market) -> Relaxation:
+    def is_indirect(offer: Offer) -> tuple[int, ...]:
+        return (int(isinstance(offer, FlightOffer) and not offer.is_direct),)
+
+    path = _path(request, market, Wish.DIRECT, is_indirect)
+    indirect = [offer for offer in path.offers if isinstance(offer, FlightOffer) and not offer.is_direct]
+    pairs = listed([f"{offer.origin_city} to {offer.destination_city}" for offer in indirect])
+    needs = f"a change of plane from {pairs}"
+    sentence = f"direct flights alone do not do: it needs {needs}"
+    return Relaxation("direct flights only", sentence, needs=needs, change={"direct": Direct.PREFERRED.value})
+
+
+def _nearest_stars(request: TripRequest, market: Market) -> Relaxation:
+    if any(stop.stars is not None for stop in request.stops):
+        other = without(request, [Wish.STARS])
+        sentence = f"no trip has hotels with {stars_text(request)}: it needs others"
+        change = {"stars": list(other.stars), "stops": [stop.model_dump(mode="json") for stop in other.stops]}
+        return _relaxed(request, Wish.STARS, other, sentence, change)
+    fewest, most = request.stars
+    wider = sorted(
+        ((low, high) for low in range(ANY_STARS[0], fewest + 1) for high in range(most, ANY_STARS[1] + 1)),
+        key=lambda stars: (stars[1] - stars[0], -stars[0]),
+    )
+    stars = next(stars for stars in wider if _has_trip(changed(request, stars=stars), market))
+    other = changed(request, stars=stars)
+    sentence = f"no trip has hotels with {stars_text(request)} everywhere: it needs {stars_text(other)}"
+    return _relaxed(request, Wish.STARS, other, sentence, {"stars": list(stars)})
+
+
+def _least_budget(request: TripRequest, market: Market) -> Relaxation:
+    cents = _path(request, market, Wish.BUDGET).cents
+    dollars, asked = Decimal(cents) / 100, request.budget or Decimal(0)
+    if worth(request.currency, market.rates) is None:
+        costs = f"the cheapest trip costs {money_text(dollars)}"
+        return Relaxation(
+            in_words(request, Wish.BUDGET),
+            f"no rate for {request.currency} is known, and the budget is in it; {costs}",
+            needs=f"budget {plain_amount(dollars)} {PRICE_CURRENCY}",
+            change={"budget": as_json_number(dollars), "currency": PRICE_CURRENCY},
+        )
+    other = converted(request, cents, market.rates)
+    least = dollars if other is None else other.total
+    over = Decimal(cents - (most_cents(request, market.rates) or 0)) / 100
+    also = "" if other is None else f" ({money_text(over)})"
+    total, more, budget = (money_text(amount, request.currency) for amount in (least, least - asked, asked))
+    sentence = f"the cheapest trip costs {total}, {more}{also} more than the budget of {budget}"
+    return _relaxed(request, Wish.BUDGET, changed(request, budget=least), sentence, {"budget": as_json_number(least)})
+
+
+def _other_weekday(request: TripRequest, wish: Wish) -> Relaxation:
+    kept = [day.value for day in request.not_on if day is not wish.weekday]
+    sentence = f"there is a trip that travels on {str(wish.weekday).capitalize()}"
+    return Relaxation(in_words(request, wish), sentence, needs=f"on {wish.weekday} too", change={"not_on": kept})
+
+
+def _nearest_hour(request: TripRequest, market: Market, wish: Wish) -> Relaxation:
+    """Return the nearest hour at which some journey leaves or arrives; None if only the night is left."""
+    hours = [*_hours_beyond(request, market, wish), None]
+    nearest = hours[
+        bisect_left(hours, True, hi=len(hours) - 1, key=lambda hour: _has_trip(with_limit(request, wish, hour), market))
+    ]
+    other = with_limit(request, wish, nearest)
+    sentence = f"not every journey can {hour_text(request, wish)}: {hour_text(other, wish)} would do"
+    return _relaxed(request, wish, other, sentence, {"hours": other.hours.model_dump(mode="json")})
+
+
+def _hours_beyond(request: TripRequest, market: Market, wish: Wish) -> list[time]:
+    """Return the hours beyond the limit, the nearest first."""
+    verb, limit = wish.hour or ("", "")
+    asked = limit_of(request, wish)
+    offers = (offer for offers in market.journeys.values() for offer in offers)
+    moments = {(offer.departs if verb == "depart" else offer.arrives).time().replace(second=0, microsecond=0) for offer in offers}
+    if limit == "earliest":
+        return sorted((moment for moment in moments if asked and moment < asked), reverse=True)
+    return sorted(moment for moment in moments if asked and moment > asked)
+
+
+def _path(request: TripRequest, market: Market, given_up: Wish, weigh: Weigh = price_alone) -> Path:
+    path = best_path(request, market, weigh, ALL_WISHES - {given_up})
+    if path is None:
+        raise AssertionError(f"giving up {given_up} does not help")
+    return path
+
+
+def _has_trip(request: TripRequest, market: Market) -> bool:
+    return best_path(request, market, price_alone) is not None
+
+
+Wishes = frozenset[Wish]
 
 
 class Conflict:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from itertools import zip_longest
 
 from sagagraph.domains.travel.money import money_text
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
 from sagagraph.domains.travel.plan import Alternative, Choice
-from sagagraph.domains.travel.planning.exchange import converted
 from sagagraph.domains.travel.planning.market import (
+    Market,
     can_be_boarded,
     is_sensible_train,
     journeys_of,
@@ -17,20 +18,12 @@ from sagagraph.domains.travel.planning.market import (
     keeps_weekdays,
     pairs_of,
 )
-from sagagraph.domains.travel.planning.measures import discomfort_of
-from sagagraph.domains.travel.planning.search import Usable
+from sagagraph.domains.travel.planning.measures import converted, discomfort_of
+from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
-from sagagraph.domains.travel.request import Direct, Order, Stop
+from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
 from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from sagagraph.domains.travel.offers import Offer, Transport
-    from sagagraph.domains.travel.planning.market import Market
-    from sagagraph.domains.travel.planning.search import Path
-    from sagagraph.domains.travel.request import TripRequest
-    from sagagraph.planning.domain import Relaxation
+from sagagraph.planning.domain import Relaxation
 
 _ALTERNATIVES = 3
 """Of each leg, as many offers that were not taken are told."""
@@ -59,19 +52,15 @@ def _against(path: Path, others: tuple[Path, ...]) -> Iterator[str]:
     if longer:
         yield f"{duration_text(longer)} longer under way than the fastest"
     comfortable = min(others, key=lambda other: discomfort_of(other.offers))
-    worse = list(_less_comfort(discomfort_of(path.offers), discomfort_of(comfortable.offers)))
+    mine, best = discomfort_of(path.offers), discomfort_of(comfortable.offers)
+    changes, odd_hours, stars = (ours - theirs for ours, theirs in zip(mine[:3], best[:3], strict=True))
+    worse = [f"{changes} more {'change' if changes == 1 else 'changes'} on the way"] if changes > 0 else []
+    if odd_hours > 0:
+        worse.append(f"{odd_hours} more {'departure or arrival' if odd_hours == 1 else 'departures or arrivals'} at night")
+    if stars > 0:
+        worse.append(f"{count_text(stars, 'star')} fewer over all nights")
     if worse:
         yield f"{listed(worse)} than the most comfortable"
-
-
-def _less_comfort(mine: tuple[int, ...], best: tuple[int, ...]) -> Iterator[str]:
-    changes, odd_hours, missing_stars = (ours - theirs for ours, theirs in zip(mine[:3], best[:3], strict=True))
-    if changes > 0:
-        yield f"{changes} more {'change' if changes == 1 else 'changes'} on the way"
-    if odd_hours > 0:
-        yield f"{odd_hours} more {'departure or arrival' if odd_hours == 1 else 'departures or arrivals'} at night"
-    if missing_stars > 0:
-        yield f"{count_text(missing_stars, 'star')} fewer over all nights"
 
 
 def _on_budget(request: TripRequest, market: Market, path: Path) -> Iterator[str]:
@@ -80,7 +69,7 @@ def _on_budget(request: TripRequest, market: Market, path: Path) -> Iterator[str
     other = converted(request, path.cents, market.rates)
     if other is not None:
         yield f"{money_text(other.total, other.currency)} by the rate of {day_text(other.on)} ({other.source})"
-    total = _amount(path.cents) if other is None else other.total
+    total = Decimal(path.cents) / 100 if other is None else other.total
     below, budget = (money_text(amount, request.currency) for amount in (request.budget - total, request.budget))
     yield f"{below} below the budget of {budget}"
 
@@ -91,18 +80,11 @@ def _on_directness(request: TripRequest, market: Market, path: Path) -> Iterator
         yield "all flights are direct"
     for offer in flights:
         if not offer.is_direct:
-            why = (
-                "a direct one costs more or does not fit" if _has_direct(request, market, offer) else "no direct one is on offer"
-            )
-            yield (
-                f"{offer.origin_city} to {offer.destination_city} with {count_text(offer.stops, 'stop')}"
-                f" in {', '.join(offer.via)}: {why}"
-            )
-
-
-def _has_direct(request: TripRequest, market: Market, flight: FlightOffer) -> bool:
-    offers = _boardable(request, market, flight.origin_city, flight.destination_city)
-    return any(isinstance(offer, FlightOffer) and offer.is_direct for offer in offers)
+            others = _boardable(request, market, offer.origin_city, offer.destination_city)
+            has_direct = any(isinstance(each, FlightOffer) and each.is_direct for each in others)
+            why = "a direct one costs more or does not fit" if has_direct else "no direct one is on offer"
+            stops = f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
+            yield f"{offer.origin_city} to {offer.destination_city} with {stops}: {why}"
 
 
 # -- why this offer --------------------------------------------------------------------------------------------------
@@ -121,19 +103,20 @@ def choices(request: TripRequest, market: Market, path: Path, paths: Collection[
             where = offer.origin_city, offer.destination_city, offer.departs.date()
             fit, offered = usable.transports(*where), market.journeys.get(where, ())
         others = _cheapest_first(fit, {offer.offer_id})
-        alternatives = [_alternative(each, terms(each), fits=True) for each in others]
-        unfit = _cheapest_first(offered, {offer.offer_id, *(each.offer_id for each in fit)})
-        alternatives += [_alternative(each, _why_not(request, each), fits=False) for each in unfit] if not others else []
+        notes = [(each, terms(each)) for each in others]
+        if not others:
+            unfit = _cheapest_first(offered, {offer.offer_id, *(each.offer_id for each in fit)})
+            notes = [(each, _why_not(request, each)) for each in unfit]
+        alternatives = tuple(
+            Alternative(offer_id=each.offer_id, title=headline(each), price=each.price, note=note, fits=bool(others))
+            for each, note in notes[:_ALTERNATIVES]
+        )
         share = sum(offer.offer_id in each.ids for each in paths) / len(paths)
-        yield Choice(why=_why(offer, others), alternatives=tuple(alternatives[:_ALTERNATIVES]), confidence=round(share, 2))
+        yield Choice(why=_why(offer, others), alternatives=alternatives, confidence=round(share, 2))
 
 
 def _cheapest_first(offers: Iterable[Offer], known: set[str]) -> list[Offer]:
     return sorted((each for each in offers if each.offer_id not in known), key=lambda each: (each.price, each.offer_id))
-
-
-def _alternative(offer: Offer, note: str, *, fits: bool) -> Alternative:
-    return Alternative(offer_id=offer.offer_id, title=headline(offer), price=offer.price, note=note, fits=fits)
 
 
 def terms(offer: Offer) -> str:
@@ -159,45 +142,44 @@ def _why(offer: Offer, others: list[Offer]) -> str:
     cheapest = others[0]
     if offer.price <= cheapest.price:
         return f"the cheapest of {among}"
-    dearer = f"{money_text(offer.price - cheapest.price)} more than the cheapest of {among}"
-    return ", ".join([dearer, *_better(offer, cheapest)])
-
-
-def _better(offer: Offer, cheapest: Offer) -> Iterator[str]:
+    said = [f"{money_text(offer.price - cheapest.price)} more than the cheapest of {among}"]
     if isinstance(offer, HotelOffer) and isinstance(cheapest, HotelOffer):
         if offer.stars > cheapest.stars:
-            yield f"{count_text(offer.stars, 'star')} instead of {cheapest.stars}"
+            said.append(f"{count_text(offer.stars, 'star')} instead of {cheapest.stars}")
     elif isinstance(offer, TransportOffer) and isinstance(cheapest, TransportOffer):
         if offer.stops < cheapest.stops:
-            yield f"{count_text(offer.stops, 'stop')} instead of {cheapest.stops}"
+            said.append(f"{count_text(offer.stops, 'stop')} instead of {cheapest.stops}")
         if offer.duration_minutes < cheapest.duration_minutes:
-            yield f"{duration_text(cheapest.duration_minutes - offer.duration_minutes)} faster"
+            said.append(f"{duration_text(cheapest.duration_minutes - offer.duration_minutes)} faster")
+    return ", ".join(said)
 
 
 # -- what was dropped ------------------------------------------------------------------------------------------------
 
 
-def considered(request: TripRequest, market: Market) -> tuple[str, ...]:
-    return (
-        *_on_departures(request, market),
-        *_on_trains(request, market),
-        *_on_dropped_flights(request, market),
-        *_on_unwanted_times(request, market),
-        *_on_dropped_hotels(request, market),
-        *_on_what_is_full(request, market),
-    )
-
-
-def _on_departures(request: TripRequest, market: Market) -> Iterator[str]:
+def considered(request: TripRequest, market: Market) -> Iterator[str]:
     days = Usable(request, market, ALL_WISHES).departure_days
     if len(days) > 1:
         share = "some" if len(request.departure_days(days[0])) > len(days) else "all"
         yield f"compared {len(days)} days of departure, {share} from {day_text(days[0])} to {day_text(days[-1])}"
+    journeys = {(here, there): _boardable(request, market, here, there) for here, there in pairs_of(request)}
+    yield from _on_trains(market, journeys)
+    yield from _on_unwanted_journeys(request, journeys)
+    for each in request.stops:
+        fewest, most = request.stars_in(each.city)
+        hotels = _hotels_of(market, each)
+        dropped = {hotel.name for hotel in hotels if not fewest <= hotel.stars <= most}
+        if dropped:
+            total = len({hotel.name for hotel in hotels})
+            yield f"{each.city}: {len(dropped)} of {count_text(total, 'hotel')} dropped, outside {stars_text(request)}"
+    full = sum(offer.left < request.travellers for offers in market.journeys.values() for offer in offers)
+    full += sum(hotel.left < request.rooms for hotels in market.stays.values() for hotel in hotels)
+    if full:
+        yield f"{count_text(full, 'offer')} dropped, with too few seats or rooms left"
 
 
-def _on_trains(request: TripRequest, market: Market) -> Iterator[str]:
-    for here, there in pairs_of(request):
-        offers = _boardable(request, market, here, there)
+def _on_trains(market: Market, journeys: Mapping[tuple[str, str], list[Transport]]) -> Iterator[str]:
+    for (here, there), offers in journeys.items():
         trains = [offer for offer in offers if isinstance(offer, TrainOffer)]
         sensible = [train.duration_minutes for train in trains if is_sensible_train(train)]
         if sensible and len(trains) < len(offers):
@@ -209,40 +191,18 @@ def _on_trains(request: TripRequest, market: Market) -> Iterator[str]:
             yield f"{here} to {there}: trains dropped, as the fastest takes {duration_text(fastest)}"
 
 
-def _on_dropped_flights(request: TripRequest, market: Market) -> Iterator[str]:
-    if request.direct is not Direct.REQUIRED:
-        return
-    for here, there in pairs_of(request):
-        flights = [offer for offer in _boardable(request, market, here, there) if isinstance(offer, FlightOffer)]
+def _on_unwanted_journeys(request: TripRequest, journeys: Mapping[tuple[str, str], list[Transport]]) -> Iterator[str]:
+    for (here, there), offers in journeys.items() if request.direct is Direct.REQUIRED else ():
+        flights = [offer for offer in offers if isinstance(offer, FlightOffer)]
         dropped = sum(not flight.is_direct for flight in flights)
         if dropped:
             yield f"{here} to {there}: {dropped} of {len(flights)} flights dropped, as they are not direct"
-
-
-def _on_unwanted_times(request: TripRequest, market: Market) -> Iterator[str]:
-    offers = [offer for here, there in pairs_of(request) for offer in _boardable(request, market, here, there)]
-    for keeps, what in ((keeps_hours, "at other hours than asked for"), (keeps_weekdays, f"on {_weekdays(request)}")):
-        dropped = sum(not keeps(request, offer) for offer in offers)
+    every = [offer for offers in journeys.values() for offer in offers]
+    weekdays = " or ".join(day.capitalize() for day in request.not_on)
+    for keeps, what in ((keeps_hours, "at other hours than asked for"), (keeps_weekdays, f"on {weekdays}")):
+        dropped = sum(not keeps(request, offer) for offer in every)
         if dropped:
-            yield f"{dropped} of {len(offers)} journeys dropped, {what}"
-
-
-def _on_dropped_hotels(request: TripRequest, market: Market) -> Iterator[str]:
-    for each in request.stops:
-        fewest, most = request.stars_in(each.city)
-        hotels = _hotels_of(market, each)
-        dropped = {hotel.name for hotel in hotels if not fewest <= hotel.stars <= most}
-        if dropped:
-            total = len({hotel.name for hotel in hotels})
-            yield f"{each.city}: {len(dropped)} of {count_text(total, 'hotel')} dropped, outside {stars_text(request)}"
-
-
-def _on_what_is_full(request: TripRequest, market: Market) -> Iterator[str]:
-    offers = [offer for offers in market.journeys.values() for offer in offers]
-    full = sum(offer.left < request.travellers for offer in offers)
-    full += sum(hotel.left < request.rooms for hotels in market.stays.values() for hotel in hotels)
-    if full:
-        yield f"{count_text(full, 'offer')} dropped, with too few seats or rooms left"
+            yield f"{dropped} of {len(every)} journeys dropped, {what}"
 
 
 # -- why there is none -----------------------------------------------------------------------------------------------
@@ -264,41 +224,31 @@ def why_not(
 
 def _on_what_is_missing(request: TripRequest, market: Market) -> Iterator[str]:
     """Explain the first thing on the way that is not available at all: nothing beyond it was asked for."""
-    if request.order is Order.ANY:
-        yield from _on_what_is_out_of_reach(request, market)
+    seats = f"has {count_text(request.travellers, 'seat')} on the days in question"
+    if request.order is Order.ANY:  # what no order of the stops can do without
+        reached = {there for here, there in pairs_of(request) if _boardable(request, market, here, there)}
+        missing = dict.fromkeys(there for _, there in pairs_of(request) if there not in reached)
+        full = [said for stop in request.stops if stop.city in reached for said in _without_room(request, market, stop)]
+        if missing:
+            yield f"no flight or train to {' or '.join(missing)} {seats}"
+        yield from full
+        if not missing and not full:
+            yield "the journeys and hotels that can be had do not fit together in any order"
         return
-    for journey, (here, there) in enumerate(journeys_of(request)):
+    for (here, there), stop in zip_longest(journeys_of(request), request.stops):
         if not _boardable(request, market, here, there):
-            seats = count_text(request.travellers, "seat")
-            yield f"no flight or train from {here} to {there} has {seats} on the days in question"
+            yield f"no flight or train from {here} to {there} {seats}"
             return
-        if journey < len(request.stops) and not _has_room(request, market, request.stops[journey]):
-            yield _without_room(request, request.stops[journey])
+        if stop is not None and (full := list(_without_room(request, market, stop))):
+            yield from full
             return
     yield "the journeys and hotels that can be had do not fit together"
 
 
-def _on_what_is_out_of_reach(request: TripRequest, market: Market) -> Iterator[str]:
-    """Explain what no order of the stops can do without, if their order is free."""
-    reached = {there for here, there in pairs_of(request) if _boardable(request, market, here, there)}
-    missing = [there for _, there in pairs_of(request) if there not in reached]
-    full = [stop for stop in request.stops if stop.city in reached and not _has_room(request, market, stop)]
-    if missing:
-        seats = count_text(request.travellers, "seat")
-        yield f"no flight or train to {' or '.join(dict.fromkeys(missing))} has {seats} on the days in question"
-    for stop in full:
-        yield _without_room(request, stop)
-    if not missing and not full:
-        yield "the journeys and hotels that can be had do not fit together in any order"
-
-
-def _has_room(request: TripRequest, market: Market, stop: Stop) -> bool:
-    return any(hotel.left >= request.rooms for hotel in _hotels_of(market, stop))
-
-
-def _without_room(request: TripRequest, stop: Stop) -> str:
-    rooms, nights = count_text(request.rooms, "room"), count_text(stop.nights, "night")
-    return f"no hotel in {stop.city} has {rooms} left for {nights} on the days in question"
+def _without_room(request: TripRequest, market: Market, stop: Stop) -> Iterator[str]:
+    if not any(hotel.left >= request.rooms for hotel in _hotels_of(market, stop)):
+        rooms, nights = count_text(request.rooms, "room"), count_text(stop.nights, "night")
+        yield f"no hotel in {stop.city} has {rooms} left for {nights} on the days in question"
 
 
 # -- reading the market ----------------------------------------------------------------------------------------------
@@ -326,13 +276,5 @@ def _minutes_of(path: Path) -> int:
     return sum(offer.duration_minutes for offer in path.offers if isinstance(offer, TransportOffer))
 
 
-def _weekdays(request: TripRequest) -> str:
-    return " or ".join(day.capitalize() for day in request.not_on)
-
-
-def _amount(cents: int) -> Decimal:
-    return Decimal(cents) / 100
-
-
 def _money(cents: int) -> str:
-    return money_text(_amount(cents))
+    return money_text(Decimal(cents) / 100)

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeVar
+from typing import Final, NamedTuple, Self, TypeVar
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY
+from sagagraph.domains.travel.cities import City
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
-from sagagraph.domains.travel.request import NIGHT_ENDS, Order, Weekday
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from sagagraph.domains.travel.cities import City
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.request import Hours, Stop, TripRequest
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, Order, Stop, TripRequest, Weekday
 
 CALLS_AT_ONCE: Final = 8
 MOST_DEPARTURE_DAYS: Final = 31
@@ -154,11 +149,14 @@ async def gather(
     now = await provider.now()
     cities = await provider.cities() if cities is None else cities
     rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
-    gathering = _Gathering(request, provider, cities, now, widely=widely, known=known, begun=begun)
+    by_name, beside_trains = {city.name: city for city in cities}, widely or known is not None
+    gathering = _Gathering(request, provider, by_name, now, widely, beside_trains, known or (), begun)
     today = now.astimezone(UTC).date()
-    days = _spread(request.departure_days(today))
+    possible = request.departure_days(today)
+    days = _spread(possible)
     days = _beyond(request, days, today) if widely and days else days
-    days = tuple(sorted({*days, *_begun(known or (), request, today)}))
+    transports = [each for each in known or () if not isinstance(each, HotelOffer)]
+    days = tuple(sorted({*days, *(each.departs.date() for each in transports if each.departs.date() in possible)}))
     days = tuple(each.departs.date() for each in begun[:1] if not isinstance(each, HotelOffer)) or days
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -183,15 +181,10 @@ def _beyond(request: TripRequest, days: tuple[date, ...], today: date) -> tuple[
     return tuple(sorted(set(days) | {day for day in around if day >= earliest}))
 
 
-def _begun(known: Sequence[Offer], request: TripRequest, today: date) -> Iterator[date]:
-    """Return the days on which the trip may begin with something known."""
-    days = set(request.departure_days(today))
-    return (each.departs.date() for each in known if not isinstance(each, HotelOffer) and each.departs.date() in days)
-
-
-def _others(offers: Sequence[AnyOffer], known: Sequence[AnyOffer]) -> Iterator[AnyOffer]:
-    ids = {each.offer_id for each in known}
-    return (each for each in offers if each.offer_id not in ids)
+def _beside(offers: Sequence[AnyOffer], booked: tuple[AnyOffer, ...]) -> tuple[AnyOffer, ...]:
+    """Return what is booked, and what else is offered."""
+    ids = {each.offer_id for each in booked}
+    return booked + tuple(each for each in offers if each.offer_id not in ids)
 
 
 class _Place(NamedTuple):
@@ -204,109 +197,91 @@ class _Place(NamedTuple):
     day: date
 
 
+@dataclass
 class _Gathering:
-    def __init__(
-        self,
-        request: TripRequest,
-        provider: ReservationProvider,
-        cities: Iterable[City],
-        now: datetime,
-        *,
-        widely: bool,
-        known: Sequence[Offer] | None,
-        begun: Sequence[Offer],
-    ) -> None:
-        self.journeys: dict[tuple[str, str, date], Transports] = {}
-        self.stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = {}
-        self._widely = widely
-        self._beside_trains = widely or known is not None
-        self._known = known or ()
-        self._begun = begun
-        self._journeys: dict[tuple[str, str, date], asyncio.Task[Transports]] = {}
-        self._request = request
-        self._provider = provider
-        self._cities = {city.name: city for city in cities}
-        self._now = now
-        self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
+    request: TripRequest
+    provider: ReservationProvider
+    cities: Mapping[str, City]
+    now: datetime
+    widely: bool
+    beside_trains: bool
+    known: Sequence[Offer]
+    begun: Sequence[Offer]
+    journeys: dict[tuple[str, str, date], Transports] = field(default_factory=dict)
+    stays: dict[tuple[str, int, date], tuple[HotelOffer, ...]] = field(default_factory=dict)
+    asked: dict[tuple[str, str, date], asyncio.Task[Transports]] = field(default_factory=dict)
+    turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CALLS_AT_ONCE))
 
     async def follow(self, days: Iterable[date], tasks: asyncio.TaskGroup) -> None:
         """Journey by journey; the hotels of a stop are asked for while the next journey is."""
         places = {_Place(0, -1, day) for day in days}
-        for _ in self._request.stops:
+        for _ in self.request.stops:
             routes = [(place, stop) for place in sorted(places) for stop in self._next_stops(place)]
-            cities = [(self._city(place), self._request.stops[stop].city) for place, stop in routes]
+            cities = [(self._city(place), self.request.stops[stop].city) for place, stop in routes]
             asked = [self._asked(*ends, place.day, tasks) for ends, (place, _) in zip(cities, routes, strict=True)]
             places = set()
             for (place, number), task in zip(routes, asked, strict=True):
                 for check_in in sorted({offer.arrives.date() for offer in await task}):
-                    stop = self._request.stops[number]
-                    self._ask_for_beds(stop, check_in, tasks)
+                    stop = self.request.stops[number]
+                    if (stop.city, stop.nights, check_in) not in self.stays:
+                        self.stays[stop.city, stop.nights, check_in] = ()
+                        tasks.create_task(self._hotels(stop, check_in))
                     places.add(_Place(place.visited | 1 << number, number, check_in + timedelta(days=stop.nights)))
             places = {place for place in places if self._has_time_left(place)}
-        if self._request.return_to is not None:
+        if self.request.return_to is not None:
             for place in sorted(places):
-                self._asked(self._city(place), self._request.return_to, place.day, tasks)
+                self._asked(self._city(place), self.request.return_to, place.day, tasks)
 
     def _next_stops(self, place: _Place) -> Iterable[int]:
-        if self._request.order is Order.GIVEN:
+        if self.request.order is Order.GIVEN:
             return (place.stop + 1,)
-        here, stops = self._city(place), self._request.stops
+        here, stops = self._city(place), self.request.stops
         return (stop for stop in range(len(stops)) if not place.visited & 1 << stop and stops[stop].city != here)
 
     def _city(self, place: _Place) -> str:
-        return self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
+        return self.request.origin if place.stop < 0 else self.request.stops[place.stop].city
 
     def _has_time_left(self, place: _Place) -> bool:
         """Tell whether there is time for the remaining nights; over the date line, a trip can gain a day."""
-        window, stops = self._request.window, self._request.stops
+        window, stops = self.request.window, self.request.stops
         left = sum(stop.nights for n, stop in enumerate(stops) if not place.visited & 1 << n)
-        return self._widely or window is None or place.day + timedelta(days=left - 1) <= window.last
+        return self.widely or window is None or place.day + timedelta(days=left - 1) <= window.last
 
     def _asked(self, here: str, there: str, day: date, tasks: asyncio.TaskGroup) -> asyncio.Task[Transports]:
         key = here, there, day
-        if key not in self._journeys:
-            self._journeys[key] = tasks.create_task(self._transports(here, there, day))
-        return self._journeys[key]
-
-    def _ask_for_beds(self, stop: Stop, check_in: date, tasks: asyncio.TaskGroup) -> None:
-        key = stop.city, stop.nights, check_in
-        if key not in self.stays:
-            self.stays[key] = ()
-            tasks.create_task(self._hotels(stop, check_in))
+        if key not in self.asked:
+            self.asked[key] = tasks.create_task(self._transports(here, there, day))
+        return self.asked[key]
 
     async def _transports(self, here: str, there: str, day: date) -> Transports:
-        transports = [each for each in self._begun if not isinstance(each, HotelOffer)]
-        under_way = tuple(each for each in transports if slot_of(each) == (here, there, day))
-        if under_way or self._is_over(day):
+        def here_of(offers: Sequence[Offer]) -> Transports:
+            return tuple(each for each in offers if not isinstance(each, HotelOffer) and slot_of(each) == (here, there, day))
+
+        under_way = here_of(self.begun)
+        if under_way or day < self.now.astimezone(UTC).date():
             self.journeys[here, there, day] = under_way
             return under_way
-        party = self._request.travellers
+        party = self.request.travellers
         found: Transports = ()
-        async with self._turn:
-            if self._may_have_a_train(here, there):
-                found = await self._provider.trains(here, there, day, party)
-            if self._beside_trains or not any(is_good_train(self._request, train, self._now) for train in found):
-                found += await self._provider.flights(here, there, day, party)
-        booked = tuple(each for each in self._known if not isinstance(each, HotelOffer) and slot_of(each) == (here, there, day))
-        self.journeys[here, there, day] = (*booked, *_others(found, booked))
+        async with self.turn:
+            ends = self.cities.get(here), self.cities.get(there)
+            if not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM:
+                found = await self.provider.trains(here, there, day, party)
+            if self.beside_trains or not any(is_good_train(self.request, train, self.now) for train in found):
+                found += await self.provider.flights(here, there, day, party)
+        self.journeys[here, there, day] = _beside(found, here_of(self.known))
         return self.journeys[here, there, day]
 
     async def _hotels(self, stop: Stop, check_in: date) -> None:
-        stays = (each for each in self._begun if isinstance(each, HotelOffer))
-        under_way = tuple(each for each in stays if slot_of(each) == (stop.city, stop.nights, check_in))
-        if under_way or self._is_over(check_in):
-            self.stays[stop.city, stop.nights, check_in] = under_way
+        slot = stop.city, stop.nights, check_in
+
+        def here_of(offers: Sequence[Offer]) -> tuple[HotelOffer, ...]:
+            return tuple(each for each in offers if isinstance(each, HotelOffer) and slot_of(each) == slot)
+
+        self.stays[slot] = here_of(self.begun)
+        if self.stays[slot] or check_in < self.now.astimezone(UTC).date():
             return
         check_out = check_in + timedelta(days=stop.nights)
-        async with self._turn:
-            found = await self._provider.hotels(stop.city, check_in, check_out, self._request.rooms)
-        mine = (each for each in self._known if isinstance(each, HotelOffer))
-        booked = tuple(each for each in mine if slot_of(each) == (stop.city, stop.nights, check_in))
-        self.stays[stop.city, stop.nights, check_in] = (*booked, *_others(found, booked))
-
-    def _is_over(self, day: date) -> bool:
-        return day < self._now.astimezone(UTC).date()
-
-    def _may_have_a_train(self, here: str, there: str) -> bool:
-        ends = self._cities.get(here), self._cities.get(there)
-        return not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM
+        async with self.turn:
+            found = await self.provider.hotels(stop.city, check_in, check_out, self.request.rooms)
+        self.stays[slot] = _beside(found, here_of(self.known))

@@ -1,19 +1,53 @@
-"""Measures: what a person cares about in a trip, as numbers to minimise."""
+"""Measures: what a person cares about in a trip, as numbers to minimise; money is exact, in whole cents."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor
+from typing import Final
 
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
-from sagagraph.domains.travel.planning.search import cents
-from sagagraph.domains.travel.request import Direct
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Rates
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, Transport
+from sagagraph.domains.travel.request import Direct, TripRequest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Weigh = Callable[[Offer], tuple[int, ...]]
+"""What an offer adds to what is to be small; sums are compared from left to right, then the price counts."""
 
-    from sagagraph.domains.travel.offers import Offer, Transport
-    from sagagraph.domains.travel.planning.search import Weigh
-    from sagagraph.domains.travel.request import TripRequest
+
+def cents(amount: Decimal) -> int:
+    return int(amount * 100)
+
+
+def worth(currency: str, rates: Rates | None) -> Fraction | None:
+    """Return the units of `currency` that one unit of the currency of all prices is worth; None if no rate is known."""
+    if currency == PRICE_CURRENCY:
+        return Fraction(1)
+    if rates is None:
+        return None
+    per_base = {**rates.rates, rates.base: Decimal(1)}
+    if currency not in per_base or PRICE_CURRENCY not in per_base:
+        return None
+    return Fraction(per_base[currency]) / Fraction(per_base[PRICE_CURRENCY])
+
+
+def most_cents(request: TripRequest, rates: Rates | None) -> int | None:
+    """Return the most that the whole trip may cost, in cents of prices; None: no limit. Zero if no rate is known."""
+    if request.budget is None:
+        return None
+    rate = worth(request.currency, rates)
+    return 0 if rate is None else floor(Fraction(request.budget) * 100 / rate)
+
+
+def converted(request: TripRequest, total_cents: int, rates: Rates | None) -> Converted | None:
+    """Convert a total; None if the budget is in the currency of prices anyway, or no rate is known."""
+    rate = worth(request.currency, rates)
+    if request.currency == PRICE_CURRENCY or rates is None or rate is None:
+        return None
+    total = Decimal(ceil(total_cents * rate)) / 100
+    return Converted(total=total, currency=request.currency, on=rates.on, source=rates.source)
+
 
 CENTS_PER_MINUTE: Final = 50
 """What a minute under way is worth to a traveller when price and time are weighed: $30 an hour."""
@@ -27,7 +61,7 @@ def measures(request: TripRequest) -> dict[str, Weigh]:
     return {
         f"{direct}the best balance of price and time": balance(request),
         "the cheapest": price_alone,
-        "the fastest": _minutes,
+        "the fastest": lambda offer: (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,),
         "the most comfortable": discomfort,
     }
 
@@ -48,10 +82,6 @@ def balance(request: TripRequest) -> Weigh:
 
 def price_alone(_: Offer) -> tuple[int, ...]:
     return ()
-
-
-def _minutes(offer: Offer) -> tuple[int, ...]:
-    return (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)
 
 
 def discomfort(offer: Offer) -> tuple[int, ...]:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from itertools import repeat
 
-from sagagraph.domains.travel.plan import Itinerary
+from sagagraph.domains.travel.cities import City
+from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.offers import InsuranceOffer, TransportOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning import explanation
 from sagagraph.domains.travel.planning.conflict import Conflict
-from sagagraph.domains.travel.planning.exchange import converted
 from sagagraph.domains.travel.planning.market import Market, gather
-from sagagraph.domains.travel.planning.measures import measures
-from sagagraph.domains.travel.planning.search import best_path
+from sagagraph.domains.travel.planning.measures import cents, converted, measures, most_cents
+from sagagraph.domains.travel.planning.search import Path, best_path
+from sagagraph.domains.travel.provider.provider import Insuring, ReservationProvider
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.planning.background import in_background
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from sagagraph.domains.travel.cities import City
-    from sagagraph.domains.travel.planning.search import Path
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.request import TripRequest
-    from sagagraph.planning.domain import Relaxation
+from sagagraph.planning.domain import Relaxation
 
 
 @dataclass(frozen=True)
@@ -48,15 +47,10 @@ async def propose(
         ProviderError: the offers could not be read.
     """
     market = (await gather(request, provider, cities=cities)).with_trains_first(request)
-    proposals: Proposals | None = await in_background(_with_good_trains, request, market)
-    if proposals is None:
+    proposals: Proposals = await in_background(_best_of, request, market)
+    if not proposals:
         proposals = await in_background(choose, request, await gather(request, provider, widely=True, cities=cities))
     return proposals if isinstance(proposals, Infeasible) else proposals[:limit]
-
-
-def _with_good_trains(request: TripRequest, market: Market) -> tuple[Itinerary, ...] | None:
-    found = _best_of(request, market)
-    return _itineraries(request, market, found) if found else None
 
 
 def choose(request: TripRequest, offers: Market) -> Proposals:
@@ -69,26 +63,21 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
     """
     everything = replace(offers, has_slow_trains=True)
     for market in (offers.with_trains_first(request), everything):
-        found = _best_of(request, market)
-        if found:
-            return _itineraries(request, market, found)
+        if found := _best_of(request, market):
+            return found
     return infeasible(request, everything)
 
 
-def _best_of(request: TripRequest, market: Market) -> dict[str, Path]:
+def _best_of(request: TripRequest, market: Market) -> tuple[Itinerary, ...]:
     """Return the best trips by what each is best at; empty if there is no trip at all."""
-    found = {}
+    best: dict[str, Path] = {}
     for title, weigh in measures(request).items():
         path = best_path(request, market, weigh)
         if path is None:
-            return {}
-        found[title] = path
-    return found
-
-
-def _itineraries(request: TripRequest, market: Market, best: dict[str, Path]) -> tuple[Itinerary, ...]:
+            return ()
+        best[title] = path
     paths = {path.ids: path for path in best.values()}
-    considered = explanation.considered(request, market)
+    considered = tuple(explanation.considered(request, market))
     return tuple(
         Itinerary.of(
             request,
@@ -110,3 +99,40 @@ def infeasible(request: TripRequest, offers: Market) -> Infeasible:
     relaxations = tuple(conflict.relaxations())
     reasons = explanation.why_not(request, offers, conflict.in_words, relaxations)
     return Infeasible(reasons, conflict.in_words, relaxations)
+
+
+async def insured(trip: Itinerary, provider: ReservationProvider) -> Itinerary:
+    """Return the trip with what insures its fares; as it is, and why, where that would not keep the budget.
+
+    Raises `ProviderError` if a question was not answered.
+    """
+    if not trip.request.insured:
+        return _with(trip, repeat(None)) if _is_insured(trip) else trip
+    now = await provider.now()
+
+    async def cover(leg: Leg) -> InsuranceOffer | None:
+        is_fare = isinstance(leg.offer, TransportOffer) and leg.offer.departs > now
+        if leg.cover is not None or not is_fare or not isinstance(provider, Insuring):
+            return leg.cover
+        return await provider.insurance(leg.offer.offer_id)
+
+    found = _with(trip, await asyncio.gather(*map(cover, trip.legs)))
+    rates = await provider.rates() if found.converted is not None else None
+    most = most_cents(found.request, rates)
+    if most is not None and cents(found.total + found.fees) > most:
+        premiums = money_text(found.total - sum((leg.offer.price for leg in trip.legs), Decimal(0)))
+        why = f"not insured: with {premiums} for insurance it would exceed the budget"
+        return _with(trip, repeat(None)).model_copy(update={"considered": (*trip.considered, why)})
+    if not _is_insured(found):
+        return found.model_copy(update={"considered": (*found.considered, "not insured: no insurance is on offer")})
+    other = converted(found.request, cents(found.total + found.fees), rates)
+    return found.model_copy(update={"converted": other})
+
+
+def _is_insured(trip: Itinerary) -> bool:
+    return any(leg.cover is not None for leg in trip.legs)
+
+
+def _with(trip: Itinerary, covers: Iterable[InsuranceOffer | None]) -> Itinerary:
+    legs = tuple(leg.model_copy(update={"cover": cover}) for leg, cover in zip(trip.legs, covers, strict=False))
+    return trip.model_copy(update={"legs": legs, "total": sum((leg.price for leg in legs), Decimal(0))})

@@ -8,33 +8,24 @@ keep as much, so it grows only if it holds none (ADR-0009).
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.cities import City
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates, money_text
+from sagagraph.domains.travel.offers import HotelOffer, Offer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.planning.exchange import converted
 from sagagraph.domains.travel.planning.market import AnyOffer, Market, gather, journeys_of
-from sagagraph.domains.travel.planning.measures import balance
+from sagagraph.domains.travel.planning.measures import balance, cents, converted
 from sagagraph.domains.travel.planning.planner import Infeasible, infeasible
-from sagagraph.domains.travel.planning.search import best_path, cents
+from sagagraph.domains.travel.planning.search import Path, best_path
+from sagagraph.domains.travel.progress import Standing
+from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import count_text, headline
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from datetime import datetime
-
-    from sagagraph.domains.travel.cities import City
-    from sagagraph.domains.travel.offers import Offer
-    from sagagraph.domains.travel.planning.search import Path
-    from sagagraph.domains.travel.progress import Standing
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.request import TripRequest
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,8 @@ async def repair(damage: Damage, provider: ReservationProvider, cities: Collecti
     """Return the best continuation of what stands. `cities`: as for `gather`. Raises `ProviderError` if offers could not be
     read.
     """
-    if spoilt := _spoilt(damage):
+    usable = {each.leg.label for each in damage.usable}
+    if spoilt := [headline(leg.offer) for leg in damage.begun if leg.label not in usable]:
         return Infeasible((f"{'; '.join(spoilt)}: what has begun cannot be changed any more",))
     now = await provider.now()
     quoted = await _still_to_be_had(damage, provider)
@@ -86,15 +78,12 @@ async def repair(damage: Damage, provider: ReservationProvider, cities: Collecti
     if path is None:
         market = await _everything(damage, quoted, provider, cities)
         path = _best(damage, market, now)
-    if path is None:
-        return _nothing_left(damage, market, now)
-    return _itinerary(damage, path, now, market.rates)
-
-
-def _spoilt(damage: Damage) -> list[str]:
-    """Return what has begun and cannot continue."""
-    usable = {each.leg.label for each in damage.usable}
-    return [headline(leg.offer) for leg in damage.begun if leg.label not in usable]
+    if path is not None:
+        return _itinerary(damage, path, now, market.rates)
+    # In the planner's words, by what is offered now and the fees that are due in any case.
+    fees = sum((each.fee(now) for each in damage.stands), damage.paid)
+    found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(fees)))
+    return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons[:1]))
 
 
 # -- what there is ---------------------------------------------------------------------------------------------------
@@ -127,11 +116,12 @@ async def _beside_what_failed(
     damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, now: datetime
 ) -> Market:
     """Return the smallest neighbourhood: alternatives for the day or nights of a failed leg; the rest as it is."""
-    legs = damage.itinerary.legs
+    legs, request = damage.itinerary.legs, damage.request
     found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
     booked = {each.leg.offer.offer_id: _as_booked(each) for each in damage.usable}
     offered = {each.offer_id: each for each in chain.from_iterable(found)} | booked
-    return Market.of(offered.values(), now, legs[0].begins, await _rates(damage.request, provider))
+    rates = None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
+    return Market.of(offered.values(), now, legs[0].begins, rates)
 
 
 async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provider: ReservationProvider) -> list[Offer]:
@@ -148,21 +138,24 @@ async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provid
     return [each for each in offered if _may_be_had(damage, each)]
 
 
-async def _rates(request: TripRequest, provider: ReservationProvider) -> Rates | None:
-    return None if request.currency == PRICE_CURRENCY or request.budget is None else await provider.rates()
-
-
 async def _everything(
     damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, cities: Collection[City] | None
 ) -> Market:
     """Return everything offered and everything booked, but nothing that was refused."""
     begun = tuple(leg.offer for leg in damage.begun)
     market = await gather(damage.request, provider, known=tuple(quoted.values()), begun=begun, cities=cities)
-    return replace(
-        market,
-        journeys={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.journeys.items()},
-        stays={slot: tuple(each for each in offers if _may_be_had(damage, each)) for slot, offers in market.stays.items()},
-    )
+    return _each(market, lambda offer: _may_be_had(damage, offer), {})
+
+
+def _each(market: Market, keeps: Callable[[Offer], bool], less: Mapping[str, Decimal]) -> Market:
+    """Return the market with the offers that it keeps, each by so much cheaper."""
+
+    def changed(offers: tuple[AnyOffer, ...]) -> tuple[AnyOffer, ...]:
+        fees = [(each, less.get(each.offer_id)) for each in offers if keeps(each)]
+        return tuple(each if fee is None else each.model_copy(update={"price": each.price - fee}) for each, fee in fees)
+
+    journeys = {slot: changed(offers) for slot, offers in market.journeys.items()}
+    return replace(market, journeys=journeys, stays={slot: changed(offers) for slot, offers in market.stays.items()})
 
 
 # -- what is best ----------------------------------------------------------------------------------------------------
@@ -174,38 +167,17 @@ def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
     begun = {leg.offer.offer_id for leg in damage.begun}
     planned = {leg.offer.offer_id for leg in damage.fitting}
     weigh_trip = balance(damage.request)
-    reckoned = replace(
-        market,
-        now=_before(damage, now),
-        has_slow_trains=True,
-        fees_cents=cents(sum((each.fee(now) for each in damage.stands), damage.paid)),
-        journeys={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.journeys.items()},
-        stays={slot: tuple(_less(each, fees) for each in offers) for slot, offers in market.stays.items()},
-    )
+    # A moment at which what has begun could still be boarded; what is offered is offered now.
+    departed = (leg.offer.departs for leg in damage.begun if not isinstance(leg.offer, HotelOffer))
+    before = min([now, *(each - timedelta(minutes=1) for each in departed)])
+    due = cents(sum((each.fee(now) for each in damage.stands), damage.paid))
+    reckoned = replace(_each(market, lambda _: True, fees), now=before, has_slow_trains=True, fees_cents=due)
 
     def weigh(offer: Offer) -> tuple[int, ...]:
         return (-(offer.offer_id in begun), -(offer.offer_id in fees), int(offer.offer_id not in planned), *weigh_trip(offer))
 
     path = best_path(damage.request, reckoned, weigh)
     return path if path is not None and begun <= set(path.ids) else None
-
-
-def _before(damage: Damage, now: datetime) -> datetime:
-    """Return a moment at which what has begun could still be boarded; what is offered is offered now."""
-    departed = (leg.offer.departs for leg in damage.begun if not isinstance(leg.offer, HotelOffer))
-    return min([now, *(each - timedelta(minutes=1) for each in departed)])
-
-
-def _less(offer: AnyOffer, fees: Mapping[str, Decimal]) -> AnyOffer:
-    fee = fees.get(offer.offer_id)
-    return offer if fee is None else offer.model_copy(update={"price": offer.price - fee})
-
-
-def _nothing_left(damage: Damage, market: Market, now: datetime) -> Infeasible:
-    """Explain in the planner's words, by what is offered now and the fees that are due in any case."""
-    stands = sum((each.fee(now) for each in damage.stands), damage.paid)
-    found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(stands)))
-    return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons[:1]))
 
 
 # -- the resulting plan ----------------------------------------------------------------------------------------------
@@ -233,17 +205,11 @@ def _itinerary(damage: Damage, path: Path, now: datetime, rates: Rates | None) -
 def _leg(offer: Offer, label: str, known: Mapping[str, Leg], damage: Damage) -> Leg:
     """Make a leg. A planned leg that is still available keeps its name and its booked or planned price."""
     leg = known.get(offer.offer_id)
-    if leg is None or _was_refused(leg, damage) or (offer.price != leg.offer.price and not _is_booked(leg, damage)):
+    if leg is not None and any(each.leg.label == leg.label for each in damage.stands):
+        return leg
+    if leg is None or offer.price != leg.offer.price or (leg.offer.offer_id, leg.offer.price) in damage.refused:
         return Leg(label=label, offer=offer)
     return leg
-
-
-def _is_booked(leg: Leg, damage: Damage) -> bool:
-    return any(each.leg.label == leg.label for each in damage.stands)
-
-
-def _was_refused(leg: Leg, damage: Damage) -> bool:
-    return not _is_booked(leg, damage) and (leg.offer.offer_id, leg.offer.price) in damage.refused
 
 
 def _reasons(damage: Damage, legs: tuple[Leg, ...], gone: list[Standing], total: Decimal, fees: Decimal) -> tuple[str, ...]:

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from heapq import heappop, heappush
 from operator import add
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from sagagraph.domains.travel.offers import FlightOffer
-from sagagraph.domains.travel.planning.exchange import most_cents
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, Transport
 from sagagraph.domains.travel.planning.market import Market, can_be_boarded, is_sensible_train, keeps_hours, keeps_weekdays
+from sagagraph.domains.travel.planning.measures import Weigh, cents, most_cents
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, Wish, without
-from sagagraph.domains.travel.request import Direct, Order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from decimal import Decimal
-
-    from sagagraph.domains.travel.offers import HotelOffer, Offer, Transport
-    from sagagraph.domains.travel.request import Stop, TripRequest
-
-    Weigh = Callable[[Offer], tuple[int, ...]]
-    """What an offer adds to what is to be small; sums are compared from left to right, then the price counts."""
+from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
 
 AFTER_A_FLIGHT: Final = timedelta(minutes=90)
 FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
@@ -40,9 +31,9 @@ class Path:
     weight: tuple[int, ...] = ()
 
     def then(self, later: Path) -> Path:
-        return Path(
-            (*self.offers, *later.offers), (*self.ids, *later.ids), self.cents + later.cents, _sum(self.weight, later.weight)
-        )
+        some, others = self.weight, later.weight
+        weight = tuple(map(add, some, others)) if some and others else some or others
+        return Path((*self.offers, *later.offers), (*self.ids, *later.ids), self.cents + later.cents, weight)
 
     @property
     def rank(self) -> tuple[tuple[int, ...], int, tuple[str, ...]]:
@@ -82,14 +73,6 @@ class _Step(NamedTuple):
 
 
 _Move = tuple[Path, _Place]
-
-
-def cents(amount: Decimal) -> int:
-    return int(amount * 100)
-
-
-def _sum(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(map(add, some, others)) if some and others else some or others
 
 
 def best_path(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish] = ALL_WISHES) -> Path | None:
@@ -146,21 +129,18 @@ class _Search:
 
     def completion(self, place: _Place) -> Path | None:
         """Return the best rest of the trip; None if the trip cannot be completed."""
-        if place not in self._completions:
-            self._completions[place] = self._completed(place)
-        return self._completions[place]
-
-    def _completed(self, place: _Place) -> Path | None:
-        if self._is_over(place):
-            return Path() if self._usable.ends_in_time(place.day) else None
+        if place in self._completions:
+            return self._completions[place]
         best: Path | None = None
-        for step, there in self._moves(place):
-            rest = self.completion(there)
-            if rest is None:
-                continue
-            whole = step.then(rest)
-            if best is None or whole.rank < best.rank:
-                best = whole
+        if self._is_over(place):
+            best = Path() if self._usable.ends_in_time(place.day) else None
+        else:
+            for step, there in self._moves(place):
+                rest = self.completion(there)
+                whole = None if rest is None else step.then(rest)
+                if whole is not None and (best is None or whole.rank < best.rank):
+                    best = whole
+        self._completions[place] = best
         return best
 
     def _starts(self) -> Iterator[_Place]:
@@ -174,7 +154,11 @@ class _Search:
         """Return the moves. `cheaper_too`: including those that are worse than another to the same place, but cheaper."""
         if place.needs_bed:
             stop = self._request.stops[place.stop]
-            for step in self._stays(stop, place.day, cheaper_too):
+            key = stop.city, stop.nights, place.day, cheaper_too
+            if key not in self._steps:
+                steps = (self._step(offer, offer.check_out, None) for offer in self._usable.hotels(stop, place.day))
+                self._steps[key] = _unbeaten(steps, cheaper_too)
+            for step in self._steps[key]:
                 yield step.path, place._replace(day=step.day, needs_bed=False)
         elif place.visited == self._all_visited:
             for step in self._journeys(place, str(self._request.return_to), False, cheaper_too):
@@ -199,13 +183,6 @@ class _Search:
             offers = self._usable.transports(here, there, place.day)
             in_time = (offer for offer in offers if place.late is None or place.late.leaves_time_for(offer))
             steps = (self._step(offer, offer.arrives.date(), _lateness(offer) if is_short else None) for offer in in_time)
-            self._steps[key] = _unbeaten(steps, cheaper_too)
-        return self._steps[key]
-
-    def _stays(self, stop: Stop, check_in: date, cheaper_too: bool) -> list[_Step]:
-        key = stop.city, stop.nights, check_in, cheaper_too
-        if key not in self._steps:
-            steps = (self._step(offer, offer.check_out, None) for offer in self._usable.hotels(stop, check_in))
             self._steps[key] = _unbeaten(steps, cheaper_too)
         return self._steps[key]
 
@@ -242,8 +219,7 @@ class Usable:
         return days if window is None else tuple(day for day in days if window.first <= day <= window.last)
 
     def transports(self, here: str, there: str, day: date) -> tuple[Transport, ...]:
-        offered = self._market.journeys.get((here, there, day), ())
-        return tuple(offer for offer in offered if self._can_be_taken(offer))
+        return tuple(filter(self._can_be_taken, self._market.journeys.get((here, there, day), ())))
 
     def hotels(self, stop: Stop, check_in: date) -> tuple[HotelOffer, ...]:
         fewest, most = self._request.stars_in(stop.city)
@@ -255,10 +231,8 @@ class Usable:
 
     def _can_be_taken(self, offer: Transport) -> bool:
         is_wanted = keeps_hours(self._request, offer) and keeps_weekdays(self._request, offer)
-        can_be_had = can_be_boarded(offer, self._request.travellers, self._market.now)
-        return is_wanted and can_be_had and self._is_quick_enough(offer)
-
-    def _is_quick_enough(self, offer: Transport) -> bool:
+        if not is_wanted or not can_be_boarded(offer, self._request.travellers, self._market.now):
+            return False
         if isinstance(offer, FlightOffer):
             return offer.is_direct or self._request.direct is not Direct.REQUIRED
         return self._market.has_slow_trains or is_sensible_train(offer)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Iterable
+from datetime import date, time
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sagagraph.domains.travel.money import plain_amount
-from sagagraph.domains.travel.request import ANY_STARS, Direct, Hours, Weekday
+from sagagraph.domains.travel.request import ANY_STARS, Direct, Hours, TripRequest, Weekday
 from sagagraph.domains.travel.wording import count_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import time
-
-    from sagagraph.domains.travel.request import TripRequest
 
 
 class Wish(Enum):

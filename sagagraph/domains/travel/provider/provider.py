@@ -6,37 +6,35 @@ Nothing is retried here: the saga decides whether a call may be repeated, becaus
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack, runtime_checkable
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final, Generic, Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
 from urllib.parse import quote
 
+import httpx2
 from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 
 from sagagraph.domains.travel.cities import City
-from sagagraph.domains.travel.money import as_json_number
+from sagagraph.domains.travel.money import Rates, as_json_number
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TrainOffer
 from sagagraph.domains.travel.provider.receipts import (
     CancellationReceipt,
+    EffectKind,
     Found,
     Ledger,
     Payment,
     ProviderGuarantees,
     RefundReceipt,
     Reservation,
+    ReservationKind,
     VoidReceipt,
 )
 from sagagraph.domains.travel.provider.wire import NoSuchPathError, ProviderAnswerLostError, UnknownOfferError, Wire
-from sagagraph.domains.travel.rates import Rates
 from sagagraph.saga.core.decide.providers import origin_of
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-    from decimal import Decimal
-
-    import httpx2
-
-    from sagagraph.domains.travel.provider.receipts import EffectKind, ReservationKind
+AnyOffer = TypeVar("AnyOffer", FlightOffer, TrainOffer, HotelOffer)
 
 __all__ = ["HttpReservationProvider", "ProviderAnswerLostError", "ReservationProvider"]
 
@@ -198,32 +196,26 @@ class HttpReservationProvider:
 
     async def flights(self, origin: str, destination: str, day: date, travellers: int) -> tuple[FlightOffer, ...]:
         question = _journey(origin, destination, day, travellers)
-        return (await self._wire.read(_Flights.model_validate_json, "/offers/flights", question)).offers
+        return (await self._wire.read(_Offers[FlightOffer].model_validate_json, "/offers/flights", question)).offers
 
     async def trains(self, origin: str, destination: str, day: date, travellers: int) -> tuple[TrainOffer, ...]:
         question = _journey(origin, destination, day, travellers)
-        return (await self._wire.read(_Trains.model_validate_json, "/offers/trains", question)).offers
+        return (await self._wire.read(_Offers[TrainOffer].model_validate_json, "/offers/trains", question)).offers
 
     async def hotels(self, city: str, check_in: date, check_out: date, rooms: int) -> tuple[HotelOffer, ...]:
-        question: dict[str, str | int] = {
-            "city": city,
-            "check_in": check_in.isoformat(),
-            "check_out": check_out.isoformat(),
-            "rooms": rooms,
-        }
-        return (await self._wire.read(_Hotels.model_validate_json, "/offers/hotels", question)).offers
+        days = {"check_in": check_in.isoformat(), "check_out": check_out.isoformat()}
+        question: dict[str, str | int] = {"city": city, **days, "rooms": rooms}
+        return (await self._wire.read(_Offers[HotelOffer].model_validate_json, "/offers/hotels", question)).offers
 
     async def offer(self, offer_id: str) -> Offer | None:
-        try:
+        with suppress(UnknownOfferError):
             return await self._wire.read(_OFFER.validate_json, f"/offers/{_path_part(offer_id)}")
-        except UnknownOfferError:
-            return None
+        return None
 
     async def insurance(self, offer_id: str) -> InsuranceOffer | None:
-        try:
+        with suppress(UnknownOfferError):
             return await self._wire.read(InsuranceOffer.model_validate_json, f"/offers/insurance.{_path_part(offer_id)}")
-        except UnknownOfferError:
-            return None
+        return None
 
     async def find(self, kind: EffectKind, key: str) -> Found:
         return await self._wire.read(Found.model_validate_json, "/find", {"kind": kind, "key": key})
@@ -246,11 +238,7 @@ class HttpReservationProvider:
         return await self._wire.effect(CancellationReceipt.model_validate_json, path, _labels(marks), key=marks["key"])
 
     async def capture(self, amount: Decimal, currency: str, reservations: Sequence[str], **marks: Unpack[Marks]) -> Payment:
-        body: dict[str, Any] = {
-            "amount": as_json_number(amount),
-            "currency": currency,
-            "reservations": list(reservations),
-        }
+        body: dict[str, Any] = {"amount": as_json_number(amount), "currency": currency, "reservations": list(reservations)}
         return await self._wire.effect(Payment.model_validate_json, "/payments", body | _labels(marks), key=marks["key"])
 
     async def refund(self, payment_id: str, amount: Decimal | None = None, **marks: Unpack[Marks]) -> RefundReceipt:
@@ -271,6 +259,14 @@ class _Clock(BaseModel):
     now: AwareDatetime
 
 
+class _Cities(BaseModel):
+    cities: tuple[City, ...]
+
+
+class _Offers(BaseModel, Generic[AnyOffer]):
+    offers: tuple[AnyOffer, ...]
+
+
 class _Guarantees(BaseModel):
     dedup_s: float | None
     void: bool
@@ -278,32 +274,11 @@ class _Guarantees(BaseModel):
     refusals_final: bool
 
 
-class _Cities(BaseModel):
-    cities: tuple[City, ...]
-
-
-class _Flights(BaseModel):
-    offers: tuple[FlightOffer, ...]
-
-
-class _Trains(BaseModel):
-    offers: tuple[TrainOffer, ...]
-
-
-class _Hotels(BaseModel):
-    offers: tuple[HotelOffer, ...]
-
-
 _OFFER: Final[TypeAdapter[Offer]] = TypeAdapter(Offer)
 
 
 def _journey(origin: str, destination: str, day: date, travellers: int) -> dict[str, str | int]:
-    return {
-        "origin": origin,
-        "destination": destination,
-        "date": day.isoformat(),
-        "travellers": travellers,
-    }
+    return {"origin": origin, "destination": destination, "date": day.isoformat(), "travellers": travellers}
 
 
 def _labels(marks: Labels) -> dict[str, Any]:

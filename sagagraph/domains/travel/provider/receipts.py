@@ -26,27 +26,29 @@ class ProviderGuarantees(_Receipt):
     refusals_final: bool
 
 
-class Reservation(_Receipt):
+class _Entry(_Receipt):
     id: str
+    currency: str
+    created_at: AwareDatetime
+    idempotency_key: str | None
+
+
+class _Reserved(_Entry):
     kind: ReservationKind
     state: Literal["confirmed", "cancelled"]
-    offer: Bookable
-    """As booked."""
     price: Price
     fee: Price
     """What cancelling it has cost so far."""
-    currency: str
-    created_at: AwareDatetime
-    idempotency_key: str | None
 
 
-class Payment(_Receipt):
-    id: str
+class Reservation(_Reserved):
+    offer: Bookable
+    """As booked."""
+
+
+class Payment(_Entry):
     state: Literal["captured", "refunded"]
     amount: Price
-    currency: str
-    created_at: AwareDatetime
-    idempotency_key: str | None
 
 
 class CancellationReceipt(_Receipt):
@@ -90,49 +92,41 @@ class Found(_Receipt):
     matches: tuple[Landed, ...]
     voided: bool
 
+    @property
+    def reservations(self) -> list[Reservation]:
+        return [each for each in self.matches if isinstance(each, Reservation)]
 
-class _Row(_Receipt):
-    idempotency_key: str | None
+
+class _Labelled(_Receipt):
     saga_id: str | None
     operation_id: str | None
     created_at: AwareDatetime
 
 
-class ReservationRow(_Row):
-    id: str
-    kind: ReservationKind
-    state: Literal["confirmed", "cancelled"]
-    price: Price
-    fee: Price
-    currency: str
+class ReservationRow(_Reserved, _Labelled): ...
 
 
-class PaymentRow(_Row):
-    id: str
-    state: Literal["captured", "refunded"]
-    amount: Price
-    currency: str
+class PaymentRow(Payment, _Labelled): ...
 
 
-class CancellationRow(_Row):
+class CancellationRow(_Labelled):
     id: str
     reservation_id: str
     fee: Price
+    idempotency_key: str | None
 
 
-class RefundRow(_Row):
+class RefundRow(_Labelled):
     id: str
     payment_id: str
     amount: Price
+    idempotency_key: str | None
 
 
-class VoidRow(_Receipt):
+class VoidRow(_Labelled):
     key: str
     kind: EffectKind
     outcome: Literal["cancelled", "tombstone"]
-    saga_id: str | None
-    operation_id: str | None
-    created_at: AwareDatetime
 
 
 class Ledger(_Receipt):

@@ -6,19 +6,18 @@ import asyncio
 import ipaddress
 import re
 import weakref
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from sagagraph.errors import InvalidInputError, ProviderError, Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 REFUSALS: Final = (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_FOUND)
 
@@ -61,12 +60,7 @@ class Wire:
         if client is not None:
             await client.aclose()
 
-    async def read(
-        self,
-        parse: Callable[[bytes], Answer],
-        path: str,
-        question: Mapping[str, str | int] | None = None,
-    ) -> Answer:
+    async def read(self, parse: Callable[[bytes], Answer], path: str, question: Mapping[str, str | int] | None = None) -> Answer:
         """
         Raises:
             UnknownOfferError: the service knows no such offer.
@@ -137,7 +131,9 @@ class Wire:
         client = self._clients.get(loop)
         if client is None:
             url = httpx2.URL(self.url)
-            is_local = _is_loopback(url.host)
+            is_local = url.host == "localhost"
+            with suppress(ValueError):
+                is_local = ipaddress.ip_address(url.host).is_loopback
             client = self._clients[loop] = httpx2.AsyncClient(
                 base_url=self.url,
                 timeout=self._timeout_s,
@@ -166,14 +162,13 @@ class _Error(BaseModel):
     message: str = ""
 
 
-class _ErrorAnswer(BaseModel):
-    error: _Error = _Error()
+_ERRORS: Final = TypeAdapter(dict[str, Any])
 
 
 def _error_of(response: httpx2.Response) -> _Error:
     """Return the service's error; empty if the answer has another format."""
     try:
-        return _ErrorAnswer.model_validate_json(response.content).error
+        return _Error.model_validate(_ERRORS.validate_json(response.content).get("error", {}))
     except ValidationError:
         return _Error()
 
@@ -210,10 +205,3 @@ def _checked_url(url: str) -> str:
 def without_credentials(url: str) -> str:
     """Remove credentials for messages: a user name or password must not reach a log or a journal."""
     return re.sub(r"//[^/@]*@", "//", url)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

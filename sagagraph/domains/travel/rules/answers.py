@@ -9,28 +9,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct, convert
 from msgspec.structs import asdict
 
-from sagagraph.domains.travel.rules.offered import Journey, Policy, Stay
+from sagagraph.context.slice import ContextSlice
+from sagagraph.domains.travel.rules.legs import FORMS, Journey
 from sagagraph.validators.verdict import Verdict, Violation
 
-if TYPE_CHECKING:
-    from sagagraph.context.slice import ContextSlice
-
-_FORMS: Final[Mapping[str, type[Struct]]] = {"hotel": Stay, "insurance": Policy}
 _CODES: Final = {
     "OTHER_DATES": (
-        "departs",
-        "arrives",
-        "duration_minutes",
-        "check_in",
-        "check_out",
-        "nights",
-        "check_in_from",
-        "check_out_until",
+        *("departs", "arrives", "duration_minutes"),
+        *("check_in", "check_out", "nights", "check_in_from", "check_out_until"),
     ),
     "OTHER_PLACE": ("origin", "destination", "origin_city", "destination_city", "city"),
     "OTHER_NAME": ("offer_id", "kind", "carrier", "number", "name", "covers"),
@@ -105,19 +96,15 @@ def check_booking(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]
                 yield _other(code, name, before.get(name), now.get(name))
     if said.currency != before["currency"]:
         yield _other("OTHER_CURRENCY", "currency", before["currency"], said.currency)
-    yield from _dearer(convert(planned.offer["cancellation"], Terms, strict=False), said.cancellation)
+    agreed, terms = convert(planned.offer["cancellation"], Terms, strict=False), said.cancellation
+    if terms.fee > agreed.fee:  # better terms are no fault
+        yield _other("OTHER_TERMS", "fee for cancelling", agreed.fee, terms.fee)
+    if agreed.free_until is not None and (terms.free_until is None or terms.free_until < agreed.free_until):
+        yield _other("OTHER_TERMS", "free cancellation until", agreed.free_until, terms.free_until)
 
 
 def _described(offer: dict[str, Any]) -> dict[str, object]:
-    return asdict(convert(offer, _FORMS.get(offer["kind"], Journey), strict=False))
-
-
-def _dearer(planned: Terms, said: Terms) -> Iterator[Violation]:
-    """Check that cancelling has not become dearer, or free for a shorter time. Better terms are no fault."""
-    if said.fee > planned.fee:
-        yield _other("OTHER_TERMS", "fee for cancelling", planned.fee, said.fee)
-    if planned.free_until is not None and (said.free_until is None or said.free_until < planned.free_until):
-        yield _other("OTHER_TERMS", "free cancellation until", planned.free_until, said.free_until)
+    return asdict(convert(offer, FORMS.get(offer["kind"], Journey), strict=False))
 
 
 def check_payment(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.money import Rates
+from sagagraph.domains.travel.offers import Bookable, FlightOffer, HotelOffer, TrainOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.validators.verdict import Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import date, datetime
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.offers import Bookable, FlightOffer, TrainOffer
-    from sagagraph.domains.travel.plan import Itinerary, Leg
-    from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.request import TripRequest
 
 TRIP: Final = "the trip"
 """The scope of what concerns all of a trip."""

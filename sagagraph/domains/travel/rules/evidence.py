@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, Price
-from sagagraph.domains.travel.offers import Bookable
-from sagagraph.domains.travel.plan import Leg
-from sagagraph.domains.travel.progress import fees_to_come, has_begun
-from sagagraph.domains.travel.provider.provider import Insuring
-from sagagraph.domains.travel.provider.receipts import Reservation
-from sagagraph.domains.travel.rates import Rates
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.offers import InsuranceOffer
-    from sagagraph.domains.travel.plan import Itinerary
-    from sagagraph.domains.travel.progress import Standing
-    from sagagraph.domains.travel.provider.provider import ReservationProvider
-    from sagagraph.domains.travel.request import TripRequest
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Price, Rates
+from sagagraph.domains.travel.offers import Bookable, InsuranceOffer
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.progress import Standing, fees_to_come, has_begun
+from sagagraph.domains.travel.provider.provider import Insuring, ReservationProvider
+from sagagraph.domains.travel.request import TripRequest
 
 
 class Evidence(BaseModel):
@@ -52,8 +42,23 @@ async def gather_evidence(
     """Gather the evidence. `paid`: what cancelling has cost so far. Raises `ProviderError` if a question was not answered."""
     booked = {each.leg.label: each for each in stands}
     now = await provider.now()
-    found = await asyncio.gather(*(_quote(leg, booked.get(leg.label), provider) for leg in itinerary.legs))
-    covers = await asyncio.gather(*(_cover(leg, provider, is_booked=leg.label in booked) for leg in itinerary.legs))
+
+    async def cover(leg: Leg) -> InsuranceOffer | None:
+        """As it is quoted; beside a booking, its own booking is made or not."""
+        if leg.cover is None or leg.label in booked or not isinstance(provider, Insuring):
+            return leg.cover
+        return await provider.insurance(leg.offer.offer_id)
+
+    async def quote(leg: Leg) -> Bookable | None:
+        """For a booking it is the provider's record: nobody else can take it any more."""
+        if leg.label not in booked:
+            return await provider.offer(leg.offer.offer_id)
+        found = await provider.find(leg.offer.kind, booked[leg.label].key)
+        live = [each for each in found.reservations if each.state == "confirmed"]
+        return live[0].offer.model_copy(update={"left": leg.offer.left}) if live else None
+
+    found = await asyncio.gather(*map(quote, itinerary.legs))
+    covers = await asyncio.gather(*map(cover, itinerary.legs))
     return Evidence(
         now=now,
         quotes=tuple(offer for offer in (*found, *covers) if offer is not None),
@@ -61,19 +66,3 @@ async def gather_evidence(
         begun=tuple(each.leg for each in stands if has_begun(each.leg, now, cities)),
         fees=paid + fees_to_come(stands, itinerary, now),
     )
-
-
-async def _cover(leg: Leg, provider: ReservationProvider, *, is_booked: bool) -> InsuranceOffer | None:
-    """Return the insurance of a leg as it is quoted; beside a booking, its own booking is made or not."""
-    if leg.cover is None or is_booked or not isinstance(provider, Insuring):
-        return leg.cover
-    return await provider.insurance(leg.offer.offer_id)
-
-
-async def _quote(leg: Leg, booked: Standing | None, provider: ReservationProvider) -> Bookable | None:
-    """Return the quote. For a booking it is the provider's record: nobody else can take it any more."""
-    if booked is None:
-        return await provider.offer(leg.offer.offer_id)
-    found = await provider.find(leg.offer.kind, booked.key)
-    live = [each for each in found.matches if isinstance(each, Reservation) and each.state == "confirmed"]
-    return live[0].offer.model_copy(update={"left": leg.offer.left}) if live else None

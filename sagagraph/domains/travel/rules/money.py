@@ -5,23 +5,17 @@ Prices are added in windows, and the subtotals, which each window vouches for, i
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY
-from sagagraph.domains.travel.rules.case import TRIP, is_amount, of_trip, span
+from sagagraph.domains.travel.rules.case import TRIP, Case, is_amount, of_trip, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sagagraph.domains.travel.rates import Converted
-    from sagagraph.domains.travel.rules.case import Case
-    from sagagraph.validators.verdict import Violation
+from sagagraph.validators.verdict import Violation
 
 
 class Price(Struct, frozen=True, array_like=True):
@@ -55,48 +49,34 @@ class MoneyView(Struct, frozen=True):
     """What one unit of their base is worth, for the two currencies; None: nobody asked."""
 
 
-def _windows(case: Case) -> Iterator[PricesView]:
-    for prices in windows(Price(leg.label, leg.price) for leg in case.itinerary.legs):
-        yield PricesView(tuple(prices), _sum(prices))
-
-
 def _sum(prices: Sequence[Price]) -> Decimal | None:
     amounts = [each.amount for each in prices]
     return sum(amounts, Decimal(0)) if all(map(is_amount, amounts)) else None
 
 
 def _prices_scopes(case: Case) -> Iterator[tuple[str, PricesView]]:
-    for view in _windows(case):
-        yield span([each.label for each in view.prices]), view
+    for prices in windows(Price(leg.label, leg.price) for leg in case.itinerary.legs):
+        yield span([each.label for each in prices]), PricesView(tuple(prices), _sum(prices))
 
 
 def _money_scopes(case: Case) -> Iterator[tuple[str, MoneyView]]:
     plan, request = case.itinerary, case.request
-    yield (
-        TRIP,
-        MoneyView(
-            subtotals=tuple(each.subtotal for each in _windows(case)),
-            total=plan.total,
-            currency=plan.currency,
-            stated_fees=plan.fees,
-            fees=case.fees,
-            converted=_shown(plan.converted),
-            budget=request.budget,
-            budget_currency=request.currency,
-            rates=_rates(case),
-        ),
+    rates = None
+    if case.rates is not None:
+        per_base = {**case.rates.rates, case.rates.base: Decimal(1)}
+        rates = {name: per_base[name] for name in (PRICE_CURRENCY, request.currency) if name in per_base}
+    view = MoneyView(
+        subtotals=tuple(each.subtotal for _, each in _prices_scopes(case)),
+        total=plan.total,
+        currency=plan.currency,
+        stated_fees=plan.fees,
+        fees=case.fees,
+        converted=None if plan.converted is None else Shown(plan.converted.total, plan.converted.currency),
+        budget=request.budget,
+        budget_currency=request.currency,
+        rates=rates,
     )
-
-
-def _shown(converted: Converted | None) -> Shown | None:
-    return None if converted is None else Shown(converted.total, converted.currency)
-
-
-def _rates(case: Case) -> dict[str, Decimal] | None:
-    if case.rates is None:
-        return None
-    per_base = {**case.rates.rates, case.rates.base: Decimal(1)}
-    return {name: per_base[name] for name in (PRICE_CURRENCY, case.request.currency) if name in per_base}
+    yield TRIP, view
 
 
 def _check_prices(view: PricesView) -> Iterator[Violation]:
@@ -109,21 +89,17 @@ def _check_prices(view: PricesView) -> Iterator[Violation]:
 def _check_money(view: MoneyView) -> Iterator[Violation]:
     known = [each for each in view.subtotals if each is not None]
     prices = sum(known, Decimal(0)) if len(known) == len(view.subtotals) else None
-    yield from _total(view, prices)
+    if prices is not None and view.total != prices:
+        message = f"the total is {view.total}, and the prices add up to {prices}"
+        yield of_trip("PRICE", message, total=view.total, sum=prices)
+    if view.currency != PRICE_CURRENCY:
+        yield of_trip("PRICE", f"the total is in {view.currency}, not in {PRICE_CURRENCY}", currency=view.currency)
     if prices is not None and view.budget is not None:
         yield from _budget(view, prices + view.fees, view.budget)
         yield from _converted(view, prices + view.fees)
     if view.stated_fees != view.fees:
         message = f"counts {view.stated_fees} for cancellations, and they cost {view.fees}"
         yield of_trip("FEES", message, stated=view.stated_fees, fees=view.fees)
-
-
-def _total(view: MoneyView, prices: Decimal | None) -> Iterator[Violation]:
-    if prices is not None and view.total != prices:
-        message = f"the total is {view.total}, and the prices add up to {prices}"
-        yield of_trip("PRICE", message, total=view.total, sum=prices)
-    if view.currency != PRICE_CURRENCY:
-        yield of_trip("PRICE", f"the total is in {view.currency}, not in {PRICE_CURRENCY}", currency=view.currency)
 
 
 def _budget(view: MoneyView, with_fees: Decimal, budget: Decimal) -> Iterator[Violation]:

@@ -3,47 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
-from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.request import parse_request
-from sagagraph.domains.travel.rules.calendar import CALENDAR
+from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.money import Rates
+from sagagraph.domains.travel.offers import Bookable
+from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.request import TripRequest, parse_request
 from sagagraph.domains.travel.rules.case import Case
-from sagagraph.domains.travel.rules.connections import CONNECTIONS
-from sagagraph.domains.travel.rules.lodging import LODGING
+from sagagraph.domains.travel.rules.course import CALENDAR, CONNECTIONS, PAST, WHOLE
+from sagagraph.domains.travel.rules.legs import LODGING, TRANSPORT
 from sagagraph.domains.travel.rules.money import MONEY, PRICES
-from sagagraph.domains.travel.rules.transport import TRANSPORT
-from sagagraph.domains.travel.rules.whole import PAST, WHOLE
 from sagagraph.domains.travel.rules.wishes import WISHES
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words
 from sagagraph.validators.concern import Concern, Remembered, judge_scopes
 from sagagraph.validators.verdict import Verdict, Violation
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.offers import Bookable
-    from sagagraph.domains.travel.plan import Leg
-    from sagagraph.domains.travel.rates import Rates
-    from sagagraph.domains.travel.request import TripRequest
-
 NO_FEES: Final = Decimal(0)
 CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
-    PRICES,
-    MONEY,
-    WHOLE,
-    CONNECTIONS,
-    CALENDAR,
-    TRANSPORT,
-    LODGING,
-    PAST,
-    WISHES,
+    *(PRICES, MONEY, WHOLE, CONNECTIONS, CALENDAR),
+    *(TRANSPORT, LODGING, PAST, WISHES),
 )
 
 
@@ -84,20 +69,15 @@ def validate_raw(
     Raises:
         InvalidInputError: the request is not usable, so nothing can be judged by it.
     """
-    request = parse_request(_parsed_request(request_json), cities=cities, today=now.astimezone(UTC).date())
+    try:
+        wanted = json.loads(request_json) if isinstance(request_json, str | bytes) else request_json
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInputError(f"is no JSON: {exc}", field="request") from exc
+    request = parse_request(wanted, cities=cities, today=now.astimezone(UTC).date())
     itinerary = parsed_itinerary(plan_json)
     if isinstance(itinerary, Verdict):
         return itinerary
     return validate_itinerary(itinerary, request, quotes, now=now, cities=cities, rates=rates)
-
-
-def _parsed_request(request_json: object) -> object:
-    if not isinstance(request_json, str | bytes):
-        return request_json
-    try:
-        return json.loads(request_json)
-    except (ValueError, RecursionError) as exc:
-        raise InvalidInputError(f"is no JSON: {exc}", field="request") from exc
 
 
 def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
@@ -107,8 +87,7 @@ def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
             return Itinerary.model_validate_json(plan_json)
         return Itinerary.model_validate(plan_json)
     except ValidationError as exc:
-        return Verdict.of([_malformed(field, message) for field, message in in_words(exc)])
-
-
-def _malformed(field: str, message: str) -> Violation:
-    return Violation(code="MALFORMED", message=f"{field or 'plan'}: {message}", scope={"field": field})
+        return Verdict.of(
+            Violation(code="MALFORMED", message=f"{field or 'plan'}: {message}", scope={"field": field})
+            for field, message in in_words(exc)
+        )

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, time
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
 
 from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.request import Direct, Weekday
-from sagagraph.domains.travel.rules.case import at, span
+from sagagraph.domains.travel.rules.case import Case, at, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sagagraph.domains.travel.plan import Leg
-    from sagagraph.domains.travel.request import TripRequest
-    from sagagraph.domains.travel.rules.case import Case
-    from sagagraph.validators.verdict import Violation
+from sagagraph.validators.verdict import Violation
 
 
 class WishedHours(Struct, frozen=True):
@@ -59,27 +53,26 @@ def _scopes(case: Case) -> Iterator[tuple[str, WishesView]]:
     request = case.request
     depart, arrive = (convert(each, WishedHours, from_attributes=True) for each in (request.hours.depart, request.hours.arrive))
     wishes = Wishes(request.direct, depart, arrive, request.not_on)
-    for window in windows(_row(leg, request) for leg in case.itinerary.legs):
+
+    def row(leg: Leg) -> Ride | Hotel:
+        offer = leg.offer
+        if isinstance(offer, HotelOffer):
+            return Hotel(leg.label, offer.stars, request.stars_in(offer.city))
+        return Ride(leg.label, offer.kind, offer.stops, offer.via, offer.departs, offer.arrives)
+
+    for window in windows(map(row, case.itinerary.legs)):
         yield span([each.label for each in window]), WishesView(wishes, tuple(window))
-
-
-def _row(leg: Leg, request: TripRequest) -> Ride | Hotel:
-    offer = leg.offer
-    if isinstance(offer, HotelOffer):
-        return Hotel(leg.label, offer.stars, request.stars_in(offer.city))
-    return Ride(leg.label, offer.kind, offer.stops, offer.via, offer.departs, offer.arrives)
 
 
 def _check(view: WishesView) -> Iterator[Violation]:
     for leg in view.legs:
-        yield from _stars(leg) if isinstance(leg, Hotel) else _journey(leg, view.wishes)
-
-
-def _stars(hotel: Hotel) -> Iterator[Violation]:
-    fewest, most = hotel.wished
-    if not fewest <= hotel.stars <= most:
-        message = f"has {hotel.stars} stars, not {fewest} to {most}"
-        yield at(hotel.label, "STARS", message, stars=hotel.stars, fewest=fewest, most=most)
+        if isinstance(leg, Ride):
+            yield from _journey(leg, view.wishes)
+            continue
+        fewest, most = leg.wished
+        if not fewest <= leg.stars <= most:
+            message = f"has {leg.stars} stars, not {fewest} to {most}"
+            yield at(leg.label, "STARS", message, stars=leg.stars, fewest=fewest, most=most)
 
 
 def _journey(ride: Ride, wishes: Wishes) -> Iterator[Violation]:

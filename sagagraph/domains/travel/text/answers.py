@@ -7,42 +7,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
 from sagagraph.domains.travel.text.partial import DATE_FIELDS, MONEY_FIELDS, with_nights
+from sagagraph.language.forms import Forms
 from sagagraph.language.money import Money, currencies_meant
 from sagagraph.language.numbers import Nth, Number, tag_numbers
-from sagagraph.language.passage import Passage, form
+from sagagraph.language.passage import Passage
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from sagagraph.domains.travel.text.partial import PartialRequest, Question
 
-_COURTESY: Final = r"(?:[^\w\ue000-\U0010ffff]|\b(?:please|pls|plz|thx|thanks|thank you|ok|okay|yes|just|maybe|say)\b)*"
-_SKIPPED: Final = form(
-    r"^\W*(?:no|none|nothing|any|anything|skip(?: it| that)?|never mind|forget (?:it|that)|whatever|(?:it |that )?doesn'?t matter"
-    r"|(?:i )?don'?t (?:care|mind)|no (?:preference|matter|idea)|not important)\W*$"
-)
-_AMOUNT: Final = form(rf"{_COURTESY}(?:{{n}}|{{money}}){_COURTESY}")
-_MAKE_IT: Final = form(
-    r"(?:(?:ok(?:ay)?|no|well|actually|sorry|rather)[, ]+)*(?:make (?:it|that)|rather|say|actually) (?:{n}|{money})\W*?"
-)
-_CURRENCY: Final = form(r"(?:in )?(?P<sign>.+?)\s*[.!]?")
-_COUNTS: Final = form(rf"{_COURTESY}{{n:_}}(?:(?:\s*,\s*(?:and )?| and |\s+){{n:_}})*{_COURTESY}")
-_DAY: Final = form(rf"{_COURTESY}(?:(?:on|the) )*(?:{{n}}|{{nth}}|{{date:_}}){_COURTESY}")
-_A_DAY: Final = re.compile(r"\b(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+(?: 20\d\d)?)\b")
-_AROUND_A_CHOICE: Final = form(r"\b(?:the|one|in|i mean|please|city|of course|it|too|as well)\b|[.!]")
+_SAYS: Final = Forms(__file__, "answers")
 
-_HOUR: Final = form(
-    rf"{_COURTESY}(?:(?P<verb>leave|leaving|depart|departing|arrive|arriving) )?(?:(?P<not>not|no|nothing) )?"
-    rf"(?P<how>before|after|by|until|from|at)?\s*{{n}}(?: (?:and|to)\s*{{n:last}}| ?- ?{{n:until}})?{_COURTESY}"
-)
-_NOON: Final = form(rf"{_COURTESY}{{time:_}}{_COURTESY}")
-_ABOUT_THE_EVENING: Final = form(r"\b(?:late|evening|arriv\w*|landings?)\b")
-_CLAUSES: Final = form(r",|\band (?=leav|depart|arriv)")
+_A_DAY: Final = re.compile(r"\b(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+(?: 20\d\d)?)\b")
 
 
 def is_skipped(passage: Passage) -> bool:
     """Tell whether the person declines to answer."""
-    return passage.has(_SKIPPED)
+    return passage.has(_SAYS.skipped)
 
 
 def in_full(passage: Passage, question: Question, known: PartialRequest) -> str | None:
@@ -50,20 +32,20 @@ def in_full(passage: Passage, question: Question, known: PartialRequest) -> str 
     if question.candidates:
         return _chosen(passage.said(), question)
     if question.field == "hours":
-        said = [_hours(part, question) for part in passage.parts(_CLAUSES)]
+        said = [_hours(part, question) for part in passage.parts(_SAYS.clauses)]
         return ", ".join(filter(None, said)) if all(said) else None
-    if question.field in DATE_FIELDS and passage.whole(_DAY):
+    if question.field in DATE_FIELDS and passage.whole(_SAYS.day):
         days = [*(number.count for number in passage.values(Number)), *(nth.place for nth in passage.values(Nth))]
         meant = _day_meant(days[0], question, known) if days and days[0] else None
         return f"leaving on {meant}" if meant else None
-    if question.field == "stars" and passage.whole(_COUNTS) and len(counts := _counts(passage)) == 1:
+    if question.field == "stars" and passage.whole(_SAYS.counts) and len(counts := _counts(passage)) == 1:
         return f"{counts[0]} stars"
     return None
 
 
 def _chosen(text: str, question: Question) -> str | None:
     """Return the one candidate that an answer names (`Maine`, `the second`); None if it names none, or several."""
-    key = name_key(_AROUND_A_CHOICE.sub(" ", text))
+    key = name_key(_SAYS.around_a_choice.sub(" ", text))
     place = Passage.of(key)
     tag_numbers(place)
     places = [*(nth.place for nth in place.values(Nth)), *(number.count for number in place.values(Number))]
@@ -79,10 +61,10 @@ def _chosen(text: str, question: Question) -> str | None:
 def _hours(passage: Passage, question: Question) -> str | None:
     """`9` is in the morning where it is the earliest, and in the evening where it is the latest."""
     topic = f"{question.text.split(': ')[0]} {passage.text}"
-    is_evening = _ABOUT_THE_EVENING.search(topic) is not None
-    if passage.whole(_NOON):
+    is_evening = _SAYS.about_the_evening.search(topic) is not None
+    if passage.whole(_SAYS.noon):
         return f"{'arrive before' if is_evening else 'leave after'} {passage.said()}"
-    found = passage.whole(_HOUR)
+    found = passage.whole(_SAYS.hour)
     first, last = (found.get("n", Number), found.get("last", Number) or found.get("until", Number)) if found else (None, None)
     if found is None or first is None or first.count is None or not 4 <= first.count <= 24:
         return None
@@ -113,14 +95,14 @@ def _day_meant(day: int, question: Question, known: PartialRequest) -> str | Non
 def bare_answer(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
     """Return the fields that `4 and 2` sets in answer to a question for nights; None if the text is more than that."""
     asked = question.field if question else ""
-    if asked in MONEY_FIELDS and (amount := _amount(passage, _AMOUNT)) is not None:
+    if asked in MONEY_FIELDS and (amount := _amount(passage, _SAYS.amount)) is not None:
         return {"budget": amount}
-    if asked == "currency" and (said := passage.whole(_CURRENCY)):
+    if asked == "currency" and (said := passage.whole(_SAYS.currency)):
         meant = currencies_meant(said["sign"], None)
         return {"currency": meant[0]} if len(meant) == 1 else None
-    if known.budget is not None and (amount := _amount(passage, _MAKE_IT)) is not None and amount >= 100:
+    if known.budget is not None and (amount := _amount(passage, _SAYS.make_it)) is not None and amount >= 100:
         return {"budget": amount}
-    if question is None or not passage.whole(_COUNTS):
+    if question is None or not passage.whole(_SAYS.counts):
         return None
     counts = _counts(passage)
     if asked in ("travellers", "rooms") and len(counts) == 1:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.request import month_window
 from sagagraph.domains.travel.wording import count_text, day_text
+from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import form
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import NIGHTS, Quantity
 
@@ -19,21 +19,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.text.slots import Said
     from sagagraph.language.passage import Found, Passage
 
-_NIGHTS: Final = form(
-    r"(?P<said>{span}|{n} (?P<way>more|less|fewer|longer|shorter)(?= (?:in|at) {place:_}))"
-    r"(?P<everywhere>\s*(?:in )?(?:each|both|every|all|everywhere)\b(?: (?:of them|city|stop|place|cities|stops))?)?"
-    r"(?:\s*(?:(?:in|at|for|of|to) )?(?:the )?{place})?"
-)
-_PLACE_BEFORE: Final = form(r"{place}(?:\s|\b(?:for|stay|by|make|it|should|be|a|get|gets)\b)*$")
-_MOVED: Final = form(
-    r"(?:\b(?P<way>postpone|delay|push(?: \w+){0,2} back|push|bring(?: \w+){0,2} forward)(?:e?d)?\b[^.,;\d]{0,30}?(?:\bby )?"
-    r"|\b(?:move|shift)\b[^.,;\d]{0,30}?(?:\bby )?(?=.*\b(?P<to>back|forward|on|out|up)\b))?"
-    r"{span}(?: (?:back|forward|on|out|up)\b)?"
-)
-_VAGUE: Final = form(
-    r"\b(?:(?:a bit|a little|some|much) )?(?:more|less|longer|shorter)(?: (?:time|days|nights|stay))?,? (?:in|at|for) {place}"
-)
-_COMING_BACK: Final = form(r"\b(?:back|return\w*|home)\b[^.,;]*$")
+_SAYS: Final = Forms(__file__, "changes")
 
 
 @dataclass(frozen=True)
@@ -48,9 +34,9 @@ class NightsChange:
 def read_changes(passage: Passage, said: Said, known: PartialRequest, today: date) -> list[NightsChange]:
     """Read changes. Without earlier statements there is nothing to change. Nights are left to `with_changed_nights`."""
     nights: list[NightsChange] = []
-    passage.take(_MOVED, lambda found: _moved(found, nights, said, known, today))
-    passage.take(_NIGHTS, lambda found: _nights(found, nights, known))
-    for found in passage.take(_VAGUE, lambda found: _stop_of(found, known) is not None):
+    passage.take(_SAYS.moved, lambda found: _moved(found, nights, said, known, today))
+    passage.take(_SAYS.nights, lambda found: _nights(found, nights, known))
+    for found in passage.take(_SAYS.vague, lambda found: _stop_of(found, known) is not None):
         number = _stop_of(found, known) or 0
         said.ask(f"stops[{number}].nights", f"{found.said!r}: how many nights in {known.stops[number].city}?")
     return nights
@@ -71,7 +57,7 @@ def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> 
         by = span.delta * NIGHTS.get(span.unit, 0) if span.change in ("more", "less") and not span.bound else 0
     else:
         by = (number.count or 0 if number else 0) * (1 if found["way"] in ("more", "longer") else -1)
-    before = found.led_by(_PLACE_BEFORE)
+    before = found.led_by(_SAYS.place_before)
     place = found.get("place", Place) or (found.passage.values(Place, before[0])[0] if before else None)
     words = found.passage.said(found.match["said"])
     within = (stop.city for stop in known.stops if stop.city and stop.city in words)  # `cut the stay in Paris by one night`
@@ -113,7 +99,7 @@ def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialR
         return False
     is_earlier = span.change == "earlier" or way.startswith("bring") or found["to"] in ("forward", "up")
     by = -span.count if is_earlier else span.count
-    if _COMING_BACK.search(found.match.string[: found.start]) and span.unit in NIGHTS and known.stops:
+    if _SAYS.coming_back.search(found.match.string[: found.start]) and span.unit in NIGHTS and known.stops:
         words = f"{count_text(span.count, 'night')} {'longer' if by > 0 else 'less'}"
         nights.append(NightsChange(by * NIGHTS[span.unit], words))
         return True

@@ -23,9 +23,10 @@ from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.request import Direct
 from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
 from sagagraph.errors import UnusableAnswerError
+from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
 from sagagraph.language.numbers import Number, tag_numbers
-from sagagraph.language.passage import Passage, form
+from sagagraph.language.passage import Passage
 from sagagraph.language.utterance.tongues import MONTHS, NUMBERS
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
-    EVENLY,
     TRIP_UNITS,
     Said,
     is_we,
@@ -22,8 +21,8 @@ from sagagraph.domains.travel.text.slots import (
 )
 from sagagraph.domains.travel.text.stays import tag_nights
 from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
-from sagagraph.domains.travel.text.words import MEANINGLESS
-from sagagraph.language.passage import Passage, form
+from sagagraph.language.forms import Forms
+from sagagraph.language.passage import Passage
 from sagagraph.language.places import tag_places
 from sagagraph.language.tagging import tagged
 
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
 
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.text.partial import Question
+
+_SAYS: Final = Forms(__file__, "reader")
+_MEANINGLESS: Final = _SAYS.listed("MEANINGLESS")
 
 _ASKED_FIRST: Final = (
     *(
@@ -49,13 +51,6 @@ _ASKED_FIRST: Final = (
         "not_on",
     ),
 )
-_NOT_PLANNED: Final = form(
-    r"\b(?:(?:by|only(?: by)?) trains?|trains? only"
-    r"|(?:no|without(?: an?| any)?) (?:flights?|flying|trains?|hotels?|stays?)(?!\s{2})"
-    r"|(?:for|only) (?:the )?(?:flights?|hotels?)(?=\s*(?:only|alone|[,.;!]|$))"
-    r"|(?:drop|skip|remove|cancel) (?:(?:the|my|our) )?(?:flights?|trains?|hotels?|stays?))\b"
-)
-"""What means something though none of its words does: every trip has hotels, and goes how it can be had."""
 
 
 def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialRequest | None = None) -> PartialRequest:
@@ -72,7 +67,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
             return before.without_doubt(question.field)
         if full := in_full(passage, question, before):
             passage = _tagged(full, today)
-    evenly = bool(passage.take(EVENLY))
+    evenly = bool(passage.take(_SAYS.evenly))
     fields = bare_answer(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
     return before.updated_by(said).sharing(evenly=evenly)
@@ -80,7 +75,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
 
 def left_unread(text: str) -> tuple[str, ...]:
     """Return what means something in a text of which nothing is understood."""
-    return Passage.of(text).unread(MEANINGLESS)
+    return Passage.of(text).unread(_MEANINGLESS)
 
 
 def _tagged(text: str, today: date) -> Passage:
@@ -109,7 +104,7 @@ def _sentence(
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
-    not_understood += [" ".join(found.said.split()) for found in passage.find(_NOT_PLANNED)]
-    left = (*not_understood, *passage.unread(MEANINGLESS))
+    not_understood += [" ".join(found.said.split()) for found in passage.find(_SAYS.not_planned)]
+    left = (*not_understood, *passage.unread(_MEANINGLESS))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
     return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.text.partial import Question, unknown_city
 from sagagraph.domains.travel.text.stays import (
-    PLACE,
-    STAY,
     Role,
     Visit,
     find_stays,
     find_visits,
     give_nights,
     has_role,
-    stays_of,
+    take_stays,
     with_loose_nights,
 )
 from sagagraph.domains.travel.wording import count_text
-from sagagraph.language.passage import form
+from sagagraph.language.forms import Forms
 from sagagraph.language.places import Place
 
 if TYPE_CHECKING:
@@ -28,19 +26,8 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.text.slots import Said
     from sagagraph.language.passage import Passage
 
-_ADDED: Final = form(r"\b(?:add|adding|another|also|as well|additionally|plus|too)\b")
-_SWAPPED: Final = form(r"\b(?:swap|switch|exchange)")
-_IN_ORDER: Final = form(r"\brespectively\b")
-_STARTS_ANEW: Final = form(
-    r"\b(?:start\w*|begin\w*|actually|instead|rather|sorry|i mean|meant|correction|home is|based|live|living|am in|are in)\b"
-)
-_REPLACES: Final = form(
-    r"\b(?:instead|rather|actually|(?:what|how) about|make (?:it|that)|chang\w+|switch\w*|better|prefer\w*|sorry|i mean|meant"
-    r"|correction)\b|^\W*no\b"
-)
-_BACK: Final = form(r"\b(?:back|return\w*|home|way back)\b")
-_TURNED: Final = form(r"\b(?:(?:swap|reverse|turn|change|switch) (?:the )?order|(?:the )?other way (?:a)?round|vice versa)\b")
-_FOR: Final = form(r" for (?:the )?")
+_SAYS: Final = Forms(__file__, "route")
+
 _WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
 
 # -- reading -------------------------------------------------------------------------------------------------------------
@@ -57,19 +44,18 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     loose = give_nights(visits, stays, passage.text)
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
-    passage.take(PLACE)
-    passage.take(STAY, lambda found: stays_of(found) != [])
-    is_added = _ADDED.search(whole) is not None
+    take_stays(passage)
+    is_added = _SAYS.added.search(whole) is not None
     if not is_added:
         unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
-        is_added = bool(known.stops) and has_role(Role.VIA, visits) and _BACK.search(whole) is not None
+        is_added = bool(known.stops) and has_role(Role.VIA, visits) and _SAYS.back.search(whole) is not None
         if unclear is not None and not is_added:
             said.doubts.append(unclear)
             return unread
-    stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SWAPPED.search(whole) is not None)
+    stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SAYS.swapped.search(whole) is not None)
     now = known.stops if stops is None else stops
     now = with_loose_nights(
-        now, loose, is_in_order=_IN_ORDER.search(whole) is not None, is_answer=not visits and known.stops != ()
+        now, loose, is_in_order=_SAYS.in_order.search(whole) is not None, is_answer=not visits and known.stops != ()
     )
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
@@ -101,7 +87,7 @@ def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole
                 return (*meant, *others)
             if meant and re.search(rf"\b{re.escape(visit.place.said)},? (?:last|at the end)\b", whole):
                 return (*others, *meant)
-    return stops[::-1] if len(stops) == 2 and not visits and _TURNED.search(whole) else stops
+    return stops[::-1] if len(stops) == 2 and not visits and _SAYS.turned.search(whole) else stops
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:
@@ -114,7 +100,7 @@ def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -
                 old.role = Role.REPLACED
     for new, old in pairwise(visits):
         is_swapped = new.city not in stays and old.city in stays and not (new.has_nights or old.has_nights)
-        if is_swapped and new.role is Role.BARE and _FOR.fullmatch(passage.text, new.end, old.start):
+        if is_swapped and new.role is Role.BARE and _SAYS["for"].fullmatch(passage.text, new.end, old.start):
             old.role = Role.REPLACED
 
 
@@ -125,7 +111,7 @@ def _without_legs(visits: list[Visit], known: PartialRequest, whole: str) -> tup
     """`a train from Paris to Rome` of somebody who stays in Paris is no trip that starts there: left out, and named."""
     stays = {stop.city for stop in known.stops}
     starts = [visit for visit in visits if visit.role is Role.ORIGIN and visit.city in stays and visit.city != known.origin]
-    if known.origin is None or not starts or _STARTS_ANEW.search(whole) or any(visit.has_nights for visit in visits):
+    if known.origin is None or not starts or _SAYS.starts_anew.search(whole) or any(visit.has_nights for visit in visits):
         return visits, []
     left_out = [*starts, *(each for each in visits if each.role is Role.NEXT and each.city in {*stays, known.origin})]
     return [visit for visit in visits if visit not in left_out], [f"from {' to '.join(visit.place.said for visit in left_out)}"]
@@ -141,7 +127,7 @@ def _unclear_place(visits: list[Visit], known: PartialRequest, whole: str, *, as
     visit = visits[0]
     if visit.city is None:
         return unknown_city("stops", visit.place.unknown, visit.place.candidates)
-    if len(stays) == 1 and visit.role is not Role.VIA and not is_leg and _REPLACES.search(whole):
+    if len(stays) == 1 and visit.role is not Role.VIA and not is_leg and _SAYS.replaces.search(whole):
         return None
     what = visit.city if visit.nights is None else f"{count_text(visit.nights, 'night')} in {visit.city}"
     candidates = (*(f"{what} instead of {city}" for city in stays), f"also add {what}")

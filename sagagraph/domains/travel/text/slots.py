@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.request import CURRENCIES, Direct, Order
 from sagagraph.domains.travel.text.partial import Question
+from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
-from sagagraph.language.negation import denial_before
-from sagagraph.language.passage import form
 from sagagraph.language.people import PEOPLE, Company
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
 if TYPE_CHECKING:
-    import re
-
     from sagagraph.domains.travel.text.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
+
+_SAYS: Final = Forms(__file__, "slots", SIGN=SIGN)
 
 
 @dataclass
@@ -43,131 +42,29 @@ class Said:
 
 # -- words that mean one thing -------------------------------------------------------------------------------------------
 
-_NOT: Final = r"(?:does ?n[o']?t|do ?n[o']?t|does not|do not)"
-_OF_THEM: Final = r"(?:of (?:the )?(?:stops|cities|visits|places|them) )?"
-_DIRECT: Final = r"(?:direct|non[- ]?stop)(?:[- ](?:flights?|connections?|only|routes?))*"
-_STOPS: Final = r"(?:stops?|stopovers?|layovers?|connections?|chang(?:es?|ing)(?: planes?)?|transfers?)"
-_NO_STOPS: Final = rf"(?:no|without(?: any)?|zero) {_STOPS}(?! (?:in|at|over)\b)"
-_POSSIBLE: Final = (
-    r"(?:when(?:ever)?|where(?:ver)?|if|as (?:far|much) as) (?:at all )?(?:it'?s |they are |that'?s )?"
-    r"(?:possible|available|you can|can be)"
-)
-_WISHED: Final = rf"(?:prefer(?:ably|red|ring|s)?|ideally|{_POSSIBLE}|rather|would like|i'?d like|nice to have)"
-_MUST: Final = r"(?:only|must be|must have|strictly|just|ha(?:s|ve) to be|need|insist on|nothing but)"
-_FEW: Final = r"[\w ,:]{0,20}?"
-_INSURANCE: Final = r"(?:(?:travel|trip|fare|flight|cancellation) )?insurance\b"
-_FARES: Final = r"(?:(?:all|the|my|our) )*(?:fares?|flights?|tickets?|trip|trains?)"
-_WORDS: Final[tuple[tuple[str, Any, re.Pattern[str]], ...]] = tuple(
-    (name, value, form(words))
-    for name, value, words in (
-        (
-            "order",
-            Order.ANY,
-            r"\b(?:in )?(?:(?:any|whatever|whichever|no (?:particular|special|fixed|set)) (?:other )?order"
-            r"|the (?:best|cheapest|easiest) order)\b(?: (?:that )?(?:you (?:like|want|prefer)|makes (?:most )?sense|will do"
-            r"|(?:works|suits|fits|is)(?: (?:you|best|out|fine|cheapest|easiest|possible))*))?|\bregardless of (?:the )?order\b"
-            rf"|\b(?:the )?order {_OF_THEM}(?:{_NOT} (?:really )?matter|(?:is )?"
-            r"(?:not (?:important|fixed)|unimportant|irrelevant|flexible|free|open|up to you))\b"
-            rf"|\b(?:i|we) {_NOT} (?:really )?(?:care|mind) (?:about |in )?(?:the |what |which )?order\b",
-        ),
-        (
-            "order",
-            Order.GIVEN,
-            r"\bin (?:exactly |just )?(?:that|this|the given) order\b|\bkeep (?:to )?(?:the|that|this) order\b",
-        ),
-        (
-            "direct",
-            Direct.ANY,
-            rf"{_STOPS} (?:are |is )?(?:ok(?:ay)?|fine|no problem|allowed|welcome)|(?:don'?t|do not) mind {_STOPS}"
-            r"|(?:direct|non[- ]?stop)[\w ]{0,15} (?:not (?:needed|necessary|required|important)|unnecessary)"
-            r"|(?:needn'?t|doesn'?t have to|don'?t have to|not necessarily) (?:be )?(?:direct|non[- ]?stop)",
-        ),
-        (
-            "direct",
-            Direct.PREFERRED,
-            rf"(?:{_DIRECT}|{_NO_STOPS}){_FEW}\b(?:{_POSSIBLE}|preferred|preferably|ideally)|{_WISHED}{_FEW}(?:{_DIRECT}|{_NO_STOPS})",
-        ),
-        (
-            "direct",
-            Direct.REQUIRED,
-            rf"{_MUST} (?:be )?(?:a )?{_DIRECT}|{_DIRECT} (?:only|required|(?:is|are) a must)"
-            rf"|(?:direct|non[- ]?stop)[- ]only|{_NO_STOPS}",
-        ),
-        ("direct", Direct.PREFERRED, rf"\b{_DIRECT}\b"),
-        (
-            "insured",
-            False,
-            rf"\b(?:no|without(?: any)?) {_INSURANCE}|\b{_NOT} insure(?: {_FARES})?\b|\bnot insured\b|\buninsured\b",
-        ),
-        (
-            "insured",
-            True,
-            rf"\b(?:with|including|plus|add|we need|i need) (?:an? |the |some )?{_INSURANCE}|\binsured?\b(?: {_FARES})?"
-            r"(?: (?:unless|if) (?:they|it|the fares?) (?:are|is|can(?:not|'t)? be) (?:not |non-?)?refund(?:able|ed))?",
-        ),
-        (
-            "no_limit",
-            True,
-            r"\b(?:no|without(?: an?| any)?) (?:budget(?: limit)?|(?:price |upper )?limit)\b|\bunlimited(?: budget)?\b"
-            r"|\bmoney(?: is)? no object\b|\bwhatever it costs\b|\b(?:drop|forget|remove|ignore|skip|lose) (?:the |my "
-            r")?budget(?: thing)?\b"
-            rf"|\b(?:budget|price|money|cost)s? (?:{_NOT} matter|is(?:n't| not) important|is open|is flexible)\b",
-        ),
-        (
-            "one_way",
-            True,
-            r"\bone[- ]?way\b|\bsingle tickets?\b|\b(?:no|without (?:a )?) ?return\b|\bno way back\b"
-            r"|\bwon't (?:return|come back)\b|\bnot (?:coming|going|flying) back\b|\bnot returning\b",
-        ),
-        (
-            "one_way",
-            False,
-            r"\b(?:round[- ]?trip|return (?:trip|flights?|tickets?|journey))\b"
-            r"|\band (?:(?:then )?(?:fly |go )?)(?:back|return)(?: (?:home|again))?(?=\s*(?:[,.;!?)]|$|(?:on|by|with|for)\b))",
-        ),
-    )
-)
-"""In their order: what is said in more words comes first."""
-EVENLY: Final = form(r"\b(?:evenly|equally|even split|half and half|fifty[- ]fifty|{n:_}[/-]{n:_})(?=\s*(?:[.,!]|$))")
+_WORDS: Final = Forms(__file__, "slots.words")
+_MEANING: Final = {"order": Order, "direct": Direct}
 
 
 def read_words(passage: Passage, said: Said, *names: str) -> None:
-    for name, value, words in _WORDS:
-        if name in names and passage.take(words):
-            said.fields.setdefault(name, value)
+    """In their order: what is said in more words comes first."""
+    for words in _WORDS:
+        name, value = words.split()[:2]
+        if name in names and passage.take(_WORDS[words]):
+            said.fields.setdefault(name, _MEANING[name](value) if name in _MEANING else value == "true")
 
 
 # -- money ---------------------------------------------------------------------------------------------------------------
 
-_LIMIT: Final = (
-    r"budget|max(?:imum)?|at most|up to|under|below|less than|(?:no|not) more than|within|limit|spend|costs?|costing"
-    r"|cap(?:ped)?(?: it)?"
-)
-_CUE: Final = (
-    rf"\b(?:{_LIMIT})(?:\s*(?:of|is|:|=|at|to|about|around|roughly|a|max(?:imum)?|at most|up to|under|(?:no|not) more than"
-    r"|total))*\s*"
-)
-_CUE_AFTER: Final = r"\s*(?:as )?(?:(?:a|my|our|the|total|maximum|max) )*(?:budget|max(?:imum)?|limit)\b"
-CUES: Final = Cues(form(rf"{_CUE}$"), form(_CUE_AFTER))
+CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
 _LOWER: Final = ("lower", "reduc", "cut", "decreas")
-_BUDGET: Final = form(
-    r"(?:\b(?P<way>rais(?:e|ing)|increas(?:e|ing)|up|add|lower(?:ing)?|reduc(?:e|ing)|cut|decreas(?:e|ing)) "
-    r"(?:(?:the|my|our|that|it) )?(?:(?:total|whole) )?(?:(?:budget|limit|price|it) )?(?:by )?)?"
-    rf"(?P<nightly>\b(?:per|a|each|every) (?:night|day)\s*:? |\bnightly (?:\w+ )?)?(?P<cue>{_CUE})?{{money}}"
-    rf"(?:\s*(?:in total|total|altogether|overall|all in|in all|all included|for everything"
-    rf"|(?:to|on) (?:the|my|our) (?:budget|limit|price))\b|{_CUE_AFTER})*"
-)
-_CURRENCY: Final = form(
-    rf"\b(?:i mean|i meant|it's|that's|that is|those (?:are|were)|in|make (?:it|that)) (?P<sign>{SIGN})(?:,? (?:not|instead "
-    rf"of|rather than) {SIGN})?"
-)
 LARGEST_BUDGET: Final = 1_000_000_000
 
 
 def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     """What is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
-    for found in passage.take(_BUDGET):
+    for found in passage.take(_SAYS.budget):
         money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
@@ -189,7 +86,7 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
         said.fields.pop("no_limit", None)
         return
     if not amounts and known.budget is not None:
-        for found in passage.take(_CURRENCY):
+        for found in passage.take(_SAYS.currency):
             _in_currency(found, said)
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
@@ -245,47 +142,26 @@ TRIP_UNITS: Final = {
 }
 FEWEST_STARS: Final = 1
 MOST_STARS: Final = 5
-_STARS: Final = form(r"{stars}(?: hotels?)?")
-_INDIFFERENT: Final = form(
-    r"(?:,? (?:and|but))?(?:\s*,)?\s*(?:(?:the )?(?:hotels?|stay|one|rest) )?(?:in )?{place},?(?: (?:i|we))? (?:does "
-    r"?n[o']?t matter|does not matter|"
-    r"do ?n[o']?t (?:care|mind)(?: about)?|is (?:fine|ok(?:ay)?|good|all right)(?: as it is)?|can be anything|whatever"
-    r"|any(?:thing)?(?: will do)?"
-    r"|stays?(?: (?:as it is|the same|like that))?|as (?:it is|before|planned)|unchanged|the same)\b"
-)
-"""A stop of which nothing is to change."""
-_STARS_THERE: Final = form(
-    r"(?:(?:an?|the|some) )?{stars}(?: (?:hotels?|places?|rooms?|ones?))?,? (?P<link>(?:but |just |only )*(?:in|at"
-    r"|for) (?:the )?(?:hotels? in )?)"
-    r"{place}(?P<only> (?:only|alone)\b)?(?!(?:,| and| or|,? then| to) {place:_})"
-)
-_THERE_STARS: Final = form(
-    r"(?:\bhotels? (?:in|at) {place:a}(?: (?:should|must|has to|needs to|to|have|has|be|with))*|\b(?:in|at) {place:b}"
-    r"(?: (?:should|must|has to|needs to|have|has|be|with))+)(?: an?)? {stars}"
-)
-_DRAWN: Final = form(r"★{2,}|\*{2,}")
-_LUXURY: Final = form(r"\bluxur(?:y|ious)\b")
-_MODERATE: Final = form(r"\bmoderate(?:ly[- ]priced)?\b|\bmid(?:dle)?[- ]?(?:range|priced?)\b")
 
 
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
-    passage.take(_INDIFFERENT, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    for words in (_STARS_THERE, _THERE_STARS):
+    passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
+    for words in (_SAYS.stars_there, _SAYS.there_stars):
         passage.take(words, lambda found: _stars_there(found, said, known))
-    ranges = [(len(found.said), len(found.said)) for found in passage.take(_DRAWN)]
-    for found in passage.take(_STARS):
+    ranges = [(len(found.said), len(found.said)) for found in passage.take(_SAYS.drawn)]
+    for found in passage.take(_SAYS.stars):
         quantity = found.get("stars", Quantity)
         stars = _range_of(quantity) if quantity else None
         if quantity and quantity.change:
             _change_stars(quantity, found.said, said, known)
-        elif denial_before(found):
+        elif found.denial:
             said.ask("stars", f"How many stars do you want, if not {found.said}?")
         elif stars is None:
             said.ask("stars", f"Hotels have 1 to 5 stars; what do you mean by {found.said!r}?")
         else:
             ranges.append(stars)
-    for words, stars in ((_LUXURY, (5, 5)), (_MODERATE, (3, 4))):
+    for words, stars in ((_SAYS.luxury, (5, 5)), (_SAYS.moderate, (3, 4))):
         if passage.take(words) and not ranges:
             ranges.append(stars)
     if len(set(ranges)) > 1:
@@ -299,7 +175,7 @@ def _stars_there(found: Found, said: Said, known: PartialRequest) -> bool:
     quantity = found.get("stars", Quantity)
     place = next((place for name in ("place", "a", "b") if (place := found.get(name, Place)) is not None), None)
     stars = _range_of(quantity) if quantity and not quantity.change else None
-    if stars is None or place is None or place.city is None or denial_before(found):
+    if stars is None or place is None or place.city is None or found.denial:
         return False
     if place.city not in [stop.city for stop in known.stops] or (len(known.stops) == 1 and not found["only"]):
         return False
@@ -329,33 +205,25 @@ def _range_of(stars: Quantity) -> tuple[int, int] | None:
 
 # -- people and rooms ----------------------------------------------------------------------------------------------------
 
-_COMPANY: Final = form(r"{company}")
 _ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
-_MORE_PEOPLE: Final = form(r"{people}|\bplus[- ]{n}(?! ?[^\W\d])")
-_ROOMS: Final = form(r"{rooms}(?P<each> each\b)?|\b(?P<own>separate|own|individual|single) rooms\b|\bown room each\b")
-_WE: Final = form(
-    r"(?<!can\s)(?<!could\s)(?<!shall\s)(?<!should\s)(?<!on\s)\b(?:we|us|our)\b(?! ?\$)"
-    r"(?! (?:hotels?|rooms?|flights?|planes?|trains?|bookings?|reservations?|trips?|stays?|plans?|airline)\b"
-    r"[^.,;]{0,20}\b(?:cancel|overbook|fell|fall))"
-)
 
 
 def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bool) -> None:
     """`is_we`: the sentence speaks of more than one."""
     has_own, rooms = False, []
     before = known.travellers or 1
-    for found in passage.take(_ROOMS):
+    for found in passage.take(_SAYS.rooms):
         quantity = found.get("rooms", Quantity)
         has_own = has_own or quantity is None or bool(found["each"])
         if quantity and quantity.change:
             rooms.append((known.rooms or -(-before // 2)) + quantity.delta)
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
-    found_companies = [company for found in passage.take(_COMPANY) if (company := found.get("company", Company))]
+    found_companies = [company for found in passage.take(_SAYS.company) if (company := found.get("company", Company))]
     companies = [
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
     ]
-    more = [found.get("people", Quantity) or _ONE_MORE for found in passage.take(_MORE_PEOPLE)]
+    more = [found.get("people", Quantity) or _ONE_MORE for found in passage.take(_SAYS.more_people)]
     companies += [None if each.count is None else before + each.delta for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if None in companies:
@@ -377,4 +245,4 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
 
 
 def is_we(passage: Passage) -> bool:
-    return passage.has(_WE)
+    return passage.has(_SAYS.we)

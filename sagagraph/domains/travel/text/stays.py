@@ -9,14 +9,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.text.partial import PartialStop, with_nights
+from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import form
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
-    import re
-
     from sagagraph.language.passage import Found, Passage
 
 
@@ -38,51 +36,10 @@ class Role(Enum):
     BARE = ""
 
 
-_THE: Final = r"(?: (?:the|beautiful|lovely|sunny|city of|downtown|central))*\s*$"
-_LEADS: Final[tuple[tuple[Role, re.Pattern[str]], ...]] = tuple(
-    (role, form(words + _THE))
-    for role, words in (
-        (Role.REPLACED, r"\b(?:instead of|rather than|in place of|replac(?:e|ing)|(?:change|swap|switch)(?: out)?)"),
-        (
-            Role.LEFT_OUT,
-            r"\b(?:without|skip(?:ping)?|drop(?:ping)?|remove|except|avoid(?:ing)?|not|no|never|don't|do not)(?: (?:going|go|fly"
-            r"|flying|changing|change|stop|stops|stopping|stopover|a|any|planes|flights?|want))*(?: (?:via|through|over|in|to))?",
-        ),
-        (Role.LEFT_LAST, r"\b(?:back|return(?:ing|s)?|home) (?:again )?from"),
-        (
-            Role.ORIGIN,
-            r"\b(?:start|begin|depart|leav)\w* (?:(?:from|in|at) )?(?:and|&) (?:end|return|finish)\w* (?:in|at|from|to)",
-        ),
-        (
-            Role.RETURN,
-            r"\b(?:back(?: (?:home|again))* (?:to|in)|return(?:ing|s)?(?: home)? to|home (?:to|in)"
-            r"|(?:end|finish)(?:ing|s)?(?: up)? in|back)",
-        ),
-        (
-            Role.ORIGIN,
-            r"\b(?:from|leav(?:e|es|ing)|depart(?:s|ing|ure)?|out of|(?:start|begin)(?:s|ing|ning)?(?: (?:in|at|from))?"
-            r"|(?:based|live|living|am|are|i'm|we're|home is)(?: in)?|ex)(?:\s*:)?",
-        ),
-        (Role.ALTERNATIVE, r"\bor(?: to)?"),
-        (Role.BETWEEN, r"\bbetween"),
-        (Role.VIA, r"\b(?:via|through|(?:stopping|stopover|with a stop)(?: over)? (?:in|at))"),
-        (Role.NEXT, r"(?:\b(?:to|then|next|onwards?|after that|afterwards|into)|→|-|/)"),
-        (Role.PLACE, r"\b(?:in|at|visit(?:ing)?|see(?:ing)?|explor(?:e|ing)|for|over|stop(?:ping)?(?: (?:in|at|over))?)"),
-        (Role.LISTED, r"(?:\b(?:and|plus|with|also)|&|\+)"),
-        (Role.COMMA, r","),
-    )
-)
+_SAYS: Final = Forms(__file__, "stays")
+_ROLES: Final = Forms(__file__, "stays.roles")
+_LEADS: Final = tuple((Role[name.partition(" ")[0].upper()], _ROLES[name]) for name in _ROLES)
 """The words between a city and the one before it decide; the first that fit."""
-_INTO: Final = form(r"\binto $")
-_OUT_OF: Final = form(r"\b(?:out of|home from|leav\w+ from) $")
-"""Into one city and out of another: the second is where the trip is left."""
-_LEAVING: Final = form(r"\bleav(?:e|es|ing) $")
-_OUT: Final = form(r" out\b")
-_RETURN_FROM: Final = form(r"\s*return from\b")
-_HOME_TO: Final = form(r"\s*(?:home )?to\s+")
-_LINK: Final = form(r"\s*(?:to|→|-)\s*(?:the )?")
-_SIDE_BY_SIDE: Final = form(r" ")
-PLACE: Final = form(r"{place}")
 
 
 @dataclass(frozen=True)
@@ -130,7 +87,7 @@ class Visit:
 
 def find_visits(passage: Passage) -> list[Visit]:
     visits, at = [], 0
-    for found in passage.find(PLACE):
+    for found in passage.find(_SAYS.place):
         place = found.get("place", Place)
         if place is not None:
             lead = passage.text[max(at, found.start - 60) : found.start]
@@ -143,25 +100,27 @@ def find_visits(passage: Passage) -> list[Visit]:
 
 def _correct_roles(visits: list[Visit], text: str) -> None:
     """Where the words before a city do not tell, those around it do: in `Boston to Paris`, the ones after it."""
-    into = next((n for n, visit in enumerate(visits) if _INTO.search(text, 0, visit.start)), None)
+    into = next((n for n, visit in enumerate(visits) if _SAYS.into.search(text, 0, visit.start)), None)
     for n, visit in enumerate(visits):
-        if visit.role is Role.ORIGIN and _LEAVING.search(text, 0, visit.start) and _OUT.match(text, visit.end):
+        if visit.role is Role.ORIGIN and _SAYS.leaving.search(text, 0, visit.start) and _SAYS.out.match(text, visit.end):
             visit.role = Role.LEFT_OUT
-        if visit.role is Role.ORIGIN and into is not None and n > into and _OUT_OF.search(text, 0, visit.start):
+        if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
             visit.role = Role.LEFT_LAST
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_first = visit.role is Role.BARE or (n == 0 and visit.role is Role.COMMA)
-            if is_first and len(visits) == 2 and _SIDE_BY_SIDE.fullmatch(text, visit.end, following.start):  # `boston lisbon`
+            if (
+                is_first and len(visits) == 2 and _SAYS.side_by_side.fullmatch(text, visit.end, following.start)
+            ):  # `boston lisbon`
                 visit.role = Role.ORIGIN
                 break
-            if is_first and _LINK.fullmatch(text, visit.end, following.start):
+            if is_first and _SAYS.link.fullmatch(text, visit.end, following.start):
                 visit.role = Role.ORIGIN
                 break
     for before, visit in pairwise(visits):
-        if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _HOME_TO.fullmatch(text, before.end, visit.start):
+        if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
             visit.role = Role.RETURN
-    if visits and visits[0].role is Role.LEFT_LAST and _RETURN_FROM.match(text):
+    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
         visits[0].role = Role.ORIGIN
     if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role in (Role.BARE, Role.COMMA):
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
@@ -175,44 +134,14 @@ def has_role(role: Role, visits: list[Visit]) -> bool:
 
 # -- nights --------------------------------------------------------------------------------------------------------------
 
-_WEEKEND: Final = form(r"\b(?:(?:a|the) )?(?P<long>long )?weekend\b")
-_OVERNIGHT: Final = form(r"\bovernight stay\b|\bfor the night\b")
-_PACKAGE: Final = form(r"{span:a}\s*(?:,|/|and|-)*\s*{span:b}")
-_COUNTS: Final = tuple(
-    form(words)
-    for words in (
-        r"(?<![\w.,])(?P<count>{n}|a couple)(?= (?:in|at) {place:_})",
-        r"{place:_}\s*\(\s*(?P<count>{n})\s*\)",
-        r"{place:_}\s*[:=x]\s*(?P<count>{n})(?!\w)",
-        r"{place:_}\s(?P<count>{n})(?=\s*(?:[,;)→]|and\b|then\b|$))",
-    )
-)
-_BEFORE_ONE: Final = form(r"(?:^|[,;:&+]|\b(?:and|then|plus|only|just|for|to|spend|do|stay)) $|^$")
-"""`A cheaper one in Paris` is no night."""
-STAY: Final = form(
-    r"(?P<total>\btotal(?: of|:)?\s*)?(?P<each>\b(?:each|every)(?: (?:city|stop|place))? (?:for )?)?{span}"
-    r"(?P<trip>[\s-]*(?:in total|total|altogether|overall|all together|in all|trip|vacation|holidays?|journey|tour|getaway"
-    r"|break)\b)?"
-    r"(?P<apiece>\s*(?:(?:in )?(?:each|both|every|all)\b(?: (?:of them|city|stop|place|cities))?|apiece\b"
-    r"|per (?:city|stop|place)\b|everywhere\b))?"
-)
-_WITHIN: Final = form(r"\b(?:in|within) $")
-_UP_TO_CITY: Final = form(r"\s*(?:(?:in|at|for|to|near|around|exploring|visiting|of|stay in|staying in) )*(?:the )?\s*")
-_IN_CITY: Final = form(r"\s*(?:in|at)\b")
-_AFTER_CITY: Final = form(
-    r"(?:[\s,:;(=-]|\b(?:for|stay|staying|spend|spending|there|where|we|i|i'll|we'll|will|would|like|want|to|about|around|roughly"
-    r"|over|x|and (?:stay|spend)(?:ing)?)\b)*"
-)
-_JOINS: Final = form(r"\s*(?:and|&|\+|plus)\s*(?:then\s*)?")
-
 
 def tag_nights(passage: Passage) -> None:
     """What else means nights in a wish for a trip: weekends, and numbers beside a city."""
-    passage.tag("span", _OVERNIGHT, lambda _: Quantity((Decimal(1),), "night"))
-    passage.tag("span", _WEEKEND, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
-    passage.tag("span", _PACKAGE, _package)
-    for words in _COUNTS:
-        passage.tag("span", words, _nights_beside, "count")
+    passage.tag("span", _SAYS.overnight, lambda _: Quantity((Decimal(1),), "night"))
+    passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
+    passage.tag("span", _SAYS.package, _package)
+    for n in "1234":
+        passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
 
 def _package(found: Found) -> Quantity | None:
@@ -224,7 +153,7 @@ def _package(found: Found) -> Quantity | None:
 
 def _nights_beside(found: Found) -> Quantity | None:
     counts = [number.count for number in found.values(Number)]
-    if counts == [1] and found.values(Number)[0].is_word and not found.led_by(_BEFORE_ONE):
+    if counts == [1] and found.values(Number)[0].is_word and not found.led_by(_SAYS.before_one):
         return None
     if counts and (counts[0] is None or found.values(Number)[0].is_thousands):
         return None
@@ -232,13 +161,19 @@ def _nights_beside(found: Found) -> Quantity | None:
 
 
 def find_stays(passage: Passage) -> list[Stay]:
-    return [stay for found in passage.find(STAY) for stay in stays_of(found)]
+    return [stay for found in passage.find(_SAYS.stay) for stay in _stays_of(found)]
 
 
-def stays_of(found: Found) -> list[Stay]:
+def take_stays(passage: Passage) -> None:
+    """Take all cities and stays."""
+    passage.take(_SAYS.place)
+    passage.take(_SAYS.stay, lambda found: _stays_of(found) != [])
+
+
+def _stays_of(found: Found) -> list[Stay]:
     """Several for a list with one unit; none where it is no stay: `in two weeks`, `a week later`."""
     span = found.get("span", Quantity)
-    if span is None or span.unit not in NIGHTS or span.change in ("later", "earlier") or found.led_by(_WITHIN):
+    if span is None or span.unit not in NIGHTS or span.change in ("later", "earlier") or found.led_by(_SAYS.within):
         return []
     kind = "total" if found["trip"] or found["total"] else "each" if found["each"] or found["apiece"] else ""
     counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
@@ -266,14 +201,14 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     """`3 nights in Paris` or `Paris (3 nights)`; `Paris 3 nights Rome 2 nights` is read in the order of its cities."""
     after = next((visit for visit in visits if visit.start >= stay.end), None)
     before = next((visit for visit in reversed(visits) if visit.end <= stay.start), None)
-    if after and not _UP_TO_CITY.fullmatch(text, stay.end, after.start):
+    if after and not _SAYS.up_to_city.fullmatch(text, stay.end, after.start):
         after = None
-    if before and not (_can_be_stayed_in(before, visits) and _AFTER_CITY.fullmatch(text, before.end, stay.start)):
+    if before and not (_can_be_stayed_in(before, visits) and _SAYS.after_city.fullmatch(text, before.end, stay.start)):
         before = None
     if after is None or before is None:
         return after or before
     is_apart = "," in text[before.end : stay.start]
-    return after if is_apart or before.has_nights or _IN_CITY.match(text, stay.end) else before
+    return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
 
 
 def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
@@ -282,7 +217,9 @@ def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay],
     if visit.start < stay.end or following is None or following.role is not Role.LISTED:
         return False
     has_own = any(each.start >= visit.end for each in stays)
-    return bool(_JOINS.fullmatch(text, visit.end, following.start)) and not has_own and following.city not in (None, visit.city)
+    return (
+        bool(_SAYS.joins.fullmatch(text, visit.end, following.start)) and not has_own and following.city not in (None, visit.city)
+    )
 
 
 def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:

@@ -11,52 +11,27 @@ from sagagraph.domains.travel.text.slots import Said
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Rough, Weekday, resolved, upcoming
 from sagagraph.language.clock import DAY, Clock
-from sagagraph.language.negation import NOT, denial_before
+from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
-from sagagraph.language.passage import form
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.text.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
 
-# -- hours ---------------------------------------------------------------------------------------------------------------
+_SAYS: Final = Forms(__file__, "when")
 
-_LIMIT: Final = form(
-    r"\b(?:(?P<not>not|no|never|nothing) )?(?P<relation>(?:any )?(?:earlier|later) than|before|after|by|until|till|from|since"
-    r"|earliest(?: at)?|latest(?: at)?|around|about|at) (?:about |around )?{time}"
-    r"(?P<later>\s*(?:or later|onwards?|(?:at the )?earliest))?"
-    r"(?P<earlier>\s*(?:or earlier|(?:at the )?latest))?"
-)
-_BARE: Final = form(
-    r"\b(?P<not>no|not|never|nothing)(?: (?:any )?(?:flights?|trains?|departures?|arrivals?|landings?|leaving|departing"
-    r"|arriving|landing))? "
-    r"(?P<relation>before|after|(?:earlier|later) than) {n}(?! ?[:./])"
-)
-_BETWEEN: Final = form(r"\b(?:(?:only )?between|from) {time:first}\s*(?:and|to|until|till|-)\s*{time:last}")
-_VAGUE: Final = form(
-    r"\b(?:no|not|without|avoid(?:ing)?|never|nothing|hate|don't (?:want|like)(?: to)?) (?:[\w']+ ){0,3}?"
-    r"(?:(?:too |very |so |super )?(?:early|late)(?:[ -](?:morning|evening|night))?"
-    r"(?: (?:flights?|departures?|starts?|arrivals?|trains?))?"
-    r"|red[- ]?eyes?(?: flights?)?|(?:overnight|night) (?:flights?|trains?))(?!\w)"
-    r"|\b(?:(?:early )?morning|evening|afternoon|daytime|night|overnight|red[- ]?eye) "
-    r"(?:flights?|departures?|trains?)(?: only)?\b"
-)
-_LEAVING: Final = form(
-    r"\b(?:leav\w*|depart\w*|flights?|fly\w*|set(?:ting)? off|take[- ]?offs?|start\w*|trains?|out the door|go(?:ing)?)\b"
-)
-_COMING: Final = form(
-    r"\b(?:arriv\w*|land(?:s|ings?)?|get(?:ting)? (?:in|there|home|back)|be (?:there|back|home|in )|back|home|reach\w*|return\w*)"
-)
-_NEVER: Final = form(rf"\b{NOT}\b")
-_CLAUSE_ENDS: Final = form(r"[.;!?,]|\b(?:and|but)\b|{time:_}")
-_BEFORE: Final = form(r".*\b(?:before|earlier|by|until|till|latest)\b")
-_AFTER: Final = form(r".*\b(?:after|later|from|since|earliest)\b")
+# -- hours ---------------------------------------------------------------------------------------------------------------
 
 
 def read_hours(passage: Passage, said: Said) -> None:
     """Only what is surely a time of day: `after 8 June` is none."""
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
-    for words, read in ((_BETWEEN, _between), (_BARE, _limit), (_LIMIT, _limit), (_VAGUE, lambda _: [])):
+    for words, read in (
+        (_SAYS.between, _between),
+        (_SAYS.bare, _limit),
+        (_SAYS.limit, _limit),
+        (_SAYS.vague, lambda _: []),
+    ):
         for found in passage.take(words):
             read_limits = read(found)
             is_clear = bool(read_limits)
@@ -86,10 +61,10 @@ def _between(found: Found) -> list[tuple[str, str, time]]:
 
 def _limit(found: Found) -> list[tuple[str, str, time]]:
     relation = found["relation"]
-    is_before, is_after = bool(_BEFORE.match(relation)), bool(_AFTER.match(relation))
+    is_before, is_after = bool(_SAYS.before.match(relation)), bool(_SAYS.after.match(relation))
     if found["later"] or found["earlier"]:
         is_before, is_after = bool(found["earlier"]), bool(found["later"])
-    elif found["not"] or _NEVER.search(_clause_before(found)):
+    elif found["not"] or _SAYS.never.search(_clause_before(found)):
         is_before, is_after = is_after, is_before
     what = _subject(found) or ("depart" if is_after else "arrive" if relation in ("by", "until", "till") else None)
     moment = _time(found.get("time", Clock)) or _hour(found.get("n", Number), is_earliest=is_after)
@@ -112,35 +87,18 @@ def _hour(number: Number | None, *, is_earliest: bool) -> time | None:
 def _subject(found: Found) -> str | None:
     """What the words before a time, or in the form itself, speak of, or else those right after it."""
     clause = _clause_before(found) + found.match[0]
-    coming, leaving = (max((each.end() for each in words.finditer(clause)), default=0) for words in (_COMING, _LEAVING))
+    coming, leaving = (max((each.end() for each in words.finditer(clause)), default=0) for words in (_SAYS.coming, _SAYS.leaving))
     if coming or leaving:
         return "arrive" if coming >= leaving else "depart"
     following = found.match.string[found.end : found.end + 15].split(",")[0].strip()
-    return "arrive" if _COMING.match(following) else "depart" if _LEAVING.match(following) else None
+    return "arrive" if _SAYS.coming.match(following) else "depart" if _SAYS.leaving.match(following) else None
 
 
 def _clause_before(found: Found) -> str:
-    return _CLAUSE_ENDS.split(found.match.string[max(0, found.start - 60) : found.start])[-1]
+    return _SAYS.clause_ends.split(found.match.string[max(0, found.start - 60) : found.start])[-1]
 
 
 # -- weekdays ------------------------------------------------------------------------------------------------------------
-
-_NOT_THEN: Final = (
-    rf"\b{NOT}(?: (?:want|like|wish|any|to|be|flights?|fly(?:ing)?|travel(?:l?ing)?|leav(?:e|ing)|depart(?:ing|ures?)?"
-    r"|arriv(?:e|ing|als?)|trains?|journeys?|go(?:ing)?|or)){0,4}"
-)
-_SOME_DAYS: Final = r"{weekday:_}(?:\s*(?:,|/|&|or|and|nor)+\s*(?:on )?(?:an? )?{weekday:_})*"
-_NOT_ON: Final = form(
-    rf"{_SOME_DAYS} (?:is|are) (?:out|no good|off limits|impossible|not possible|bad)\b"
-    rf"|{_NOT_THEN} (?:(?:on|at|over|during) )?(?:(?:an?|the) )?(?:weekends?\b|{_SOME_DAYS})"
-    r"|\b(?:only (?:on )?weekdays|(?:on )?weekdays only)\b"
-)
-
-
-_FINE_ON: Final = form(
-    rf"(?:weekends?|{_SOME_DAYS}) (?:is|are|would be)(?: (?:all|actually|perfectly|totally))? (?:fine|ok(?:ay)?|good|alright"
-    rf"|possible)\b(?: (?:again|after all|actually))*"
-)
 
 
 def read_weekdays(passage: Passage, said: Said, known: PartialRequest) -> None:
@@ -148,10 +106,10 @@ def read_weekdays(passage: Passage, said: Said, known: PartialRequest) -> None:
     avoided: set[int] = set()
     before = {number for number, day in enumerate(DayOfTheWeek) if day in (known.not_on or ())}
     if before:
-        for found in passage.take(_FINE_ON):
+        for found in passage.take(_SAYS.fine_on):
             fine = {day.number for day in found.values(Weekday)} or {5, 6}
             said.fields["not_on"] = tuple(day for number, day in enumerate(DayOfTheWeek) if number in before - fine)
-    for found in passage.take(_NOT_ON):
+    for found in passage.take(_SAYS.not_on):
         avoided |= {day.number for day in found.values(Weekday)} or {5, 6}
     avoided |= before if avoided else set()
     if len(avoided) == len(DayOfTheWeek):
@@ -162,38 +120,8 @@ def read_weekdays(passage: Passage, said: Said, known: PartialRequest) -> None:
 
 # -- dates ---------------------------------------------------------------------------------------------------------------
 
-_THE: Final = r"(?:the )?$"
-_ONLY_DATE: Final = form(r"{date}")
-_DATE: Final = form(
-    r"(?:\b(?:in|on|from|between|by|until|till|before|after|during|at|of|for|through|any ?time|around|about) (?:the )?)?{date}"
-    r"(?:\s*(?:or later|onwards?|at the (?:earliest|latest))\b)?"
-)
-_HOLIDAY: Final = form(r"{holiday}")
-_WEEKDAY: Final = form(r"(?:\b(?P<which>this coming|this|coming|next|on) )?{weekday}")
-_RATHER: Final = form(r"\b(?:rather than|instead of|and not|but not) (?:(?:in|on|the) )*$")
-_LEAVE: Final = form(r"\b(?:leav(?:e|es|ing)|depart(?:s|ing|ure)?|set(?:ting)? off)(?: \w+){0,2} ?(?:between|from|on)?\s*$")
-_BACK: Final = form(
-    r"\b(?:return(?:ing|s)?|back|home|ending|ends?|finish(?:ing)?)\b"
-    rf"(?: (?:to|in|at|home|{{place:_}}|(?-i:[A-Z]\w+))){{0,4}} ?(?:on|by|until)? ?{_THE}"
-)
-_BACK_BY: Final = form(r"\b(?:back|return(?:ing)?|home) (?:by|before the end of) $")
-_RELATIONS: Final = (
-    *(
-        (relation, form(rf"\b(?:{words}) {_THE}"))
-        for relation, words in (
-            ("asked", r"(?:arriv(?:e|es|ing|al)|land(?:s|ing)?|check(?:ing)?[- ]in)(?: \w+){0,2}"),
-            ("asked", r"around|about|roughly|approximately|circa"),
-            ("from", r"from|not before|(?:no|not) earlier than|earliest|since|as of"),
-            ("before", r"before"),
-            ("by", r"by|until|till|(?:no|not) later than|at the latest|latest|through|up to"),
-            ("after", r"after"),
-        )
-    ),
-    ("by", _BACK),
-)
+_RELATIONS: Final = Forms(__file__, "when.relations")
 """What the words before a date say of it; the first that fit."""
-_OR_LATER: Final = form(r"\s*(?:or later|onwards?|at the earliest)\b")
-_LATEST: Final = form(r"\s*at the latest\b")
 _ONE_DAY: Final = timedelta(days=1)
 
 
@@ -219,11 +147,11 @@ class _Dates:
             text = f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}."
             self.doubts.ask("depart" if is_day else "window", text)
             return
-        relation = "from" if found.followed_by(_OR_LATER) else "by" if found.followed_by(_LATEST) else ""
-        relation = relation or next((name for name, words in _RELATIONS if found.led_by(words)), "")
-        if expression.is_range and found.led_by(_LEAVE):
+        relation = "from" if found.followed_by(_SAYS.or_later) else "by" if found.followed_by(_SAYS.latest) else ""
+        relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
+        if expression.is_range and found.led_by(_SAYS.leave):
             self.doubts.ask("depart", f"On which day between {day_text(first)} and {day_text(last)} do you leave?")
-        elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_BACK_BY)):
+        elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
             self.spans.append((first, last, expression.is_month))
         elif relation == "asked":
             self.doubts.ask("depart", f"On which day do you leave, if not on {day_text(first)} itself?")
@@ -264,18 +192,18 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     dates, expressions = _Dates(), passage.values(Expression)
     has_month = any(each.month is not None for expression in expressions for each in (*expression.first, *expression.last))
     among = expressions if has_month else [*expressions, *_month_of(known)]
-    for found in passage.find(_ONLY_DATE):
-        if len(expressions) > 1 and found.led_by(_RATHER):
+    for found in passage.find(_SAYS.only_date):
+        if len(expressions) > 1 and found.led_by(_SAYS.rather):
             continue
-        if denied := denial_before(found):
+        if denied := found.denial:
             words = passage.said(denied + found.match[0]).strip()
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
             dates.add(found, among, today)
-    passage.take(_DATE)
-    for found in passage.take(_WEEKDAY):
+    passage.take(_SAYS.date)
+    for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
-    holidays = [holiday for found in passage.take(_HOLIDAY) if (holiday := found.get("holiday", Holiday))]
+    holidays = [holiday for found in passage.take(_SAYS.holiday) if (holiday := found.get("holiday", Holiday))]
     if holidays and not (expressions or dates.departs):
         dates.doubts.ask("window", _about(holidays[0]))
     dates.conclude(said)
@@ -300,7 +228,7 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         if not dates.departs and not dates.doubts.doubts:
             text = f"On which date do you leave? {found.said.split()[-1]} alone is not understood yet."
             dates.doubts.ask("depart", text)
-    elif is_apart or found.led_by(_BACK):
+    elif is_apart or found.led_by(_SAYS.back):
         dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
     elif which == "next":
         days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"

@@ -9,10 +9,8 @@ from functools import cached_property
 from itertools import pairwise
 from math import inf
 
-from sagagraph.domains.job_shop.events import DurationChanged, Event, MachineDown
 from sagagraph.domains.job_shop.parsing import ParsedSchedule
-from sagagraph.domains.job_shop.plan import Slot
-from sagagraph.domains.job_shop.request import JobShop, Step
+from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Slot, Step
 from sagagraph.validators.verdict import Violation
 
 Check = Callable[["Case"], Iterator[Violation]]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from sagagraph.domains.job_shop.events import Event
 from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
-from sagagraph.domains.job_shop.request import JobShop
+from sagagraph.domains.job_shop.request import Event, JobShop
 from sagagraph.validators.rulebook import history_end
 from sagagraph.validators.verdict import Verdict
 from tests.domains.job_shop.oracle.case import Case, Check, History

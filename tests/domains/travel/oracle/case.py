@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from sagagraph.domains.travel.cities import Gazetteer
+    from sagagraph.domains.travel.money import Rates
     from sagagraph.domains.travel.offers import Offer
     from sagagraph.domains.travel.plan import Itinerary, Leg
-    from sagagraph.domains.travel.rates import Rates
     from sagagraph.domains.travel.request import TripRequest
 
     Check = Callable[["Case"], Iterator[Violation]]

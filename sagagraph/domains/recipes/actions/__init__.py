@@ -1,1 +1,0 @@
-"""Actions: what a kitchen does for a plan, kept in its ledger."""

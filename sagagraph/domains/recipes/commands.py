@@ -1,0 +1,171 @@
+"""`sagagraph recipes`: meals, read, planned and repaired, as JSON and in words. Only `plan` and `repair` load OR-Tools."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from sagagraph.cli import options as o
+from sagagraph.cli import render
+from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan
+from sagagraph.domains.recipes.request import FIELD, Meal, Step, meal_in, pairs_in, parse_meal
+from sagagraph.domains.recipes.rules.validator import validate_plan
+from sagagraph.domains.recipes.text import read_meal
+from sagagraph.errors import InvalidInputError
+from sagagraph.extras import needing
+from sagagraph.files import json_file, text_file, write_json
+from sagagraph.planning.budget import Budget
+
+if TYPE_CHECKING:
+    from sagagraph.domains.recipes.planning.planner import Conflict
+
+Json = dict[str, Any]
+recipes = o.verbs("Recipes: several dishes at once, with few hands.")
+
+File = Annotated[Path, typer.Argument(metavar="FILE.json", help="As Recipe2Plan has them, or the name of a shipped pair.")]
+Several = Annotated[Path | None, typer.Argument(metavar="[FILE.json]", help="A file with several pairs.")]
+Words = Annotated[Path, typer.Argument(metavar="FILE.txt", help="A name, and then each step on a line of its own.")]
+Pair = Annotated[str, typer.Option("--pair", metavar="NAME", help="Of a file with several pairs, this one.")]
+Without = Annotated[bool, typer.Option("--without-time-constraints", help="No step must follow another within a time.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.json", help="Write what `--json` prints to this file too.")]
+
+
+@recipes.command("plan")
+def plan_command(
+    file: File,
+    pair: Pair = "",
+    without: Without = False,
+    seconds: o.Seconds = 30.0,
+    out: Out = None,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Plan a meal: complete as early as possible, and what no plan is earlier than."""
+    with needing("recipes"):
+        from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
+    meal = meal_in(file, pair)
+    meal = meal.without_time_constraints() if without else meal
+    found = plan_or_explain(Situation(meal), Budget.of(seconds))
+    if isinstance(found, Conflict):
+        _end_with_conflict(found, out, as_json=as_json)
+    _end_with_plan(meal, found.plan, found.lower_bound, [], out, as_json=as_json)
+
+
+@recipes.command("begin")
+def begin_command(
+    file: File, saga_id: o.NewSagaId = None, yes: o.Yes = False, store: o.Store = "", as_json: o.AsJson = False
+) -> None:
+    """Plan a meal and, after approval, cook it."""
+    from sagagraph.cli import beginning
+
+    o.end(beginning.begin(o.Options(store=store, as_json=as_json), "recipes", None, file, saga_id, approved=yes))
+
+
+@recipes.command("repair")
+def repair_command(
+    file: File,
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.json")],
+    event: o.Events = None,
+    pair: Pair = "",
+    seconds: o.Seconds = 30.0,
+    out: Out = None,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Repair a plan after events: what was done stands, and what can no longer be kept is made again."""
+    with needing("recipes"):
+        from sagagraph.domains.recipes.planning.planner import Conflict
+        from sagagraph.domains.recipes.planning.repair import parse_events, repair
+    meal = meal_in(file, pair)
+    files = [json_file(each, "--event") for each in event or []]
+    events = parse_events(meal, [each for said in files for each in (said if isinstance(said, list) else [said])])
+    if not events:
+        raise InvalidInputError("say what has happened", field="--event")
+    said = json_file(plan, "PLAN")
+    parsed = parse_plan(said)
+    parsed.check_legible("PLAN")
+    verdict = validate_plan(meal, said)
+    if not verdict.is_valid:
+        raise InvalidInputError(f"is not right before these events: {verdict.violations[0].message}", field="PLAN")
+    old = tuple(sorted(parsed.rows.values(), key=lambda row: row.start))
+    answer = repair(meal, old, events, Budget.of(seconds))
+    if isinstance(answer, Conflict):
+        _end_with_conflict(answer, out, as_json=as_json)
+    was, now = ({row.key: row.start for row in reversed(each)} for each in (old, answer.plan))
+    moved, delay = sum(now[key] != start for key, start in was.items()), makespan(answer.plan) - makespan(old)
+    lines = [f"Can no longer be kept: {sentence}." for sentence in answer.passed]
+    lines += [f"Is made again: {step}: {step.text}" for step in map(answer.meal.steps.__getitem__, answer.again)]
+    more = {
+        "waste": [list(row) for row in answer.waste],
+        "again": [list(key) for key in answer.again],
+        "passed": list(answer.passed),
+        "edit_radius": {"steps": moved, "delay_s": delay},
+    }
+    _end_with_plan(answer.meal, answer.plan, answer.lower_bound, lines, out, as_json=as_json, **more)
+
+
+@recipes.command("pairs")
+def pairs_command(file: Several = None, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+    """List the pairs in a file, or those that come with SagaGraph."""
+    told, lines = [], []
+    for name, meal in ((name, parse_meal(document)) for name, document in pairs_in(file).items()):
+        steps = meal.steps.values()
+        work, limits = sum(step.duration for step in steps), sum(len(step.within) for step in steps)
+        told.append({"pair": name, "recipes": list(meal.recipes), "steps": len(steps), "work_s": work, "limits": limits})
+        lines.append(f"{name}: {len(steps)} steps, {work} s in all, {limits} time constraints")
+    _end({"pairs": told}, lines, None, as_json=as_json)
+
+
+@recipes.command("read")
+def read_command(file: Words, out: Out = None, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+    """Read recipes in plain words: what goes on alone, what comes after what, what needs the oven."""
+    meal = read_meal(text_file(file, FIELD))
+    lines = [line for name, steps in meal.recipes.items() for line in (name, *map(_understood, steps))]
+    _end(meal.document(), lines, out, as_json=as_json)
+
+
+def _understood(step: Step) -> str:
+    how = "goes on alone" if step.is_autonomous else "may be interrupted" if step.is_interruptible else "in one go"
+    after = [f"after {', '.join(str(number + 1) for number in step.after)}"] if step.after else []
+    within = [f"within {clock(limit)} of {number + 1}" for number, limit in step.within.items()]
+    uses = []
+    for name, use in step.uses.items():
+        heat = use.update.get("temperature", use.require.get("temperature"))
+        uses.append(name if heat is None else f"{name} {'to' if use.update else 'at'} {heat:g} °F")
+    return f"  {step.number + 1}. {step.text}: {', '.join([clock(step.duration), how, *after, *within, *uses])}"
+
+
+def _end_with_plan(
+    meal: Meal, plan: Plan, bound: int, lines: list[str], out: Path | None, *, as_json: bool, **more: Any
+) -> NoReturn:
+    ends, rows, verdict = makespan(plan), [list(row) for row in plan], validate_plan(meal, [list(row) for row in plan])
+    status = "optimal" if bound >= ends else "feasible"
+    document = {"makespan_s": ends, "lower_bound_s": min(bound, ends), "status": status, "plan": rows, **more}
+    document["verdict"] = verdict.verdict.value
+    if not verdict.is_valid:
+        document["violations"] = [each.model_dump(mode="json") for each in verdict.violations]
+    for row, step in ((row, meal.steps[row.key]) for row in plan):
+        how = (", goes on alone" if step.is_autonomous else "") + (", a part" if row.duration < step.duration else "")
+        lines.append(f"{clock(row.start)}  {row.recipe} {row.step}: {step.text} ({clock(row.duration)}{how})")
+    proof = "no plan is earlier" if status == "optimal" else f"at least {clock(bound)}"
+    _end(document, [*lines, f"{clock(ends)}  complete ({proof})"], out, as_json=as_json, is_good=verdict.is_valid)
+
+
+def _end_with_conflict(conflict: Conflict, out: Path | None, *, as_json: bool) -> NoReturn:
+    document: Json = {"makespan_s": None, "lower_bound_s": None, "status": "infeasible", "plan": [], "verdict": "INVALID"}
+    document |= {"conflict": [asdict(wish) for wish in conflict.wishes], "is_irreducible": conflict.is_irreducible}
+    lines = ["This cannot be cooked. These cannot all be kept:", *(f"- {wish.sentence}" for wish in conflict.wishes)]
+    _end(document, lines, out, as_json=as_json, is_good=False)
+
+
+def _end(document: Json, lines: list[str], out: Path | None, *, as_json: bool, is_good: bool = True) -> NoReturn:
+    if out is not None:
+        write_json(out, document, "--out")
+    if as_json:
+        render.print_json(document)
+    for line in lines if not as_json else ():
+        render.stdout.print(line, markup=False, highlight=False)
+    raise typer.Exit(0 if is_good else 1)

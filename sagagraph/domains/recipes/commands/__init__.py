@@ -1,1 +1,0 @@
-"""Commands: what recipes add to the command line."""

@@ -1,1 +1,0 @@
-"""Page: recipes in the chat and the app."""

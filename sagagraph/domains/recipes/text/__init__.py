@@ -1,1 +1,0 @@
-"""Recipes in plain words."""
