@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from sagagraph.saga.core.dependencies import comes_after_pivot, descendants
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
+from sagagraph.workflow.condition import Failed
 from tests.saga.world import Provider
 
 GONE = frozenset({OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.COMPENSATED, OperationStatus.SKIPPED})
@@ -22,8 +23,15 @@ def violations(saga: Saga, providers: Sequence[Provider]) -> Iterator[str]:
             yield "I1 committed although an operation failed"
         if operation.has_effect and (provider.landings or provider.undos or operation.succeeded):
             yield from _of_operation(saga, operation, provider, providers)
+        handled = operation.spec.condition
+        if isinstance(handled, Failed) and provider.landings and _stands_rejected(saga, providers, handled.operation):
+            yield "I5 a handler landed while what it handles stands"
     if saga.pivot and providers[int(saga.pivot)].live and _anything_undone(saga, providers):
         yield "I6 undone although the pivot is live"
+
+
+def _stands_rejected(saga: Saga, providers: Sequence[Provider], name: str) -> bool:
+    return saga.operations[name].rejected and providers[int(name)].live > 0
 
 
 def _of_operation(saga: Saga, operation: Operation, provider: Provider, providers: Sequence[Provider]) -> Iterator[str]:

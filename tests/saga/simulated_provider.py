@@ -13,6 +13,7 @@ from sagagraph.errors import Refused
 from sagagraph.saga.engine.actions import Function
 
 _SHORT_S = 6.0
+_HALF = 0.5
 _CLOCK_S = 0.9
 """The provider's clock is off by less than the second that guarantees count on."""
 
@@ -49,6 +50,8 @@ class Ledger:
 
     landings: dict[str, int] = field(default_factory=dict)
     undos: dict[str, int] = field(default_factory=dict)
+    order: list[tuple[str, bool]] = field(default_factory=list)
+    """Operations in the order in which they landed (True) and were undone."""
     remembered: dict[str, float] = field(default_factory=dict)
     """Key of a call or of its undoing → when it was first carried out."""
     tombstones: set[str] = field(default_factory=set)
@@ -65,6 +68,15 @@ class Ledger:
         mine = [key for key in self.landings if key.split("/")[1] == operation]
         return sum(self.landings[key] - self.undos.get(key, 0) for key in mine)
 
+    def landed_on_what_was_undone(self, operation: str, prerequisite: str) -> bool:
+        undone = (prerequisite, False)
+        return undone in self.order and (operation, True) in self.order[self.order.index(undone) :]
+
+    def receipt(self, operation: str) -> str | None:
+        """The key under which it stands."""
+        mine = (key for key in self.landings if key.split("/")[1] == operation)
+        return next((key for key in mine if self.landings[key] > self.undos.get(key, 0)), None)
+
     def dependents(self, operation: str) -> set[str]:
         found: set[str] = set()
         waiting = [operation]
@@ -78,9 +90,11 @@ class Ledger:
 class Provider:
     def __init__(self, random: Random, now: Callable[[], float], tell: Callable[[str], None]) -> None:
         self.ledger = Ledger()
-        self._now, self._tell = now, tell
+        self._now, self._tell, self._random = now, tell, random
         self.under_way: Counter[str] = Counter()
         """Keys of calls that nobody waits for: none is forgotten while one is under way (docs/proof.md)."""
+        self.undoing: set[str] = set()
+        """Keys of operations that somebody has begun to undo."""
         self._skew_s = random.uniform(-_CLOCK_S, _CLOCK_S)
 
     def land(self, promises: Promises, call: Call) -> str:
@@ -95,19 +109,25 @@ class Provider:
             raise Refused("it was refused before", code="refused")
         ledger.remembered[key] = self._now()
         ledger.landings[key] = ledger.landings.get(key, 0) + 1
+        ledger.order.append((key.split("/")[1], True))
         self._tell(f"LANDS {key}")
         return key
 
     def refuse(self, promises: Promises, key: str, why: str, *, transient: bool = False) -> str:
-        """Where refusals are final, for all calls with this key; one that has landed under it is the answer then."""
+        """Where refusals are final, for all calls with this key; one that has landed under it is the answer then.
+
+        One for the time being may or may not be recorded.
+        """
         if promises.refusals_final:
             if self.ledger.landings.get(key):
                 return key
-            self.ledger.refusals.add(key)
+            if not transient or self._random.random() < _HALF:
+                self.ledger.refusals.add(key)
         raise Refused(why, code="refused", transient=transient)
 
-    def undo(self, promises: Promises, call: Call) -> str:
-        return self._undo(promises, call.operation_key, call.idempotency_key)
+    def undo(self, promises: Promises, key: str, call: Call) -> str:
+        """Undo what landed under `key`, which is what its call returned."""
+        return self._undo(promises, key, call.idempotency_key)
 
     def void(self, promises: Promises, key: str) -> str:
         self.ledger.tombstones.add(key)
@@ -126,12 +146,24 @@ class Provider:
             return Probe.multiple([key] * landed)
         return Probe.absent() if not landed else Probe.undone() if undone else Probe.landed(key)
 
+    def mistaken(self, key: str) -> Probe:
+        """An answer that is of no use: none at all, a wrong one, or one that has not seen what landed before its undoing."""
+        match self._random.choice(["unknown", "multiple", "multiple", "absent", "absent"]):
+            case "unknown":
+                return Probe.unknown("not now")
+            case "multiple":
+                return Probe.multiple([key] * 2)
+            case "absent" if key in self.undoing:
+                return Probe.absent()
+        raise ConnectionError("no answer")
+
     def _undo(self, promises: Promises, key: str, undo_key: str) -> str:
         name, ledger = key.split("/")[1], self.ledger
         if promises.dedup_s is not None and self._is_remembered(undo_key, promises.dedup_s):
             return key
         ledger.remembered[undo_key] = self._now()
         ledger.undos[key] = ledger.undos.get(key, 0) + 1
+        ledger.order.append((name, False))
         self._tell(f"UNDONE {key}")
         if standing := [each for each in sorted(ledger.dependents(name) - ledger.lasting) if ledger.live(each) > 0]:
             ledger.faults.append(f"I5 {name} was undone while {standing} stood")

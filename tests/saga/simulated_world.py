@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import selectors
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -10,16 +11,18 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from sagagraph import Backoff, Call, Policy, Probe, Retry, action
-from sagagraph.errors import (
-    Refused,
-    StoreError,
-)
+from sagagraph.context.slice import ContextSlice
+from sagagraph.errors import Refused, StoreError
 from sagagraph.saga.core.events import Driver
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.policy import CompensationPolicy
+from sagagraph.workflow.policy import Catch, CompensationPolicy
+from sagagraph.workflow.values import Json
 
 from .simulated_provider import Ledger, Promises, Provider
 
@@ -33,7 +36,8 @@ _POLICY = Policy(
     timeout_s=2.0,
     compensation=CompensationPolicy(max_attempts=3, timeout_s=2.0),
 )
-_SOLD_OUT = 0.3
+_MISTAKEN = 0.3
+_SOLD_OUT = 0.15
 """How likely a refusal that comes out of the blue is one for good."""
 _FIRST = 2
 """Generation and attempt of the first call, together."""
@@ -42,6 +46,13 @@ LATEST_S = 90.0
 """A call that its sender has lost may land so late."""
 _SOON_S = 4.0
 """Or before and about its deadline."""
+
+
+class _Never:
+    name, version = "never", 1
+
+    def validate(self, _artifact: Json, _context: ContextSlice) -> Verdict:
+        return Verdict(verdict=VerdictStatus.INVALID)
 
 
 class _Selector(selectors.DefaultSelector):
@@ -79,12 +90,15 @@ class World:
         self.random = random = Random(seed)
         self.loop = VirtualLoop()
         self.provider = Provider(random, self.loop.time, self.tell)
+        self.elsewhere = Provider(random, self.loop.time, lambda what: self.tell(f"ELSEWHERE {what}"))
+        """Another provider, of which the saga must know nothing."""
+        self.workers: list[Worker] = []
         self.is_calm = False
         self.late: set[asyncio.Task[None]] = set()
         self.count = random.randint(1, 5)
-        self.driver = random.choice([Driver.BODY, Driver.BODY, Driver.WORKFLOW])
+        self.driver = random.choice([Driver.BODY, Driver.WORKFLOW])
         alike = Promises.drawn(random) if random.random() < 0.5 else None
-        self.promises = [alike or Promises.drawn(random) for _each in range(self.count + 1)]
+        self.promises = [alike or Promises.drawn(random) for _each in range(self.count + 2)]
         self.pivot = random.randrange(self.count) if random.random() < 0.4 else None
         self.contradiction: dict[int, set[int]] = {}
         """What a mistaken body says beside; the core must refuse it."""
@@ -92,15 +106,30 @@ class World:
         self.after = {i: self._drawn(i) for i in range(self.count)}
         self.is_mild = random.random() < 0.15
         self.refused = random.choice(self._may_fail()) if random.random() < 0.3 else None
+        self.amended = random.choice([None, *range(self.pivot)]) if self.driver is Driver.WORKFLOW and self.pivot else None
+        """Once all is committed, the last but one operation takes the place of this one, and the last one that of the pivot."""
+        if self.amended is not None and self.pivot is not None:
+            self.promises[self.pivot] = dataclasses.replace(self.promises[self.pivot], reverse=True)
+            self.refused = random.choice([self.refused, self.refused, self.count, self.count + 1])
+        self.is_restored = self._unlikely(0.3, True) is not None
+        self.lost: set[str] = set()
+        """Keys of intents that were in the journal before the store was restored."""
+        self.is_rejected = random.random() < 0.3
+        """What is refused for good lands instead, and a validator rejects its output."""
+        self.mistakes = self._unlikely(0.5, random.randint(1, 3)) or 0
         self.fails = self.pivot is None and random.random() < 0.3
         self.patience_s = self._unlikely(0.3, random.random() * 3)
         """The body gives up after so long, whatever it waits for."""
         self.is_cancelled = self._unlikely(0.4, True) is not None
-        self.replaced = self._unlikely(0.6, random.randrange(self.count)) if self.driver is Driver.WORKFLOW else None
+        may_be_replaced = self.driver is Driver.WORKFLOW and self.amended is None
+        self.replaced = self._unlikely(0.6, random.randrange(self.count)) if may_be_replaced else None
         """The last operation may take the place of this one."""
         self.is_revisable = random.random() < 0.5
+        plain = self.driver is Driver.WORKFLOW and self.pivot is self.replaced is None
+        self.handled = self.refused if plain and random.random() < 0.5 else None
+        """The last operation runs only if this one fails, and then the saga goes on."""
         self.troubles = random.choice([0.1, 0.3, 0.5])
-        indexes = range(self.count + 1)
+        indexes = range(self.count + 2)
         irreversible = [i for i in indexes if self.kind(i) is not ActionKind.COMPENSATABLE and not self.promises[i].reverse]
         self.ledger.lasting.update(f"T{each}" for each in irreversible)
 
@@ -128,9 +157,12 @@ class World:
             return list(range(self.count if self.pivot is None else self.pivot + 1))
         return [self.pivot, *self.after[self.pivot]]
 
+    def rejects(self, index: int) -> bool:
+        return index == self.refused and self.is_rejected and self.kind(index) is ActionKind.COMPENSATABLE
+
     def kind(self, index: int) -> ActionKind:
         comes_after = self.pivot is not None and (index > self.pivot or (index == self.count and self.replaced != self.pivot))
-        if index == self.pivot or (index == self.count and self.replaced == self.pivot is not None):
+        if index in (self.pivot, self.count + 1) or (index == self.count and self.replaced == self.pivot is not None):
             return ActionKind.PIVOT
         return ActionKind.RETRIABLE if comes_after and index < self.count else ActionKind.COMPENSATABLE
 
@@ -146,11 +178,19 @@ class World:
     def strikes(self) -> bool:
         return not self.is_calm and not self.is_mild and self.random.random() < self.troubles
 
+    def _errs(self) -> bool:
+        """Whether a probe is mistaken although nothing else troubles anybody any more: that happens a few times."""
+        self.mistakes -= (errs := self.mistakes > 0 and self.random.random() < _MISTAKEN)
+        return errs
+
     def tell(self, what: str) -> None:
         self.provider.ledger.history.append(f"{self.loop.now - BEGIN_S:9.3f} {what}")
 
     async def pause(self, most_s: float = 0.2) -> None:
-        await asyncio.sleep(self.random.random() * most_s)
+        await asyncio.sleep(self._drawn_s(most_s))
+
+    def _drawn_s(self, most_s: float) -> float:
+        return self.random.random() * most_s
 
     def comes_after(self, name: str, prerequisites: Iterable[str]) -> None:
         for each in prerequisites:
@@ -159,23 +199,25 @@ class World:
     # -- the provider ------------------------------------------------------------------------------------------------
 
     def action(self, worker: Worker, index: int) -> Action:
-        name, promises, provider = f"T{index}", self.promises[index], self.provider
+        name, promises, provider = f"T{index}", self.promises[index], self.elsewhere if worker.is_elsewhere else self.provider
 
         async def execute(_request: Any, call: Call) -> str:
-            key = call.idempotency_key
-            return await worker.call(f"do {name}", key, lambda: provider.land(promises, call), lambda: self._refused(index, call))
+            return await worker.call(
+                f"do {name}", call, lambda: provider.land(promises, call), lambda: self._refused(index, call)
+            )
 
-        async def undo(_request: Any, _result: Any, call: Call) -> str:
-            return await worker.call(f"undo {name}", call.idempotency_key, lambda: provider.undo(promises, call))
+        async def undo(_request: Any, result: Any, call: Call) -> str:
+            provider.undoing.add(result)
+            return await worker.call(f"undo {name}", call, lambda: provider.undo(promises, result, call))
 
         async def void(_request: Any, call: Call) -> str:
-            return await worker.call(f"void {name}", call.idempotency_key, lambda: provider.void(promises, call.idempotency_key))
+            return await worker.call(f"void {name}", call, lambda: provider.void(promises, call.idempotency_key))
 
         async def probe(_request: Any, call: Call) -> Probe:
             await worker.alive()
             await self.pause()
-            if self.strikes():
-                raise ConnectionError("no answer")
+            if self.strikes() or self._errs():
+                return provider.mistaken(call.operation_key)
             return provider.found(call.operation_key)
 
         kind = self.kind(index)
@@ -189,26 +231,39 @@ class World:
             **backward,
             probe=probe if promises.probe else None,
             guarantees=promises.guarantees(void),
-            provider="the ledger",
-            policy=_POLICY,
+            provider="another ledger" if worker.is_elsewhere else "the ledger",
+            validators=(_Never(),) if self.rejects(index) else (),
+            policy=replace(_POLICY, catch=(Catch(("*",), f"T{self.count}"),)) if index == self.handled else _POLICY,
         )
+
+    def look(self, worker: Worker) -> Action:
+        async def look(_request: Any, _call: Call) -> str:
+            await worker.alive()
+            await self.pause()
+            return "it stands"
+
+        return action(look, kind=ActionKind.READ_ONLY)
 
     def _refused(self, index: int, call: Call) -> str | None:
         """What the provider says instead of doing it, if it does not do it now or ever."""
         promises, key = self.promises[index], call.idempotency_key
-        if index == self.refused:
+        if index == self.refused and not self.rejects(index):
             return self.provider.refuse(promises, key, "sold out")
         if self.is_mild:
             is_first = call.generation + call.attempt == _FIRST
             return self.provider.refuse(promises, key, "not now", transient=True) if is_first else None
-        if not self.is_calm and self.random.random() < self.troubles / 4:
+        if not self.is_calm and self.random.random() < self.troubles / 2:
             is_final = self.random.random() < _SOLD_OUT and self.kind(index) is ActionKind.COMPENSATABLE and self.pivot is None
             return self.provider.refuse(promises, key, "not now", transient=not is_final)
         return None
 
-    async def lands_late(self, key: str, land: Callable[[], object]) -> None:
+    async def lands_late(self, call: Call, land: Callable[[], object]) -> None:
+        """Soon, much later, or right at its deadline."""
+        key, left_s = call.idempotency_key, call.deadline.timestamp() - self.loop.now
         self.provider.under_way[key] += 1
-        await self.pause(self.random.choice([_SOON_S, LATEST_S]))
+        await asyncio.sleep(
+            self.random.choice([left_s + 1.0 - self._drawn_s(2.0), self._drawn_s(_SOON_S), self._drawn_s(LATEST_S)])
+        )
         with suppress(Refused):
             land()
         self.provider.under_way[key] -= 1
@@ -222,10 +277,13 @@ class Worker:
     number: int
     skew_s: float
     is_dead: bool = False
+    is_elsewhere: bool = False
+    """It calls another provider."""
     thawed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self.thawed.set()
+        self.world.workers.append(self)
 
     def clock(self) -> float:
         return self.world.loop.now + self.skew_s
@@ -235,7 +293,7 @@ class Worker:
         if self.is_dead:
             raise StoreError("this process is dead")
 
-    async def call(self, what: str, key: str, land: Callable[[], str], refused: Callable[[], str | None] = lambda: None) -> str:
+    async def call(self, what: str, call: Call, land: Callable[[], str], refused: Callable[[], str | None] = lambda: None) -> str:
         """One request to the provider, with all that may happen to it."""
         world = self.world
         await self.alive()
@@ -243,7 +301,7 @@ class Worker:
         if world.strikes():
             match world.random.choice(["lost", "late", "silent"]):
                 case "late":
-                    task = asyncio.create_task(world.lands_late(key, land))
+                    task = asyncio.create_task(world.lands_late(call, land))
                     world.late.add(task)
                 case "silent":
                     with suppress(Refused):
@@ -281,9 +339,12 @@ class FaultyStore:
             is_struck = name in ("append", "renew", "note") and world.strikes() and world.random.random() < 0.2
             if is_struck and world.random.random() < 0.5:
                 raise StoreError("the database is away")
+            before = await self._store.headline(arguments[0]) if name == "take" else None
             if self.acknowledges_early and name == "append":
                 return await self._append_later(method, *arguments, **options)
             answer = await method(*arguments, **options)
+            if before is not None and before.owner not in (None, options["owner"]) and before.lease_until > world.loop.now:
+                world.ledger.faults.append(f"I8 the lease of {before.saga_id} was taken from a worker that lives")
             await world.pause(0.02)
             if is_struck:
                 raise StoreError("the commit was not acknowledged")

@@ -349,7 +349,7 @@ PLANTED = [
         a_rejected_operation_counts_as_settled,
         case(CHAIN, PROBE, handler_of=0),
         1,
-        "I7",
+        "I5",
     ),
     Planted("the pivot has no gate", no_gate, case(PIVOT_APART, PROBE), 0, "I1"),
     Planted("an open pivot is ignored", an_open_pivot_is_ignored, case(PIVOT_APART, PROBE), 1, "I6"),

@@ -9,7 +9,7 @@ from sagagraph.saga.core.events import Driver
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow import order
-from sagagraph.workflow.condition import holds
+from sagagraph.workflow.condition import Failed, holds
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.wellformed import dependency_digraph
 
@@ -48,6 +48,12 @@ def is_closed(operation: Operation) -> bool:
 def descendants(saga: Saga, *names: str) -> frozenset[str]:
     """Return everything that depends on any of `names`, directly or not, through skipped and removed operations."""
     return order.descendants(saga.dependents, *names)
+
+
+def handles(operation: Operation, name: str) -> bool:
+    """Tell whether it runs because `name` failed: it does not rest on that, and does not keep it from being undone."""
+    condition = operation.spec.condition
+    return isinstance(condition, Failed) and condition.operation == name
 
 
 def is_free(saga: Saga, name: str) -> bool:

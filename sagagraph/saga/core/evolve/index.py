@@ -11,7 +11,7 @@ from typing import NamedTuple
 from immutables import Map
 from msgspec.structs import replace
 
-from sagagraph.saga.core.dependencies import descendants, is_closed, is_done_with, is_settled, is_undoable
+from sagagraph.saga.core.dependencies import descendants, handles, is_closed, is_done_with, is_settled, is_undoable
 from sagagraph.saga.core.locks import keeps_locks
 from sagagraph.saga.core.state import Index, Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
@@ -230,7 +230,7 @@ def _counted(saga: Saga, roots: Iterable[str], known: Mapping[str, int]) -> dict
     stack = [(root, False) for root in roots]
     while stack:
         name, is_next = stack.pop()
-        dependents = saga.dependents.get(name, ())
+        dependents = [each for each in saga.dependents.get(name, ()) if not handles(saga.operations[each], name)]
         if is_next:
             counts[name] = sum(
                 not is_closed(saga.operations[each]) or (counts[each] if each in counts else known[each]) > 0
@@ -248,8 +248,9 @@ def _spread(saga: Saga, below: Map[str, int], origin: str, *, by: int) -> tuple[
     changed: list[str] = []
     stack = [] if below[origin] else [origin]  # still blocked from further below, it blocks as before
     while stack:
-        for each in saga.operations[stack.pop()].spec.depends_on:
-            if each not in below:
+        dependent = saga.operations[stack.pop()]
+        for each in dependent.spec.depends_on:
+            if each not in below or handles(dependent, each):
                 continue
             count = below[each] + by
             below = below.set(each, count)

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.dependencies import is_free
 from sagagraph.saga.core.evolve.index import index_of, is_fatal
 from sagagraph.saga.core.evolve.membership import (
     planned_operation,
@@ -43,7 +42,7 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
     was_restored = (event.store_epoch or 1) > saga.store_epoch
     operations = saga.operations
     for name, operation in operations.items():
-        changed = taken_over(operation) if _is_looked_at(saga, operation, looks_again=event.looks_again) else operation
+        changed = operation if operation.waits_for_person and not event.looks_again else taken_over(operation)
         changed = restored(changed) if was_restored else changed
         if changed is not operation:
             operations = operations.set(name, changed)
@@ -52,14 +51,6 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
         saga = replace(saga, store_epoch=event.store_epoch or 1, doubt=doubt)
     fault = None if saga.stage is Stage.RUNNING else saga.body_fault  # a body that has not turned back may do better now
     return replace(saga, operations=operations, body_fault=fault, reversal_hold="", has_read_again=False)
-
-
-def _is_looked_at(saga: Saga, operation: Operation, *, looks_again: bool) -> bool:
-    """Tell whether a takeover concerns it. A compensation that failed below what stands (its handler) waits for its person on."""
-    if not operation.waits_for_person:
-        return True
-    failed_below = operation.status is OperationStatus.COMPENSATION_FAILED and saga.stage is Stage.RUNNING
-    return looks_again and not (failed_below and not is_free(saga, operation.id))
 
 
 def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
