@@ -228,9 +228,7 @@ class Coordinator:
             self._has_learned = True
             while True:
                 wake_at = await self._turn()
-                if self._unwritten and self._calls:  # what a call answers is written with it, if it comes soon
-                    wake_at = min(wake_at, self._unwritten[0].at + _UNWRITTEN_S)
-                elif self._unwritten and await self._is_idle_for_a_while():
+                if self._unwritten and await self._is_idle_for_a_while():
                     await self._write(self.saga, [], [])
                     self._show(())
                 await self._sleep_until(wake_at)
@@ -293,6 +291,11 @@ class Coordinator:
         )
 
     async def _is_idle_for_a_while(self) -> bool:
+        if self._calls:  # what one of them answers is written with the rest, if it comes soon
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_UNWRITTEN_S):
+                    await self._woken.wait()
+            return not self._woken.is_set()
         for _turn in range(_IDLE_TURNS):
             await asyncio.sleep(0)
             if self._woken.is_set():
