@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sagagraph import Call, action
 from sagagraph.errors import StoreError, SupersededError
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.status import SagaStatus
@@ -65,6 +66,37 @@ async def test_rule_1_an_outcome_shares_its_commit_with_the_next_intent_where_do
             ["OperationSucceeded", "OperationPlanned", "AttemptStarted"],
         ]
     assert store.batches[3:] == [["OperationSucceeded", "BodyCompleted", "SagaCommitted"]]
+
+
+async def test_rule_1_what_only_reads_shares_its_commit_with_its_outcome_and_an_effect_does_not(
+    open_engine: OpenEngine, store: Recording, service: Service
+) -> None:
+    async with open_engine(store) as engine, engine.saga("trip") as saga:
+        await book(saga, service.action("offers", kind="read-only", undoable=False), service.action("flight", dedup=A_DAY))
+        assert store.batches == [
+            ["OperationPlanned", "AttemptStarted", "OperationSucceeded", "OperationPlanned", "AttemptStarted"],
+        ]
+
+
+async def test_rule_1_a_read_that_takes_its_time_is_on_record_while_it_does(open_engine: OpenEngine, store: Recording) -> None:
+    going_on, may_end = asyncio.Event(), asyncio.Event()
+
+    @action(kind="read-only")
+    async def offers(request: str, call: Call) -> str:
+        going_on.set()
+        await may_end.wait()
+        return request
+
+    async def is_on_record() -> bool:
+        return store.batches == [["OperationPlanned", "AttemptStarted"]]
+
+    async with open_engine(store) as engine, engine.saga("trip") as saga:
+        reading = asyncio.create_task(saga.run(offers, "to Rome"))
+        await going_on.wait()
+        assert store.batches == []
+        await asyncio.wait_for(until(is_on_record), 1)
+        may_end.set()
+        assert await reading == "to Rome"
 
 
 @pytest.mark.parametrize("promised", [{}, {"probe": True}, {"kind": "pivot", "dedup": A_DAY, "undoable": False}])
