@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any, TypedDict
-
-import pytest
-from langchain_core.tracers.langchain import wait_for_all_tracers
-from langgraph.graph import START
-
-from sagagraph import Engine, Refused, SagaGraph
-from tests.graph.world import thread
+from typing import Any, ClassVar
 
 INFO = {
     "batch_ingest_config": {
@@ -29,7 +24,7 @@ INFO = {
 
 
 class Receiver(BaseHTTPRequestHandler):
-    runs: dict[str, dict[str, Any]]
+    runs: ClassVar[dict[str, dict[str, Any]]] = {}
 
     def do_GET(self) -> None:
         self._answer(INFO)
@@ -49,46 +44,16 @@ class Receiver(BaseHTTPRequestHandler):
     def log_message(self, *_arguments: object) -> None: ...
 
 
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, dict[str, Any]]]:
-    """The runs that LangSmith was told of, by id."""
-    received: dict[str, dict[str, Any]] = {}
-    handler = type("Received", (Receiver,), {"runs": received})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+def test_what_undoes_a_node_is_a_run_below_it_and_the_error_is_where_it_failed(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setenv("LANGSMITH_TRACING", "true")
-        monkeypatch.setenv("LANGSMITH_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
-        monkeypatch.setenv("LANGSMITH_API_KEY", "none")
-        yield received
+        address = {"LANGSMITH_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "LANGSMITH_API_KEY": "none"}
+        environment = {**os.environ, **address, "LANGSMITH_TRACING": "true"}
+        command = [sys.executable, "-m", "tests.graph.traced", f"sqlite:///{tmp_path / 'saga.db'}"]
+        subprocess.run(command, env=environment, check=True, timeout=120)
         server.shutdown()
-
-
-class State(TypedDict, total=False):
-    seat: str
-
-
-def books(state: State) -> State:
-    return {"seat": "12A"}
-
-
-def gives_back(state: State, update: Any, call: object) -> None: ...
-
-
-async def refuses(state: State) -> State:
-    raise Refused("sold out", code="sold_out")
-
-
-async def test_what_undoes_a_node_is_a_run_below_it_and_the_error_is_where_it_failed(
-    runs: dict[str, dict[str, Any]], tmp_path: Path
-) -> None:
-    graph = SagaGraph(State).add_node("books", books, compensate=gives_back).add_node("refuses", refuses)
-    async with Engine.open(f"sqlite:///{tmp_path / 'saga.db'}") as engine:
-        app = graph.add_edge(START, "books").add_edge("books", "refuses").compile(engine=engine)
-        with pytest.raises(Exception, match="sold out"):
-            await app.ainvoke({}, thread("t"))
-    wait_for_all_tracers()
-    named = {each["name"]: each for each in runs.values()}
-    parents = {name: runs[each["parent_run_id"]]["name"] for name, each in named.items() if "parent_run_id" in each}
+    named = {each["name"]: each for each in Receiver.runs.values()}
+    parents = {name: Receiver.runs[each["parent_run_id"]]["name"] for name, each in named.items() if "parent_run_id" in each}
     assert (parents["books"], parents["refuses"], parents["undo books"]) == ("LangGraph", "LangGraph", "books")
     assert "sold out" in named["refuses"]["error"]
     assert "error" not in named["books"]

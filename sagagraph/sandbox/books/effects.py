@@ -125,7 +125,7 @@ class Effects:
             return error.answer
 
     def _replay(self, tx: sqlite3.Connection, call: c.KeyedCall, arrival: Arrival, now: datetime) -> c.Answer | None:
-        """What the service already has on record for the call's key: nothing, the first answer, or a c.refusal (raised)."""
+        """What the service already has on record for the call's key: nothing, the first answer, or a refusal (raised)."""
         key = call.labels.idempotency_key
         if key is None:
             return None

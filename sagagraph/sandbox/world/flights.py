@@ -73,7 +73,7 @@ def _hubs_with_direct(airport: c.Airport) -> frozenset[c.Airport]:
 
 @cache
 def _gateways(airport: c.Airport) -> frozenset[c.Airport]:
-    """The two nearest c.hubs, and the nearest one with intercontinental flights."""
+    """The two nearest hubs, and the nearest one with intercontinental flights."""
     by_distance = sorted((distance_km(hub, airport), hub.code, hub) for hub in c.hubs())
     near = [hub for far, _, hub in by_distance if far >= _SHORTEST_LEG_KM]
     return frozenset([*near[:2], *[hub for hub in near if hub.is_worldwide_hub][:1]])
@@ -106,7 +106,7 @@ def _is_original_direct(one: c.Airport, its: c.Original, other: c.Airport, other
 
 
 def _original_chains(origin: c.Airport, destination: c.Airport) -> tuple[Chain, ...]:
-    """Through those of their c.hubs that make the shortest connections."""
+    """Through those of their hubs that make the shortest connections."""
     ends = origin, destination
     possible = [
         (hub,)

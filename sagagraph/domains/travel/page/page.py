@@ -41,7 +41,7 @@ class TravelPage(p.Page):
         "I can change the cities and nights, dates, hours, who travels, rooms, budget, stars and direct flights: say it like "
         "“4 nights in Paris” or “for 2 people”; or ask me about the plan."
     )
-    elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays w.without it."
+    elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays without it."
     examples = (
         "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
@@ -73,7 +73,7 @@ class TravelPage(p.Page):
                 text, model=self.model, cities=self.domain.cities, today=await self.today(), known=before, read=read
             )
         except ModelError as exc:
-            aside = f"The model could not be asked, so I went on w.without it: {exc}."
+            aside = f"The model could not be asked, so I went on without it: {exc}."
             return replace(self._draft(read or before, aside), failed=exc)
         if found is None:
             return self._draft(read or before.model_copy(update={"unread": (text,)}))
@@ -104,9 +104,9 @@ class TravelPage(p.Page):
         asked = Question(field=key, text=f"{text!r} is not understood")
         said = await self._read(text, rest.model_copy(update={"doubts": (asked, *rest.doubts)}))
         if asked in said.doubts and not w.has(said, key):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed", field=key)
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed", field=key)
         if doubt := next((each for each in said.doubts if each not in rest.doubts and each != asked), None):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed. {doubt.text}", field=key)
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed. {doubt.text}", field=key)
         return self._draft(said.model_copy(update={"doubts": tuple(each for each in said.doubts if each != asked)}))
 
     async def _with_stop(self, known: PartialRequest, place: int, text: str) -> PartialRequest:
@@ -114,7 +114,7 @@ class TravelPage(p.Page):
         if len(alone.stops) != 1 or alone.stops[0].city is None:
             unknown = f" {alone.stops[0].unknown}." if len(alone.stops) == 1 else ""
             hint = "Say one city and how many nights, like 3 nights in Cologne"
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing w.has changed.{unknown} {hint}", field="stops")
+            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed.{unknown} {hint}", field="stops")
         stop = alone.stops[0] if alone.stops[0].nights else alone.stops[0].lasting(known.stops[place].nights)
         stops = (*known.stops[:place], stop, *known.stops[place + 1 :])
         return known.model_copy(update={"stops": stops, "unread": alone.unread})

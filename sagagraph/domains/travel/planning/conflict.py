@@ -21,7 +21,7 @@ from sagagraph.planning.domain import Relaxation
 
 
 def least_change(request: TripRequest, market: Market, wish: w.Wish) -> Relaxation:
-    """Return the least change of a wish w.without which, all others kept, there is a trip in `market`."""
+    """Return the least change of a wish without which, all others kept, there is a trip in `market`."""
     match wish:
         case w.Wish.DEPART:
             return _nearest_day(request, market)
@@ -210,7 +210,7 @@ class Conflict:
         return Relaxation(words, sentence, together=together)
 
     def _smallest_concession(self, wish: w.Wish) -> tuple[w.Wish, ...]:
-        """Return wishes, including that one, w.without which there is a trip, and none of which could be kept."""
+        """Return wishes, including that one, without which there is a trip, and none of which could be kept."""
         others = [each for each in self._wishes if each is not wish]
         for size in range(1, len(others) + 1):
             for more in combinations(others, size):
