@@ -32,6 +32,10 @@ class Row(NamedTuple):
     def key(self) -> tuple[str, int]:
         return self.recipe, self.step
 
+    @property
+    def begins(self) -> tuple[str, int, int]:
+        return self.recipe, self.step, self.start
+
 
 Plan = tuple[Row, ...]
 """In order of execution. At the same moment whatever goes on alone is started first."""
