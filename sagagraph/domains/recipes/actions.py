@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.recipes.plan import Plan, Row
 from sagagraph.domains.recipes.request import Meal
@@ -16,21 +16,28 @@ from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.stores.port import Document, Documents
 from sagagraph.workflow.kind import ActionKind
 
-COOK, SERVE = "cook", "serve"
+OPEN, COOK, SERVE = "open_kitchen", "cook", "serve"
 _STARTED, _SPOILT, _SERVED = "recipes.started", "recipes.spoilt", "recipes.served"
 """Kinds of documents; what was thrown away is kept under the key of its start."""
-BEGINS: Final = ("recipe", "step", "start_s")
-"""What tells one start from another."""
 _FOREVER: Final = Guarantees(dedup=timedelta(days=36500))
 
 
-class Piece(BaseModel):
+class Start(BaseModel):
     """One row of a plan."""
+
+    model_config = ConfigDict(extra="forbid")
 
     step: int
     recipe: str
     duration_s: int
     start_s: int
+
+    @property
+    def row(self) -> Row:
+        return Row(self.step, self.recipe, self.duration_s, self.start_s)
+
+
+class Piece(Start):
     text: str = ""
     goes_on: bool = False
     """It has been started already, and only stops at another time than was known then."""
@@ -79,12 +86,15 @@ class Kitchen:
     async def ledger(self, saga_id: str) -> tuple[Plan, Plan]:
         """What was started and still counts, until when it went on, and what was thrown away, in the order of starts."""
         told = (await self.pieces(saga_id)).values()
-        rows = [(Row(each.step, each.recipe, each.duration_s, each.start_s), each.goes_on, is_gone) for each, is_gone in told]
+        rows = [(each.row, each.goes_on, is_gone) for each, is_gone in told]
         kept = {row.begins: row for row, _goes_on, is_gone in rows if not is_gone}
         return tuple(kept.values()), tuple(row for row, goes_on, is_gone in rows if is_gone and not goes_on)
 
 
-def kitchen_actions(kitchen: Kitchen) -> tuple[Action, Action]:
+def kitchen_actions(kitchen: Kitchen) -> tuple[Action, Action, Action]:
+    async def open_kitchen(request: Dinner, _call: Call) -> Dinner:
+        return request
+
     async def cook(request: Piece, call: Call) -> Piece:
         await kitchen.start(call.saga_id, call.idempotency_key, request)
         return request
@@ -107,6 +117,7 @@ def kitchen_actions(kitchen: Kitchen) -> tuple[Action, Action]:
         return Probe.absent() if dinner is None else Probe.landed(dinner)
 
     return (
+        action(open_kitchen, kind=ActionKind.READ_ONLY, name=OPEN),
         action(cook, compensate=throw_away, probe=find, guarantees=_FOREVER, name=COOK),
         action(serve, kind=ActionKind.PIVOT, probe=is_served, guarantees=_FOREVER, name=SERVE),
     )

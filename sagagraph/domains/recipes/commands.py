@@ -13,7 +13,7 @@ from sagagraph.cli import options as o
 from sagagraph.cli import render
 from sagagraph.domains.recipes.events import parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
-from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan
+from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan, planned
 from sagagraph.domains.recipes.request import FIELD, Meal, meal_in, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import described
@@ -95,12 +95,12 @@ def repair_command(
         raise InvalidInputError("say what has happened", field="--event")
     with needing("recipes"):
         from sagagraph.domains.recipes.planning.planner import Conflict
-        from sagagraph.domains.recipes.planning.repair import Cooked, repair
+        from sagagraph.domains.recipes.planning.repair import repair
     if plan is None:
         _end_in_saga(meal, told, o.Options(store=store, as_json=as_json), approved=yes)
     known = meal_in(Path(meal), pair)
     old = _right_plan(known, plan)
-    answer = repair(Cooked(known, old), parse_events(known, told), Budget.of(seconds))
+    answer = repair(planned(known, old), parse_events(known, told), Budget.of(seconds))
     if isinstance(answer, Conflict):
         _end_with_conflict(answer, out, as_json=as_json)
     was, now = ({row.key: row.start for row in reversed(each)} for each in (old, answer.plan))

@@ -5,21 +5,21 @@ A meal is an open saga until dinner is served (ADR-0013): what happens meanwhile
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from msgspec import structs
 from pydantic import BaseModel, ConfigDict, Field
 
 from sagagraph.context.slice import Fact, content_hash
-from sagagraph.domains.recipes.actions import BEGINS, SERVE, Dinner, Kitchen, kitchen_actions, piece_of
+from sagagraph.domains.recipes.actions import COOK, SERVE, Dinner, Kitchen, Piece, Start, kitchen_actions, piece_of
 from sagagraph.domains.recipes.events import Event, as_known, parse_events
-from sagagraph.domains.recipes.plan import Plan, Row, clock, makespan
+from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan
 from sagagraph.domains.recipes.planning.model import Planned
 from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
-from sagagraph.domains.recipes.planning.repair import Cooked, nearest, repair
-from sagagraph.domains.recipes.request import Meal, parse_meal
+from sagagraph.domains.recipes.planning.repair import nearest, repair
+from sagagraph.domains.recipes.request import Meal, StepKey, document_of, parse_meal
 from sagagraph.domains.recipes.rules.past import Past
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import described
@@ -34,12 +34,13 @@ from sagagraph.saga.engine.views.view import Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
+Thinking = Callable[..., Planned | Conflict]
 _SECONDS: Final = 20.0
-_MOST_STEPS: Final = 40
-"""Of a meal that a model is asked about; the solver plans larger ones, which a model does not survey."""
+_KITCHEN: Final = "kitchen"
+"""The operation that all others come after."""
 _INSTRUCTIONS: Final = (
-    "Cook the meal in the data, complete as early as possible: say when each step starts, in seconds from the beginning. Each row "
-    "of the plan is a step, or a piece of one that may be interrupted. A cook does one thing at a time. What goes on alone needs "
+    "Cook the meal in the data, complete as early as possible: say when each step starts, in seconds from the beginning. A row of "
+    "the plan is a step, or a piece of one that may be interrupted. A cook does one thing at a time. What goes on alone needs "
     "nobody, but is started by a cook with free hands: not in the middle of another step. One step at a time has an object; an "
     "oven is heated before it is used at that heat. A step starts when all that it comes after has ended, and soon enough after "
     "what it must follow. Every step is done once, in exactly its time."
@@ -50,24 +51,15 @@ _REPAIR: Final = (
 )
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    recipe: str
-    step: int
-    duration_s: int
-    start_s: int
-
-
 class Proposed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reasoning: str = ""
-    plan: tuple[_Row, ...] = Field(max_length=2000)
+    plan: tuple[Start, ...] = Field(max_length=2000)
 
     @property
     def rows(self) -> Plan:
-        return tuple(Row(each.step, each.recipe, each.duration_s, each.start_s) for each in self.plan)
+        return tuple(each.row for each in self.plan)
 
 
 class Cooking(Domain):
@@ -75,23 +67,18 @@ class Cooking(Domain):
 
     def __init__(self, kitchen: Kitchen) -> None:
         self.kitchen = kitchen
-        self._cook, self._serve = kitchen_actions(kitchen)
+        self._open, self._cook, self._serve = kitchen_actions(kitchen)
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        return (self._cook, self._serve)
+        return (self._open, self._cook, self._serve)
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         return await self._proposed(request, plan_or_explain)
 
-    async def _proposed(
-        self, request: Json, think: Callable[..., Planned | Conflict], *known: Any
-    ) -> tuple[Proposal, ...] | Infeasible:
-        meal = parse_meal(request)
-        found = await in_background(think, Situation(meal), *known, Budget.of(_SECONDS))
-        return (
-            _infeasible(found) if isinstance(found, Conflict) else (_first(request, Cooked(meal, found.plan, found.lower_bound)),)
-        )
+    async def _proposed(self, request: Json, think: Thinking, *known: Any) -> tuple[Proposal, ...] | Infeasible:
+        found = await in_background(think, Situation(parse_meal(request)), *known, Budget.of(_SECONDS))
+        return _infeasible(found) if isinstance(found, Conflict) else (_first(request, found.plan),)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """Repair the plan for what has happened since; that dinner is served leaves it as it is."""
@@ -99,27 +86,23 @@ class Cooking(Domain):
         return found if isinstance(found, Infeasible) else _next(saga, found)
 
     async def _repaired(self, saga: Saga) -> Cooked | Infeasible:
-        wanted, before = saga.request, accepted(saga)
-        if parse_meal(wanted) != parse_meal(saga.plan.accepted and saga.plan.accepted.request):
+        cooked = accepted(saga)
+        if parse_meal(saga.request) != parse_meal(saga.plan.accepted and saga.plan.accepted.request):
             return Infeasible(("what is cooked stays as it is: cancel it, and begin again",))
-        cooked = cooked_of(before)
-        found = await in_background(repair, cooked, _fresh(cooked.meal, wanted, before), Budget.of(_SECONDS))
+        found = await in_background(repair, cooked, _fresh(cooked, saga.request), Budget.of(_SECONDS))
         return _infeasible(found) if isinstance(found, Conflict) else found
 
     # -- what a model plans: judged before it counts, and finished by the solver where it does not hold --------------------
 
     async def assignment(self, request: Json) -> Assignment | tuple[Proposal, ...] | Infeasible:
         solved = await self.propose(request)
-        meal = parse_meal(request)
-        if isinstance(solved, Infeasible) or len(meal.steps) > _MOST_STEPS:
-            return solved
-        return Assignment(_INSTRUCTIONS, _facts(meal), Proposed, solved)
+        return solved if isinstance(solved, Infeasible) else _assignment(_INSTRUCTIONS, parse_meal(request), solved)
 
     async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
         del assignment
-        meal, rows = parse_meal(request), Proposed.model_validate(answer).rows
-        verdict = validate_plan(meal, [list(row) for row in rows])
-        return _first(request, Cooked(meal, rows)) if verdict.is_valid else verdict
+        found = _first(request, Proposed.model_validate(answer).rows)
+        verdict = await self.validate(request, found.plan, {})
+        return found if verdict.is_valid else verdict
 
     async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
         """Return the plan in which most steps begin when the model said, at most 2 % longer than the shortest."""
@@ -129,13 +112,10 @@ class Cooking(Domain):
 
     async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
         cooked, before = await self._repaired(saga), accepted(saga)
-        if isinstance(cooked, Infeasible):
-            return cooked
-        if len(cooked.meal.steps) > _MOST_STEPS or cooked.plan == cooked_of(before).plan:
-            return (_next(saga, cooked),)
-        told = {"what has happened": saga.request["events"], "plan until now": before["plan"], "stands": _begun(saga, cooked)}
-        facts = (*_facts(cooked.meal), *(Fact(name, said, critical=True) for name, said in told.items()))
-        return Assignment(_INSTRUCTIONS + _REPAIR, facts, Proposed, (_next(saga, cooked),))
+        if isinstance(cooked, Infeasible) or cooked.plan == before.plan:
+            return cooked if isinstance(cooked, Infeasible) else (_next(saga, cooked),)
+        told = {"what has happened": saga.request["events"], "plan until now": before.plan, "stands": _begun(saga, cooked)}
+        return _assignment(_INSTRUCTIONS + _REPAIR, cooked.meal, (_next(saga, cooked),), **told)
 
     async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
         """What has begun, and what is thrown away, is not for the model to say."""
@@ -143,7 +123,7 @@ class Cooking(Domain):
         if isinstance(cooked, Infeasible):
             return Verdict.unknown(cooked.reasons[0])
         rows = sorted((*_begun(saga, cooked), *Proposed.model_validate(answer).rows), key=lambda row: row.start)
-        found = _next(saga, replace(cooked, plan=tuple(rows), lower_bound=0))
+        found = _next(saga, cooked.model_copy(update={"plan": tuple(rows)}))
         verdict = await self.validate(saga.request, found.plan, await self.evidence(saga))
         return found if verdict.is_valid else verdict
 
@@ -151,123 +131,83 @@ class Cooking(Domain):
 
     async def evidence(self, saga: Saga) -> Json:
         """Return the plan that stood: what of it began before the latest event must not be rewritten."""
-        return {"against": accepted(saga)} if saga.plan.accepted else {}
+        return {"against": saga.plan.accepted.content} if saga.plan.accepted else {}
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
-        before: Any = object_of(shown).get("against")
+        before = object_of(shown).get("against")
         if before is None:
             return validate_plan(parse_meal(request), plan)
-        stood = cooked_of(before)
-        meal, fresh = stood.meal, _fresh(stood.meal, request, before)
+        stood = Cooked.model_validate(before)
+        meal, fresh = stood.meal, _fresh(stood, request)
         for event in fresh:
             meal = as_known(meal, stood.plan, event)
-        past = Past(stood.plan, cooked_of(plan).waste, fresh[-1]) if fresh else None
-        return validate_plan(meal, plan, past)
+        return validate_plan(meal, plan, Past(stood.plan, Cooked.model_validate(plan).waste, fresh[-1]) if fresh else None)
 
     def needs_approval(self, saga: Saga) -> bool:
         """Tell whether something starts at another time, or is thrown away."""
-        before, after = cooked_of(accepted(saga)), cooked_of(saga.plan.content)
+        before, after = accepted(saga), Cooked.model_validate(saga.plan.content)
         return _begins(before) != _begins(after) or before.waste != after.waste
 
     def title(self, plan: Json) -> str:
         return cooking_title(plan)
 
     def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
-        content: Any = plan
-        cooked, names = cooked_of(content), content["names"]
-        specs = [
-            self._cook.spec(name, piece_of(cooked.meal, row), depends_on=[names[before] for before in _before(cooked, place)])
-            for place, (row, name) in enumerate(zip(cooked.plan, names, strict=True))
+        cooked = Cooked.model_validate(plan)
+        meal, names = cooked.meal, cooked.names
+        dinner = Dinner(recipes=tuple(meal.recipes))
+        starts = [
+            self._cook.spec(name, piece_of(meal, row), depends_on=[names[each] for each in before] or [_KITCHEN])
+            for row, name, before in zip(cooked.plan, names, _before(cooked), strict=True)
         ]
-        dinner = self._serve.spec(content["dinner"], Dinner(recipes=tuple(cooked.meal.recipes)), depends_on=names)
-        return (*specs, structs.replace(dinner, open_end=not content["meal"].get("served")))
+        serve = self._serve.spec(cooked.dinner, dinner, depends_on=names)
+        return (self._open.spec(_KITCHEN, dinner), *starts, structs.replace(serve, open_end=not cooked.request.get("served")))
 
     def revision(self, saga: Saga) -> Revision:
         """What starts as it did stays, and may stop at another time; all else is started anew, or thrown away."""
-        content: Any = saga.plan.content
-        cooked, version = cooked_of(content), saga.plan.version + 1
-        was = {row.begins: row for row in cooked_of(accepted(saga)).plan}
-        standing = {each.id: each for each in saga.in_order() if not each.removed}
-        fresh = [spec for spec in self.workflow(content) if spec.id not in standing]
-        for row, name in zip(cooked.plan, content["names"], strict=True):
-            if name in standing and row.duration != was[row.begins].duration:
+        cooked, kept = Cooked.model_validate(saga.plan.content), {row.begins: row.duration for row in accepted(saga).plan}
+        standing = {each.id: each.spec for each in saga.in_order() if not each.removed}
+        fresh = [spec for spec in self.workflow(saga.plan.content) if spec.id not in standing]
+        for row, name in zip(cooked.plan, cooked.names, strict=True):
+            if name in standing and row.duration != kept[row.begins]:
                 piece = piece_of(cooked.meal, row, goes_on=True)
-                fresh.append(self._cook.spec(f"{name} until {clock(row.end)}.{version}", piece, depends_on=[name]))
-        kept = _begins(cooked)
-        removed = [
-            name
-            for name, each in standing.items()
-            if each.spec.action == SERVE or tuple(map(each.spec.inputs.get, BEGINS)) not in kept
-        ]
-        return Revision(tuple(fresh), tuple(removed))
+                fresh.append(self._cook.spec(f"{name} until {clock(row.end)}.{saga.plan.version + 1}", piece, depends_on=[name]))
+        begins, pieces = _begins(cooked), {name: Piece(**spec.inputs) for name, spec in standing.items() if spec.action == COOK}
+        gone = [name for name, piece in pieces.items() if piece.row.begins not in begins]
+        dinners = [name for name, spec in standing.items() if spec.action == SERVE]
+        return Revision(tuple(fresh), (*gone, *dinners), {name: _instead(name, pieces, standing, cooked) for name in gone})
 
 
-def cooked_of(content: Any) -> Cooked:
-    """A plan as journals hold it; `meal` is the request, with the durations that are known now."""
-    rows = (tuple(Row(*row) for row in content.get(name, ())) for name in ("plan", "waste"))
-    again = tuple((recipe, step) for recipe, step in content.get("again", ()))
-    return Cooked(parse_meal(content["meal"]), next(rows), 0, next(rows), again, tuple(content.get("passed", ())))
+def _instead(gone: str, pieces: Mapping[str, Piece], standing: Mapping[str, OperationSpec], cooked: Cooked) -> str:
+    """What waited for this waits for when it is made again, unless that is later: then for nobody."""
+    again = next((place for place, row in enumerate(cooked.plan) if row.key == pieces[gone].row.key), None)
+    waiting = (place for place, name in enumerate(cooked.names) if name in standing and gone in standing[name].depends_on)
+    return _KITCHEN if again is None or again >= min(waiting, default=again + 1) else cooked.names[again]
 
 
-def cooking_title(plan: Any) -> str:
-    cooked = cooked_of(plan)
+def cooking_title(plan: Json) -> str:
+    cooked = Cooked.model_validate(plan)
     return "; ".join([*cooked.meal.recipes, f"complete after {-(-makespan(cooked.plan) // 60)} minutes"])
 
 
-def _first(request: Any, cooked: Cooked) -> Proposal:
-    return _proposal(request, cooked, {}, "", makespan(cooked.plan))
-
-
-def _next(saga: Saga, cooked: Cooked) -> Proposal:
-    before: Any = accepted(saga)
-    named = dict(zip((row.begins for row in cooked_of(before).plan), before["names"], strict=True))
-    return _proposal(saga.request, cooked, named, f".v{saga.plan.version + 1}", before["planned_s"])
-
-
-def _proposal(request: Any, cooked: Cooked, named: Mapping[Any, str], suffix: str, planned: int) -> Proposal:
-    """`named`: the operations that stand, by what they start; `suffix`: of all others. `planned`: when dinner was to be."""
-    names: list[str] = []
-    for place, row in enumerate(cooked.plan):
-        earlier = sum(each.key == row.key for each in cooked.plan[:place])
-        own = f"{row.recipe}.{row.step}" + (f".{earlier + 1}" if earlier else "") + suffix
-        names.append(named.get(row.begins, own))
-    content: Any = {
-        "meal": {**(request if isinstance(request, Mapping) else {}), **cooked.meal.document()},
-        "plan": [list(row) for row in cooked.plan],
-        "waste": [list(row) for row in cooked.waste],
-        "again": [list(key) for key in cooked.again],
-        "passed": list(cooked.passed),
-        "names": names,
-        "dinner": f"dinner{suffix}",
-        "planned_s": planned,
-    }
-    return Proposal(content, content_hash(content), cooking_title(content), Cost(0, "USD"), cooked.told)
-
-
-def _infeasible(conflict: Conflict) -> Infeasible:
-    sentences = tuple(wish.sentence for wish in conflict.wishes)
-    return Infeasible(sentences or ("this cannot be cooked",), sentences)
-
-
-def accepted(saga: Saga) -> Any:
-    return saga.plan.accepted and saga.plan.accepted.content
-
-
-def _fresh(meal: Meal, request: Any, before: Any) -> tuple[Event, ...]:
-    """What has happened since that plan."""
-    wanted: Any = object_of(request)
-    known = parse_events(meal, before["meal"].get("events", ()))
-    return tuple(event for event in parse_events(meal, wanted.get("events", ())) if event not in known)
+def accepted(saga: Saga) -> Cooked:
+    """The plan that is being carried out."""
+    return Cooked.model_validate(saga.plan.accepted and saga.plan.accepted.content)
 
 
 def reported(saga: Saga, event: object) -> dict[str, Any]:
     """The request of a meal that is being cooked, with what has happened now. Raises `InvalidInputError`, `NotAllowedError`."""
     _check_cooking(saga)
-    before, meal = saga.request.get("events", ()), cooked_of(accepted(saga)).meal
-    new, latest = parse_events(meal, [event])[0], max((each["at"] for each in before), default=0)
+    before = saga.request.get("events", ())
+    new, latest = parse_events(accepted(saga).meal, [event])[0], max((each["at"] for each in before), default=0)
     if new.at < latest:
         raise InvalidInputError(f"it is {clock(latest)} already: nothing becomes known at {clock(new.at)} any more", field="at")
     return {**saga.request, "events": [*before, event]}
+
+
+def served(saga: Saga) -> dict[str, Any]:
+    """The request of a meal that is being cooked, once dinner is on the table. Raises `NotAllowedError`."""
+    _check_cooking(saga)
+    return {**saga.request, "served": True}
 
 
 def _check_cooking(saga: Saga) -> None:
@@ -276,10 +216,45 @@ def _check_cooking(saga: Saga) -> None:
         raise NotAllowedError(f"nothing is being cooked in saga {saga.id!r}: {told}", saga_id=saga.id)
 
 
-def served(saga: Saga) -> dict[str, Any]:
-    """The request of a meal that is being cooked, once dinner is on the table. Raises `NotAllowedError`."""
-    _check_cooking(saga)
-    return {**saga.request, "served": True}
+def _first(request: Json, plan: Plan) -> Proposal:
+    return _proposal(Cooked(request=document_of(request), plan=plan, planned_s=makespan(plan)), {}, "")
+
+
+def _next(saga: Saga, cooked: Cooked) -> Proposal:
+    before = accepted(saga)
+    named = dict(zip((row.begins for row in before.plan), before.names, strict=True))
+    known = {**saga.request, **{name: cooked.request[name] for name in ("recipes", "cooks", "warm")}}
+    return _proposal(cooked.model_copy(update={"request": known}), named, f".v{saga.plan.version + 1}")
+
+
+def _proposal(cooked: Cooked, named: Mapping[Any, str], suffix: str) -> Proposal:
+    """`named`: the operations that stand, by what they start; `suffix`: of all others."""
+    seen: Counter[StepKey] = Counter()
+    names: list[str] = []
+    for row in cooked.plan:
+        seen[row.key] += 1
+        part = f".{seen[row.key]}" if seen[row.key] > 1 else ""
+        names.append(named.get(row.begins, f"{row.recipe}.{row.step}{part}{suffix}"))
+    content = cooked.model_copy(update={"names": tuple(names), "dinner": f"dinner{suffix}"}).model_dump(mode="json")
+    return Proposal(content, content_hash(content), cooking_title(content), Cost(0, "USD"), cooked.told)
+
+
+def _infeasible(conflict: Conflict) -> Infeasible:
+    sentences = tuple(wish.sentence for wish in conflict.wishes)
+    return Infeasible(sentences or ("this cannot be cooked",), sentences)
+
+
+def _assignment(instructions: str, meal: Meal, solved: tuple[Proposal, ...], **told: Any) -> Assignment:
+    steps = {name: [described(step, first=0) for step in steps] for name, steps in meal.recipes.items()}
+    told |= {"recipes": steps, "cooks": meal.cooks, "ready at most so many seconds before the end": dict(meal.warm)}
+    facts = tuple(Fact(name.replace("_", " "), said, critical=True) for name, said in told.items())
+    return Assignment(instructions, facts, Proposed, solved)
+
+
+def _fresh(cooked: Cooked, request: Any) -> tuple[Event, ...]:
+    """What has happened since that plan."""
+    known = parse_events(cooked.meal, cooked.request.get("events", ()))
+    return tuple(event for event in parse_events(cooked.meal, request.get("events", ())) if event not in known)
 
 
 def _begins(cooked: Cooked) -> set[tuple[str, int, int]]:
@@ -291,20 +266,15 @@ def _begun(saga: Saga, cooked: Cooked) -> Plan:
     return tuple(row for row in cooked.plan if row.start < latest)
 
 
-def _facts(meal: Meal) -> tuple[Fact, ...]:
-    limits: Json = {"cooks": meal.cooks, "ready at most so many seconds before the end": dict(meal.warm)}
-    steps = {name: [described(step, first=0) for step in steps] for name, steps in meal.recipes.items()}
-    return (Fact("recipes", steps, critical=True), Fact("meal", limits, critical=True))
-
-
-def _before(cooked: Cooked, place: int) -> Iterator[int]:
-    """The rows that one waits for: what it comes after, the last work of a cook, and who had its objects last."""
+def _before(cooked: Cooked) -> Iterator[list[int]]:
+    """For each row, those that it waits for: what it comes after, the last work of a cook, and who had its objects last."""
     meal, rows = cooked.meal, cooked.plan
-    step = meal.steps[rows[place].key]
-    others = [(earlier, meal.steps[row.key]) for earlier, row in enumerate(rows[:place])]
-    needed = {step.key, *((step.recipe, number) for number in step.after)}
-    found = {earlier for earlier, other in others if other.key in needed}
-    worked = [earlier for earlier, other in others if not other.is_autonomous and rows[earlier].end <= rows[place].start]
-    for last in (worked, *([earlier for earlier, other in others if name in other.uses] for name in step.uses)):
-        found.update(last[-1:])
-    yield from sorted(found)
+    for place, row in enumerate(rows):
+        step = meal.steps[row.key]
+        others = [(earlier, meal.steps[row.key]) for earlier, row in enumerate(rows[:place])]
+        needed = {step.key, *((step.recipe, number) for number in step.after)}
+        found = {earlier for earlier, other in others if other.key in needed}
+        worked = [earlier for earlier, other in others if not other.is_autonomous and rows[earlier].end <= row.start]
+        for last in (worked, *([earlier for earlier, other in others if name in other.uses] for name in step.uses)):
+            found.update(last[-1:])
+        yield sorted(found)

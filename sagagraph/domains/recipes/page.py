@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sagagraph.domains.recipes.domain import Cooking, accepted, cooked_of, reported, served
+from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
 from sagagraph.domains.recipes.events import parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.news import event_in, in_words, is_served, offered
-from sagagraph.domains.recipes.request import SHIPPED, parse_meal, shipped
+from sagagraph.domains.recipes.plan import Cooked
+from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock
 from sagagraph.language.forms import form
@@ -54,12 +55,11 @@ class RecipesPage(Page):
         return replace(self.draft_of(request), not_understood=unread)
 
     async def checked(self, request: Any) -> Any:
-        if isinstance(request, list):
-            return parse_meal(request).document()
-        parse_events(parse_meal(request), request.get("events", ()))
-        if isinstance(request.get("dinner"), str):
-            _moment(request["dinner"])
-        return request
+        known = document_of(request)
+        parse_events(parse_meal(known), known.get("events", ()))
+        if isinstance(known.get("dinner"), str):
+            _moment(known["dinner"])
+        return known
 
     def draft_of(self, request: Any) -> Draft:
         wishes = [Wish(f"recipe {name}", "Recipe", name.replace("-", " ")) for name in parse_meal(request).recipes]
@@ -73,10 +73,10 @@ class RecipesPage(Page):
         return await self.read(text or "", rest)
 
     def view(self, plan: Any) -> PlanView:
-        cooked, begin = cooked_of(plan), _beginning(plan)
-        meal = cooked.meal
+        cooked = Cooked.model_validate(plan)
+        begin, meal = _beginning(cooked), cooked.meal
         lines, bars = [], []
-        for row, name in zip(cooked.plan, plan["names"], strict=True):
+        for row, name in zip(cooked.plan, cooked.names, strict=True):
             step = meal.steps[row.key]
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
             lines.append(Line(f"{row.recipe} {row.step} {row.start}", f"{row.recipe}: {step.text}", f"{begins:%H:%M}"))
@@ -92,8 +92,8 @@ class RecipesPage(Page):
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
         if saga.stage is not Stage.RUNNING:
             return ()
-        cooked, since = cooked_of(accepted(saga)), max((each["at"] for each in saga.request.get("events", ())), default=0)
-        told = [Disruption(words, words, reported(saga, event)) for words, event in offered(cooked.meal, cooked.plan, since)]
+        cooked, since = accepted(saga), max((each["at"] for each in saga.request.get("events", ())), default=0)
+        told = [Disruption(words, words, reported(saga, event)) for words, event in offered(cooked, since)]
         return (*told, Disruption("Dinner is served", "Dinner is served", served(saga)))
 
     def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
@@ -101,8 +101,8 @@ class RecipesPage(Page):
             return known
         if is_served(text):
             return Disruption(text, text, served(saga))
-        begin, cooked = _beginning(accepted(saga)), cooked_of(accepted(saga))
-        event = event_in(text, cooked.meal, cooked.plan, (begin.hour * 60 + begin.minute) * 60 + begin.second)
+        begin = _beginning(accepted(saga))
+        event = event_in(text, accepted(saga), (begin.hour * 60 + begin.minute) * 60 + begin.second)
         return None if event is None else Disruption(text, text, reported(saga, event))
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
@@ -114,10 +114,10 @@ class RecipesPage(Page):
         return {**request, **{name: saga.request[name] for name in ("events", "served") if name in saga.request}}
 
 
-def _beginning(plan: Any) -> datetime:
+def _beginning(cooked: Cooked) -> datetime:
     """When cooking begins: so that what was planned at first is on the table at dinner. Without a dinner, at midnight."""
-    dinner = plan["meal"].get("dinner")
-    return _moment(dinner) - timedelta(seconds=plan["planned_s"]) if dinner else _moment("00:00")
+    dinner = cooked.request.get("dinner")
+    return _moment(dinner) - timedelta(seconds=cooked.planned_s) if dinner else _moment("00:00")
 
 
 def _dinner(text: str) -> tuple[str, str]:

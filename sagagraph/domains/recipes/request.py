@@ -169,6 +169,11 @@ def parse_meal(value: object) -> Meal:
     return Meal(recipes, form.cooks, form.warm)
 
 
+def document_of(request: Any) -> dict[str, Any]:
+    """The general form, with all else that a request has."""
+    return {**(request if isinstance(request, Mapping) else {}), **parse_meal(request).document()}
+
+
 def _is_several(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, list) for each in value)
 

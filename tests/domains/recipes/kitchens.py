@@ -10,11 +10,10 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sagagraph.domains.recipes.actions import Kitchen, Piece
-from sagagraph.domains.recipes.domain import Cooking, accepted, cooked_of
-from sagagraph.domains.recipes.plan import Plan
+from sagagraph.domains.recipes.domain import Cooking, accepted
+from sagagraph.domains.recipes.plan import Cooked, Plan
 from sagagraph.domains.recipes.request import shipped
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.errors import UnknownSagaError
@@ -71,14 +70,15 @@ class Dinner:
         engine = Engine(await open_store(store_of(folder)))
         try:
             status = (await engine.status(SAGA)).status.value
-            content = accepted(await engine.load(SAGA))
+            saga = await engine.load(SAGA)
+            cooked = accepted(saga) if saga.plan.accepted else None
         except UnknownSagaError:
-            status, content = "never begun", None
+            status, cooked = "never begun", None
         kitchen = self.kitchen(engine.store)
         pieces, dinners = list((await kitchen.pieces(SAGA)).values()), await kitchen.dinners(SAGA)
         kept, _thrown = await kitchen.ledger(SAGA)
         await engine.close()
-        return Judgement(status, tuple(_faults(status, content, pieces, kept, len(dinners))))
+        return Judgement(status, tuple(_faults(status, cooked, pieces, kept, len(dinners))))
 
     @asynccontextmanager
     async def _opened(self, folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
@@ -95,15 +95,14 @@ class Dinner:
             await engine.close()
 
 
-def _faults(status: str, content: Any, pieces: Iterable[tuple[Piece, bool]], kept: Plan, dinners: int) -> Iterator[str]:
+def _faults(status: str, cooked: Cooked | None, pieces: Iterable[tuple[Piece, bool]], kept: Plan, dinners: int) -> Iterator[str]:
     starts = [(each.recipe, each.step, each.start_s) for each, _is_gone in pieces if not each.goes_on]
     for begin, times in Counter(starts).items():
         if times > 1:
             yield f"{begin} was started {times} times"
     if dinners != (status == "committed"):
         yield f"{status}, and dinner was served {dinners} times"
-    if status in ("running", "committed"):
-        cooked = cooked_of(content)
+    if cooked is not None and status in ("running", "committed"):
         if sorted(kept) != sorted(cooked.plan):
             yield f"{status}, and this is on the stove: {kept}, not {cooked.plan}"
         if not validate_plan(cooked.meal, [list(row) for row in kept]).is_valid:

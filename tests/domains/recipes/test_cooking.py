@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any
 
 import pytest
 
 from sagagraph.domains.recipes.actions import Kitchen, Piece
-from sagagraph.domains.recipes.domain import Cooking, accepted, cooked_of, reported, served
+from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
 from sagagraph.domains.recipes.page import RecipesPage
-from sagagraph.domains.recipes.plan import Row
-from sagagraph.domains.recipes.request import parse_meal, shipped
+from sagagraph.domains.recipes.plan import Cooked, Row
+from sagagraph.domains.recipes.request import pairs_in, parse_meal, shipped
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
@@ -22,6 +23,7 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from tests.domains.recipes.kitchens import BURNT, REQUEST, SAGA, _faults
 from tests.domains.recipes.meals import recipe, step
+from tests.domains.recipes.test_repair import struck
 
 pytestmark = pytest.mark.quick
 
@@ -63,7 +65,7 @@ async def test_what_burns_is_thrown_away_and_made_again_and_the_rest_stands() ->
         assert await kitchen.ledger(SAGA) == (before, ())  # nothing follows from a report
         await graph.decide(SAGA, approved=True, by="Ann", plan_hash=view.plan_hash)
         saga, (kept, thrown) = await engine.load(SAGA), await kitchen.ledger(SAGA)
-        found = cooked_of(accepted(saga))
+        found = accepted(saga)
         assert sorted(kept) == sorted(found.plan)
         begun = {row for row in before if row.start < BURNT["at"]}
         assert found.again == (("Custard", 0), ("Custard", 1))  # the milk would be cold by then
@@ -86,6 +88,25 @@ async def test_what_takes_longer_goes_on_and_is_not_started_again() -> None:
             reported(await engine.load(SAGA), {**BURNT, "at": 30})
 
 
+async def test_whatever_happens_while_a_pair_cooks_its_saga_takes_the_repair() -> None:
+    """Two events after each other in each of several dinners: all that was started once is in the plan, or thrown away."""
+    rng, engine = Random(6), Engine(await open_store("memory:"))
+    kitchen = Kitchen(engine.store)
+    graph = planning_graph(domain=Cooking(kitchen), engine=engine)
+    for number, pair in enumerate(pairs_in(None).values()):
+        await graph.start(f"{SAGA}{number}", {"recipes": pair}, approved_by="Ann")
+        for _ in range(2):
+            saga = await engine.load(f"{SAGA}{number}")
+            event = struck(accepted(saga), rng).model_dump(exclude_defaults=True)
+            if event["at"] >= max((each["at"] for each in saga.request.get("events", ())), default=0):
+                await graph.change(saga.id, reported(saga, event), by="Ann", approved_by="Ann")
+        saga, (kept, thrown) = await engine.load(f"{SAGA}{number}"), await kitchen.ledger(f"{SAGA}{number}")
+        assert saga.stage.value == "running"
+        assert sorted(kept) == sorted(accepted(saga).plan)
+        assert {row.begins for row in accepted(saga).waste} <= {row.begins for row in thrown}
+    await engine.close()
+
+
 async def test_a_dinner_that_no_plan_is_left_for_stays_as_it_was() -> None:
     engine = Engine(await open_store("memory:"))
     kitchen = Kitchen(engine.store)
@@ -103,7 +124,7 @@ async def test_a_dinner_that_no_plan_is_left_for_stays_as_it_was() -> None:
 def test_the_judge_of_the_sweep_sees_what_is_wrong() -> None:
     piece = Piece(step=0, recipe="Custard", duration_s=240, start_s=0)
     row = Row(0, "Custard", 240, 0)
-    content = {"meal": REQUEST, "plan": [list(row)]}
+    content = Cooked(request=REQUEST, plan=(row,))
     assert len(list(_faults("compensated", content, [(piece, False)], (row,), 0))) == 1
     assert len(list(_faults("committed", content, [(piece, False), (piece, True)], (row,), 0))) == 3
     assert len(list(_faults("running", content, [(piece, False)], (), 1))) == 3
@@ -125,9 +146,9 @@ async def test_each_start_waits_for_what_it_comes_after_and_for_a_cook() -> None
     assert "Flatbread.0" in specs["Flatbread.5"].depends_on  # the same oven
     for spec in specs.values():
         if spec.id == "dinner":
-            assert set(spec.depends_on) == set(specs) - {"dinner"}
+            assert set(spec.depends_on) == set(specs) - {"dinner", "kitchen"}
             assert spec.open_end
-        else:
+        elif spec.depends_on not in ((), ("kitchen",)):
             assert all(specs[other].inputs["start_s"] <= spec.inputs["start_s"] for other in spec.depends_on)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from sagagraph.domains.recipes.events import Event, parse_events
-from sagagraph.domains.recipes.plan import Plan, Row, makespan
+from sagagraph.domains.recipes.plan import Cooked, Plan, Row, makespan
+from sagagraph.domains.recipes.plan import planned as as_planned
 from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
-from sagagraph.domains.recipes.planning.repair import Cooked, repair
+from sagagraph.domains.recipes.planning.repair import repair
 from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.past import Past
 from sagagraph.domains.recipes.rules.validator import validate_plan
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.quick
 
 def planned(meal: Meal) -> Cooked:
     found = plan_meal(Situation(meal), Budget.of(20))
-    return Cooked(meal, found.plan, found.lower_bound)
+    return as_planned(meal, found.plan, found.lower_bound)
 
 
 def mended(cooked: Cooked, event: Event, *, keeps: bool = True) -> Cooked:
@@ -113,7 +114,7 @@ BUTTER = [
 def test_who_comes_back_too_late_melts_the_butter_again() -> None:
     meal = meal_of(BUTTER)
     old: Plan = (Row(0, "Sauce", 60, 0), Row(0, "Salad", 60, 0), Row(1, "Sauce", 120, 60), Row(0, "Salad", 240, 180))
-    found = mended(Cooked(meal, old), Event(event="away", at=30, until=630))
+    found = mended(as_planned(meal, old), Event(event="away", at=30, until=630))
     assert (found.waste, found.again) == ((Row(0, "Sauce", 30, 0),), (("Sauce", 0),))
     assert found.passed == ("Sauce step 1 must start within 2 min of the end of Sauce step 0",)
     assert Row(0, "Salad", 30, 0) in found.plan  # what was laid down is not done again
@@ -123,7 +124,7 @@ def test_a_dish_that_would_be_cold_at_dinner_is_made_again() -> None:
     document = [recipe("Rice", step("5 min", kind="a")), recipe("Tea", step("3 min", kind="a"))]
     old: Plan = (Row(0, "Rice", 300, 0), Row(0, "Tea", 180, 0))
     meal = parse_meal({"recipes": document, "warm": {"Rice": "1 min"}})
-    found = mended(Cooked(meal, old), Event(event="longer", at=100, recipe="Tea", step=0, duration_s=900))
+    found = mended(as_planned(meal, old), Event(event="longer", at=100, recipe="Tea", step=0, duration_s=900))
     assert (found.again, found.waste) == ((("Rice", 0),), (Row(0, "Rice", 100, 0),))
     assert found.passed == ("Rice must be ready within 1 min of the end of the meal, to be warm",)
 
@@ -131,7 +132,7 @@ def test_a_dish_that_would_be_cold_at_dinner_is_made_again() -> None:
 def test_a_delay_that_fits_changes_nothing_that_is_done() -> None:
     meal = meal_of(BUTTER)
     old: Plan = (Row(0, "Sauce", 60, 0), Row(0, "Salad", 60, 0), Row(1, "Sauce", 120, 60), Row(0, "Salad", 240, 180))
-    found = mended(Cooked(meal, old), Event(event="longer", at=30, recipe="Sauce", step=0, duration_s=90))
+    found = mended(as_planned(meal, old), Event(event="longer", at=30, recipe="Sauce", step=0, duration_s=90))
     assert (found.waste, found.again, found.passed) == ((), (), ())
 
 

@@ -6,11 +6,10 @@ with all that went into it. What only sets the state of an object, such as heati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.recipes.events import Event, as_known, cut
-from sagagraph.domains.recipes.plan import Plan, Row
+from sagagraph.domains.recipes.plan import Cooked, Plan, Row
 from sagagraph.domains.recipes.planning.model import Planned, calmest
 from sagagraph.domains.recipes.planning.planner import Conflict, Situation, makespan_bound, plan_or_explain
 from sagagraph.domains.recipes.request import VOLUME, Property
@@ -25,28 +24,6 @@ _SLACK: Final = 0.02
 """A repair may end later than the best plan by so much of it, if fewer starts move."""
 _NEAR_S: Final = 1.0
 _CALM_S: Final = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Cooked:
-    """A meal as far as it is known, and its plan. Before anything has happened: the meal, the plan and the bound."""
-
-    meal: Meal
-    """With the durations that are known now."""
-    plan: Plan
-    """What was done and counts, and what is still to do."""
-    lower_bound: int = 0
-    waste: Plan = ()
-    """What was done, or broken off, in vain."""
-    again: tuple[StepKey, ...] = ()
-    """The steps that are made again."""
-    passed: tuple[str, ...] = ()
-    """Limits that could no longer be kept, in words."""
-
-    @property
-    def told(self) -> tuple[str, ...]:
-        again = (f"is made again: {self.meal.steps[key]}: {self.meal.steps[key].text}" for key in self.again)
-        return (*(f"can no longer be kept: {sentence}" for sentence in self.passed), *again)
 
 
 def repair(cooked: Cooked, events: Iterable[Event], budget: Budget, *, keeps: bool = True) -> Cooked | Conflict:
@@ -77,7 +54,8 @@ def _after(old: Cooked, event: Event, budget: Budget, *, keeps: bool) -> Cooked 
         if not isinstance(found, Conflict):
             waste = (*old.waste, *(cut(row, event.at) for row in begun if row.key in lost))
             again, told = tuple(sorted({*old.again, *lost})), (*old.passed, *passed)
-            return Cooked(meal, found.plan, found.lower_bound, waste, again, told)
+            known = {"request": {**old.request, **meal.document()}, "plan": found.plan, "lower_bound": found.lower_bound}
+            return old.model_copy(update={**known, "waste": waste, "again": again, "passed": told})
         limits = [(wish, meal.recipes[wish.recipe][int(wish.about or 0)]) for wish in found.wishes if wish.kind == "within"]
         limits += [(wish, meal.recipes[wish.recipe][-1]) for wish in found.wishes if wish.kind == "warm"]
         gone = [(wish.sentence, step) for wish, step in limits if situation.left(step) < step.duration]
