@@ -14,7 +14,7 @@ from sagagraph.cli import render
 from sagagraph.domains.recipes.events import parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan, planned
-from sagagraph.domains.recipes.request import FIELD, Meal, meal_in, pairs_in, parse_meal
+from sagagraph.domains.recipes.request import FIELD, Meal, in_words_of, meal_in, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import described
 from sagagraph.errors import InvalidInputError
@@ -64,7 +64,9 @@ def begin_command(
     """Plan a meal and, after approval, cook it."""
     from sagagraph.cli import beginning
 
-    o.end(beginning.begin(o.Options(store=store, as_json=as_json), "recipes", None, file, saga_id, approved=yes))
+    text = None if file.exists() else in_words_of(file.name)
+    given = file if text is None else None
+    o.end(beginning.begin(o.Options(store=store, as_json=as_json), "recipes", text, given, saga_id, approved=yes))
 
 
 @recipes.command("serve")

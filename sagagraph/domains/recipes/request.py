@@ -224,5 +224,11 @@ def meal_in(path: Path, pair: str = "") -> Meal:
     return parse_meal(pairs[pair])
 
 
+def in_words_of(pair: str) -> str | None:
+    """A sentence that asks for that pair; None where its recipes are not all shipped."""
+    names = pair.split("_")
+    return " and ".join(names).replace("-", " ") if all(name in SHIPPED for name in names) else None
+
+
 def shipped(name: str) -> Any:
     return json.loads(files("sagagraph.domains.recipes").joinpath("shipped", f"{name}.json").read_text(encoding="utf-8"))

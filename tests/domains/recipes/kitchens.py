@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
 from sagagraph.domains.recipes.actions import Kitchen, Piece
 from sagagraph.domains.recipes.domain import Cooking, accepted
@@ -28,7 +29,7 @@ SAGA = "dinner"
 REQUEST = {"recipes": [shipped("Custard")]}
 
 
-BURNT = {"event": "burnt", "at": 300, "recipe": "Custard", "step": 0}
+BURNT: Final[dict[str, Any]] = {"event": "burnt", "at": 300, "recipe": "Custard", "step": 0}
 """What is on the stove after five minutes."""
 
 
