@@ -39,14 +39,14 @@ _SECONDS: Final = 20.0
 _KITCHEN: Final = "kitchen"
 """The operation that all others come after."""
 _INSTRUCTIONS: Final = (
-    "Cook the meal in the data, complete as early as possible: say when each step starts, in seconds from the beginning. A row of "
-    "the plan is a step, or a piece of one that may be interrupted. A cook does one thing at a time. What goes on alone needs "
-    "nobody, but is started by a cook with free hands: not in the middle of another step. One step at a time has an object; an "
-    "oven is heated before it is used at that heat. A step starts when all that it comes after has ended, and soon enough after "
-    "what it must follow. Every step is done once, in exactly its time."
+    "Cook the meal in the data, complete as early as possible: say when each step starts, in seconds from the beginning. A "
+    "row of the plan is a step, or a piece of one that may be interrupted. A cook does one thing at a time. What goes on "
+    "alone needs nobody, but is started by a cook with free hands: not in the middle of another step. One step at a time "
+    "has an object; an oven is heated before it is used at that heat. A step starts when all that it comes after has ended, "
+    "and soon enough after what it must follow. Every step is done once, in exactly its time."
 )
 _REPAIR: Final = (
-    " Something has happened. What began before it stands, and is listed; leave it out of your plan. Plan only what is left, from "
+    " Something has happened. What began before it stands, and is listed; leave it out of your plan. Plan what is left, from "
     "that moment on, and change as few starts as you can."
 )
 

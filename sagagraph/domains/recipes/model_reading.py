@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 _MOST_TOKENS: Final = 8_192
 _INSTRUCTIONS: Final = (
-    "The data is what somebody wrote about dishes that are cooked together. List each dish with the name it has there, and its "
-    "steps in order, numbered from 1. For each step: `words`, the exact words of the text that tell it, in one passage; `minutes`, "
-    "how long it takes by those words; `alone`, the words that say that it goes on beside other work (it bakes, simmers, cools, "
-    "heats up), empty if somebody must be at it; `divisible`, the words for work that can be laid down and taken up again, such as "
-    "chopping, empty if it is done in one go, heats something or is over quickly; `after`, each earlier step of the dish whose "
-    "result it needs, with the words that say so (an oven is heated before something bakes in it); `needs`, the oven, the stove or "
-    "the microwave, with the words that say so. Add nothing that was not written."
+    "The data is what somebody wrote about dishes that are cooked together. List each dish with the name it has there, and "
+    "its steps in order, numbered from 1. For each step: `words`, the exact words of the text that tell it, in one passage; "
+    "`minutes`, how long it takes by those words; `alone`, the words that say that it goes on beside other work (it bakes, "
+    "simmers, cools, heats up), empty if somebody must be at it; `divisible`, the words for work that can be laid down and "
+    "taken up again, such as chopping, empty if it is done in one go, heats something or is over quickly; `after`, each "
+    "earlier step of the dish whose result it needs, with the words that say so (an oven is heated before something bakes "
+    "in it); `needs`, the oven, the stove or the microwave, with the words that say so. Add nothing that was not written."
 )
 
 
