@@ -29,7 +29,9 @@ Row = TypeVar("Row")
 ROOM_BYTES = 3000
 """For the rows of a window: the rest of a slice is for what all its rows are judged by."""
 SCOPED: Final = 2
-"""The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything."""
+"""The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything. It rises with
+the version of any of its validators.
+"""
 _REMEMBERED: Final = 50_000
 _WRITER: Final = msgspec.json.Encoder(order="sorted")
 _FEW: Final = 50
@@ -99,6 +101,7 @@ def each_row(
     row: type[Row],
     rows: Callable[[Case], Iterable[Row]],
     check: Callable[[Row], Iterable[Violation]],
+    version: int = 1,
 ) -> Concern[Case, Any]:
     """Return the concern that judges each row by itself, in windows, which are named by their first and last rows."""
     view: Any = msgspec.defstruct("RowsView", [("rows", tuple[row, ...])], frozen=True)  # type: ignore[valid-type]  # a value
@@ -106,7 +109,7 @@ def each_row(
     def scopes(case: Case) -> Iterator[tuple[str, Any]]:
         return ((f"{window[0]} to {window[-1]}", view(tuple(window))) for window in windows(rows(case)))
 
-    return Concern(name, kind, view, scopes, lambda shown: (fault for each in shown.rows for fault in check(each)))
+    return Concern(name, kind, view, scopes, lambda shown: (fault for each in shown.rows for fault in check(each)), version)
 
 
 @dataclass(slots=True)
@@ -204,7 +207,7 @@ def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
     each_named = tuple(each.model_copy(update={"artifact_hash": hashed}) for each in verdict.certificates)
     whole = Certificate(
         validator=by,
-        version=SCOPED,
+        version=max((SCOPED, *(each.version for each in each_named))),
         artifact_hash=hashed,
         slice_hash=content_hash([[each.validator, each.version, each.scope, each.slice_hash] for each in each_named]),
         slice_tokens=max((each.slice_tokens for each in each_named), default=0),

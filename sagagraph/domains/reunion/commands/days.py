@@ -185,15 +185,15 @@ def _where_json(found: list[Whereabouts]) -> dict[str, list[dict[str, Any]]]:
     """`place` is null on the way, and where the plan contradicts itself (`places` has the candidates)."""
 
     def told(each: Whereabouts) -> dict[str, Any]:
-        leg = each.leg
+        way = each.journey
         return {
             "name": each.name,
             "place": each.places[0] if len(each.places) == 1 else None,
             "places": each.places,
-            "between": leg and [leg.from_, leg.to],
-            "elapsed": leg and leg.elapsed,
-            "minutes": leg and leg.minutes,
-            "vehicle": leg and leg.vehicle,
+            "between": way and [way.from_, way.to],
+            "elapsed": way and each.elapsed,
+            "minutes": way and way.end - way.start,
+            "vehicle": way and way.vehicle,
             "tasks": each.tasks,
             "available": each.is_available,
         }

@@ -146,10 +146,11 @@ class Answers:
             if isinstance(act, Work) and act.task in names:
                 yield from self._told([act])
                 task = self._case.world.tasks[act.task]
-                place, may_be_at = act.place or task.place, self._case.simulation.may_be_at
+                place = act.place or task.place
                 if task.attention is Attention.WATCHED and place is not None:
                     times = [at for at in self._case.changes if act.start <= at < act.end]
-                    there = [name for name in self._case.world.people if any(may_be_at(name, place, at) for at in times)]
+                    people = self._case.simulation.people.items()
+                    there = [name for name, course in people if any(course.may_be_at(place, at) for at in times)]
                     yield f"  Somebody is there all that time, in turn or together: {', '.join(there)}."
 
     def _parts(self, people: Iterable[str]) -> Iterator[str]:

@@ -162,7 +162,7 @@ def _is_watched(world: Circumstances, act: Act) -> bool:
 
 def _needed(world: Circumstances, act: Act) -> int:
     if isinstance(act, Journey):
-        return world.needed(act) or 0
+        return world.way(act).needed() or 0
     return whole_minutes(world.tasks[act.task].minutes) if act.task in world.tasks else 0
 
 
