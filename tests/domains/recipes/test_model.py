@@ -12,6 +12,7 @@ from sagagraph.domains.recipes.model_reading import read_by_model, read_recipes
 from sagagraph.domains.recipes.text import read_meal
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.graph.planning_graph import planning_graph
+from sagagraph.planning.models.limits import Limits
 from sagagraph.planning.models.llm import init_model
 from sagagraph.saga.core.events import ModelAsked
 from sagagraph.saga.core.state import Saga
@@ -128,8 +129,8 @@ async def planned(*script: Say, provider: str = "openai", event: Json | None = N
     """The saga, what came of each question, and what the model was asked at last."""
     engine = Engine(await open_store("memory:"))
     with ModelServer(script) as server:
-        model = init_model(f"{provider}:m", environment=server.environment())
-        graph = planning_graph(domain=Cooking(Kitchen(engine.store)), engine=engine, model=model)
+        model = init_model(f"{provider}:m", time_limit_s=120, environment=server.environment())
+        graph = planning_graph(domain=Cooking(Kitchen(engine.store)), engine=engine, model=model, limits=Limits(seconds=120))
         await graph.start(SAGA, REQUEST, approved_by="Ann")
         if event is not None:
             await graph.change(SAGA, reported(await engine.load(SAGA), event), by="Ann", approved_by="Ann")
