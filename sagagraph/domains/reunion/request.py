@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -282,6 +282,19 @@ class ReunionProblem(BaseModel):
     def goals_of(self, person: Person) -> tuple[PersonGoal, ...]:
         """Return their own goals, and those of several that they belong to."""
         return (*person.goals, *(goal for goal in self.goals if goal.people == "all" or person.name in goal.people))
+
+
+Change = Callable[[ReunionProblem], ReunionProblem]
+
+
+def with_row(kind: str, name: str, **update: Any) -> Change:
+    """Return what changes one of the `people`, `tasks` or `vehicles`."""
+
+    def change(problem: ReunionProblem) -> ReunionProblem:
+        rows = (each.model_copy(update=update) if each.name == name else each for each in getattr(problem, kind))
+        return problem.model_copy(update={kind: tuple(rows)})
+
+    return change
 
 
 _NAMES: Final = {

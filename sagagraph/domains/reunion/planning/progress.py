@@ -20,7 +20,7 @@ from sagagraph.domains.reunion.planning.model.situation import (
     roads_of,
     situation_of,
 )
-from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem, with_row
 from sagagraph.domains.reunion.times import whole_minutes
 
 Numbered = Mapping[int, Act]
@@ -102,8 +102,7 @@ def amended(problem: ReunionProblem, events: tuple[Event, ...]) -> ReunionProble
             case Added(person=person):
                 problem = problem.model_copy(update={"people": (*problem.people, person)})
             case Delayed(person=name, from_=since):
-                people = (each.model_copy(update={"from_": since}) if each.name == name else each for each in problem.people)
-                problem = problem.model_copy(update={"people": tuple(people)})
+                problem = with_row("people", name, from_=since)(problem)
             case Cancelled(person=name):
                 left = (tuple(each for each in names if each != name) for names in problem.apart)
                 goals = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan, Work
-from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Attention, Objective, ReunionProblem
+from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Attention, Objective, ReunionProblem, with_row
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import whole_minutes
@@ -36,9 +36,7 @@ def disturbances(problem: ReunionProblem) -> Iterator[Disturbance]:
         if person.from_ is None:
             yield Disturbance(words, problem, person.name)
         else:
-            late = person.model_copy(update={"from_": person.from_ + LATE_MINUTES})
-            people = tuple(late if each is person else each for each in problem.people)
-            yield Disturbance(words, problem.model_copy(update={"people": people}))
+            yield Disturbance(words, with_row("people", person.name, from_=person.from_ + LATE_MINUTES)(problem))
     roads = {frozenset((each.here, each.there)): each for each in problem.travel_minutes if each.here != each.there}
     for ends, road in roads.items():
         slow = (
