@@ -49,6 +49,9 @@ AS_PEOPLE_PLAN: Final = (
 """What is optimised where people tell a reunion and say nothing of it; a file that says nothing has driving minutes alone."""
 MOST_WITH_SLACK: Final = 10
 """People; with more of them robustness is not looked for: every delay of each of them would take too long."""
+LATE_MINUTES: Final = 30
+SLOW_ROAD: Final = 1.5
+"""Times as long: the disturbances that `ROBUSTNESS` counts."""
 
 
 class Road(BaseModel):
@@ -185,6 +188,10 @@ class Task(BaseModel):
     food: bool = False
     """What it makes is eaten when the last goal at its place is due."""
 
+    @property
+    def is_watched(self) -> bool:
+        return self.attention is Attention.WATCHED
+
 
 class ReunionProblem(BaseModel):
     """A logistics problem. Every name is defined in it once; its times are all of one kind, with a date or without."""
@@ -278,6 +285,19 @@ class ReunionProblem(BaseModel):
     def moments(self) -> list[int]:
         """What is stated of when something begins, opens, closes or is due."""
         return [moment for field, moment in moments_in(self) if not field.endswith("not_before")]
+
+    @property
+    def every_goal(self) -> tuple[PersonGoal, ...]:
+        return (*self.goals, *(goal for person in self.people for goal in person.goals))
+
+    @property
+    def minutes(self) -> dict[tuple[str, str], float]:
+        """Of every direct way; if it is listed twice, as the last row has it."""
+        return {way: road.amount for road in self.travel_minutes for way in road.ways}
+
+    @property
+    def kilometres(self) -> dict[tuple[str, str], float]:
+        return {way: road.amount for road in self.distance_km for way in road.ways}
 
     def goals_of(self, person: Person) -> tuple[PersonGoal, ...]:
         """Return their own goals, and those of several that they belong to."""

@@ -68,7 +68,7 @@ def _rental(problem: ReunionProblem) -> Iterator[Suggestion]:
 
 def _oven(problem: ReunionProblem) -> Iterator[Suggestion]:
     for task in problem.tasks:
-        if task.attention is Attention.ACTIVE and task.minutes >= _A_WHILE_MINUTES and _OVEN.search(task.name):
+        if not task.is_watched and task.minutes >= _A_WHILE_MINUTES and _OVEN.search(task.name):
             sentence = f"{task.name}: nobody has to do nothing else, but somebody has to be there all the time"
             yield Suggestion(f"watch:{task.name}", sentence, with_row("tasks", task.name, attention=Attention.WATCHED))
 

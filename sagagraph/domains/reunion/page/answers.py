@@ -12,7 +12,6 @@ from sagagraph.domains.reunion.parsing import parse_plan
 from sagagraph.domains.reunion.parts import in_words as act_in_words
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.measure import waits
-from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.simulation import in_words, whereabouts
@@ -147,7 +146,7 @@ class Answers:
                 yield from self._told([act])
                 task = self._case.world.tasks[act.task]
                 place = act.place or task.place
-                if task.attention is Attention.WATCHED and place is not None:
+                if task.is_watched and place is not None:
                     times = [at for at in self._case.changes if act.start <= at < act.end]
                     people = self._case.simulation.people.items()
                     there = [name for name, course in people if any(course.may_be_at(place, at) for at in times)]

@@ -10,7 +10,7 @@ from typing import Final
 import networkx as nx
 
 from sagagraph.domains.reunion.plan import Act, Journey
-from sagagraph.domains.reunion.planning.model.situation import drivers_of, is_watched, roads_of
+from sagagraph.domains.reunion.planning.model.situation import drivers_of, roads_of
 from sagagraph.domains.reunion.request import Person, ReunionProblem, Task
 from sagagraph.domains.reunion.times import whole_minutes
 
@@ -46,8 +46,7 @@ def excerpt(problem: ReunionProblem, team: Team, before: Iterable[Act] = ()) -> 
         }
     )
     places = {end for each in before if isinstance(each, Journey) for end in (each.from_, each.to)}
-    places |= {*(goal.place for goal in own.goals), *(each.place for each in own.people), *(car.place for car in own.vehicles)}
-    places |= {goal.place for person in own.people for goal in person.goals}
+    places |= {goal.place for goal in own.every_goal} | {each.place for each in own.people} | {car.place for car in own.vehicles}
     places |= {task.place for task in own.tasks if task.place is not None}
     roads = {(here, there) for here, there, _, _ in roads_of(own)}
     if not roads.issuperset(permutations(places, 2)):
@@ -101,7 +100,7 @@ def _bonds_of(problem: ReunionProblem, actions: tuple[Act, ...]) -> Iterator[tup
     """Who watches belongs to what is watched: one who stays for all of it, or else whoever is there for a while. Who must not
     wait alone belongs to all whom they may meet where they wait."""
     journeys = [each for each in actions if isinstance(each, Journey)]
-    watched = {task.name: task for task in problem.tasks if is_watched(task)}
+    watched = {task.name: task for task in problem.tasks if task.is_watched}
     for action in actions:
         what = ("vehicle", action.vehicle) if isinstance(action, Journey) else ("task", action.task)
         yield from ((what, ("person", name)) for name in action.people)
