@@ -7,7 +7,7 @@ from ortools.sat.python import cp_model
 from sagagraph.domains.reunion.planning.model.presence import Engagement, Presence
 from sagagraph.domains.reunion.planning.model.reach import METRES
 from sagagraph.domains.reunion.planning.model.robustness import Robustness
-from sagagraph.domains.reunion.planning.model.sequence import Sequence, total
+from sagagraph.domains.reunion.planning.model.sequence import Sequence, either, total
 from sagagraph.domains.reunion.request import LONG_WAIT, Objective, PersonGoal
 
 Bool = cp_model.IntVar
@@ -53,13 +53,8 @@ class Aims:
         """Of journeys that are stated to take longer, which some of those that are kept are."""
         if not self._sequence.longer:
             return total([])
-        terms: list[Expression] = []
-        for slack, is_journey in zip(self._sequence.steps.slack, self._sequence.steps.is_journey, strict=True):
-            on_the_way = self._model.new_int_var(0, self._sequence.longer, "")
-            self._model.add(on_the_way == slack).only_enforce_if(is_journey)
-            self._model.add(on_the_way == 0).only_enforce_if(~is_journey)
-            terms.append(on_the_way)
-        return total(terms)
+        steps, longer = self._sequence.steps, self._sequence.longer
+        return total([either(self._model, *each, 0, longer) for each in zip(steps.is_journey, steps.slack, strict=True)])
 
     def _spread_of_work(self) -> Expression:
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
@@ -68,15 +63,9 @@ class Aims:
         for person, each in enumerate(here.travellers):
             terms: list[Expression] = [total([]) + each.worked]
             for k in range(self._sequence.count):
-                minutes = model.new_int_var(0, most, "")
-                model.add(minutes == steps.end[k] - steps.start[k]).only_enforce_if(steps.rides[k][person])
-                model.add(minutes == 0).only_enforce_if(~steps.rides[k][person])
-                terms.append(minutes)
+                terms.append(either(model, steps.rides[k][person], steps.end[k] - steps.start[k], 0, most))
             for task, parts in enumerate(self._sequence.takes_part):
-                minutes = model.new_int_var(0, most, "")
-                model.add(minutes == self._sequence.task_lasts[task]).only_enforce_if(parts[person])
-                model.add(minutes == 0).only_enforce_if(~parts[person])
-                terms.append(minutes)
+                terms.append(either(model, parts[person], self._sequence.task_lasts[task], 0, most))
             acts = model.new_bool_var("")
             part_in = [steps.rides[k][person] for k in range(self._sequence.count)]
             part_in += [parts[person] for parts in self._sequence.takes_part]

@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.sequence import Sequence
+from sagagraph.domains.reunion.planning.model.sequence import Sequence, either
 from sagagraph.domains.reunion.planning.model.situation import Company, Watch
 from sagagraph.domains.reunion.request import PersonGoal
 
@@ -68,11 +68,8 @@ class Presence:
             here, steps, model = self._sequence.situation, self._sequence.steps, self._model
             self._arrivals = [[model.new_constant(each.arrives) for each in here.travellers]]
             for k in range(self._sequence.count):
-                last = len(self._arrivals) - 1
-                row = [model.new_int_var(0, max(here.ends, each.arrives), "") for each in here.travellers]
-                for person, moment in enumerate(row):
-                    model.add(moment == steps.end[k]).only_enforce_if(steps.rides[k][person])
-                    model.add(moment == self._arrivals[last][person]).only_enforce_if(~steps.rides[k][person])
+                people = zip(here.travellers, steps.rides[k], self._arrivals[-1], strict=True)
+                row = [either(model, rides, steps.end[k], last, max(here.ends, who.arrives)) for who, rides, last in people]
                 self._arrivals.append(row)
         return self._arrivals
 
@@ -263,10 +260,7 @@ class Engagement:
         free = here.travellers[self._person].free
         busy = [model.new_constant(free)]
         for k, acts in enumerate(self.acts):
-            until = model.new_int_var(0, max(here.ends, free), "")
-            model.add(until == steps.end[k]).only_enforce_if(acts)
-            model.add(until == busy[k]).only_enforce_if(~acts)
-            busy.append(until)
+            busy.append(either(model, acts, steps.end[k], busy[k], max(here.ends, free)))
         return busy
 
 

@@ -24,6 +24,16 @@ def total(terms: Iterable[cp_model.LinearExprT]) -> cp_model.LinearExpr:
     return cp_model.LinearExpr.sum(list(terms)) + 0
 
 
+def either(
+    model: cp_model.CpModel, condition: Bool, then: cp_model.LinearExprT, otherwise: cp_model.LinearExprT, most: int
+) -> Int:
+    """Return `then` where the condition holds, and `otherwise` where it does not: from 0 to `most`."""
+    chosen = model.new_int_var(0, most, "")
+    model.add(chosen == then).only_enforce_if(condition)
+    model.add(chosen == otherwise).only_enforce_if(~condition)
+    return chosen
+
+
 class Steps:
     """The variables; the first index is the step, from 0."""
 
