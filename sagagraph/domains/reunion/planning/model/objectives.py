@@ -63,9 +63,9 @@ class Aims:
         for person, each in enumerate(here.travellers):
             terms: list[Expression] = [total([]) + each.worked]
             for k in range(self._sequence.count):
-                terms.append(either(model, steps.rides[k][person], steps.end[k] - steps.start[k], 0, most))
+                terms += [either(model, steps.rides[k][person], steps.end[k] - steps.start[k], 0, most)]
             for task, parts in enumerate(self._sequence.takes_part):
-                terms.append(either(model, parts[person], self._sequence.task_lasts[task], 0, most))
+                terms += [either(model, parts[person], self._sequence.task_lasts[task], 0, most)]
             acts = model.new_bool_var("")
             part_in = [steps.rides[k][person] for k in range(self._sequence.count)]
             part_in += [parts[person] for parts in self._sequence.takes_part]
