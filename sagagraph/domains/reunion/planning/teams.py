@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise, permutations
+from operator import or_
 from typing import Final
 
 import networkx as nx
@@ -31,6 +33,10 @@ class Team:
     def takes_part_in(self, action: Act) -> bool:
         is_theirs = action.vehicle in self.vehicles if isinstance(action, Journey) else action.task in self.tasks
         return is_theirs or not self.people.isdisjoint(action.people)
+
+
+def joined(teams: Iterable[Team]) -> Team:
+    return reduce(or_, teams, Team())
 
 
 def excerpt(problem: ReunionProblem, team: Team, before: Iterable[Act] = ()) -> ReunionProblem:
@@ -140,10 +146,7 @@ def allot(problem: ReunionProblem) -> tuple[Team, ...]:
     cars = {each.name: each for each in problem.vehicles}
     tours = [_Tour(team, cars[next(name for name in cars if name in team.vehicles)].place) for team in teams if team.vehicles]
     if not tours:
-        everybody = Team()
-        for team in teams:
-            everybody |= team
-        return (everybody,)
+        return (joined(teams),)
     home = _at_home(problem, teams)
     waiting = [team for team in teams if not team.vehicles and not (team.people | team.tasks) <= (home.people | home.tasks)]
     room = [max(cars[name].seats - (cars[name].drivers is not None) for name in tour.team.vehicles) for tour in tours]
@@ -166,11 +169,8 @@ def _at_home(problem: ReunionProblem, teams: tuple[Team, ...]) -> Team:
         able = [each for each in stay if each.place == task.place and (task.who is None or each.name in task.who)]
         return task.place is None or len(able) >= task.people
 
-    home = Team()
-    for team in teams:
-        people = [each for each in problem.people if each.name in team.people]
-        if people and not team.vehicles and all(map(may_stay, people)):
-            home |= team
+    leaving = {each.name for each in problem.people if not may_stay(each)}
+    home = joined(team for team in teams if team.people and not team.vehicles and leaving.isdisjoint(team.people))
     stay = [each for each in problem.people if each.name in home.people]
     for team in teams:
         if not team.vehicles and not team.people and all(can_be_done(task) for task in problem.tasks if task.name in team.tasks):

@@ -17,8 +17,7 @@ from sagagraph.domains.reunion.rules.references import NAMES
 from sagagraph.domains.reunion.rules.tasks import TASKS
 from sagagraph.domains.reunion.rules.whole import MISSING, PAST, UNREAD
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.concern import Concern, Remembered, certified, judge_scopes
-from sagagraph.validators.rulebook import history_end
+from sagagraph.validators.concern import Concern, Remembered, certified, history_end, judge_scopes
 from sagagraph.validators.verdict import Verdict, Violation
 
 CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
