@@ -17,10 +17,13 @@ from sagagraph.language.numbers import Number
 from sagagraph.language.tagging import tagged
 from sagagraph.planning.page import Bar, Draft, Line, Page, PlanView, Wish
 
-_AT: Final = form(r"\b(?:at |for )?{time}|\bat {n}")
+_AT: Final = form(r"\b(?:at |for )?{time}|\b(?:at|by) {n}")
+_EARLIEST_DINNER: Final = 10
+"""Hours before it are meant in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
 _FILLING: Final = re.compile(
-    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for)\b", re.IGNORECASE
+    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|instead|by|be|ready|make|it|at|time|to)\b",
+    re.IGNORECASE,
 )
 
 
@@ -35,7 +38,7 @@ class RecipesPage(Page):
         before = dict(known or {})
         recipes = {each["recipe"]: each for each in before.get("recipes", ())}
         for name in SHIPPED:
-            text, said = re.subn(rf"(?i)\b{name.replace('-', '[ -]')}\b", "", text)
+            text, said = re.subn(rf"(?i)\b({name.replace('-', '[ -]')}|{name.rpartition('-')[2]})s?\b", "", text)
             recipes |= {name: shipped(name)} if said and name not in recipes else {}
         dinner, left = _dinner(text)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
@@ -87,7 +90,7 @@ def _dinner(text: str) -> tuple[str, str]:
     number = found[-1].get("n", Number)
     hour = int(number.value or 0) if number else 0
     clock = found[-1].get("time", Clock) or Clock(hour, is_exact=False)
-    evening = 12 if not clock.is_exact and clock.hour < 12 else 0
+    evening = 12 if clock.hour < _EARLIEST_DINNER else 0
     return f"{(clock.hour + evening) % 24:02}:{clock.minute:02}", left
 
 

@@ -18,7 +18,10 @@ from sagagraph.saga.engine.views.view import reasons_of
 from sagagraph.ui.chat.narration import in_names, left_over
 from sagagraph.ui.differences import price_change, told
 
-IDENTITY: Final = "I am SagaGraph, a program that plans, books and repairs. I am no person."
+IDENTITY: Final = (
+    "I am SagaGraph, a program that plans, books and repairs. I am no person. Where “Practice world” stands above, nothing is "
+    "really bought."
+)
 _HELP: Final = (
     "I make a plan from what you say, change it as you like (“one more night in Paris”, “undo that”), try things out "
     "(“what if we "
@@ -29,8 +32,13 @@ _UNKNOWN: Final = "I know nothing about that: only what is in the plan, its pric
 _OPEN: Final = "Nothing is booked"
 _FIRST: Final = re.compile(r"\b(?:leave|leaving|start|begin|depart|outbound|there|first)\b", re.IGNORECASE)
 _LAST: Final = re.compile(r"\b(?:back|home|return\w*|end|last)\b", re.IGNORECASE)
-_STAYS: Final = re.compile(r"\b(?:hotels?|stay\w*|check|rooms?|nights?|stars?|sleep\w*)\b", re.IGNORECASE)
-_WAYS: Final = re.compile(r"\b(?:flights?|fly\w*|trains?|airline|plane|direct|get from|travel)\b", re.IGNORECASE)
+_MORE: Final = re.compile(r"\b(?:more|less|extra|cheaper|dearer|difference)\b", re.IGNORECASE)
+_KINDS: Final = {
+    "hotel": re.compile(r"\b(?:hotels?|stay\w*|check|rooms?|nights?|stars?|sleep\w*)\b", re.IGNORECASE),
+    "flight": re.compile(r"\b(?:flights?|fly\w*|airlines?|planes?|direct|travel)\b", re.IGNORECASE),
+    "train": re.compile(r"\b(?:trains?|railways?|rides?|travel)\b", re.IGNORECASE),
+}
+"""What parts of a trip are asked about with."""
 _HOW_MANY: Final = re.compile(
     r"\b(?:how many (?:people|persons|of us|travell?ers|guests|rooms?|adults|kids|children|beds)|(?:\d|one|two|three|own"
     r"|same) rooms?"
@@ -74,12 +82,14 @@ class Facts:
         """The lines that a question is about, by the words that it shares with them; all where it names none."""
         said = set(re.findall(r"\w{3,}", asked.casefold())) - _COMMON
         scored = [(len(said & set(re.findall(r"\w{3,}", f"{each.key} {each.what}".casefold()))), each) for each in self.lines]
-        ways, stays = ([each for each in self.lines if ("→" in each.key) is is_way] for is_way in (True, False))
-        kind = stays if _STAYS.search(asked) and stays and ways else ways if _WAYS.search(asked) and ways else list(self.lines)
+        ways = [each for each in self.lines if each.kind in ("flight", "train")]
+        meant = [name for name, words in _KINDS.items() if words.search(asked)]
+        kind = [each for each in self.lines if each.kind in meant] or list(self.lines)
         best = [each for score, each in scored if score and score == max(score for score, _ in scored) and each in kind]
         if best:
             return best
-        if ways and stays and kind is not stays and (_LAST.search(asked) or _FIRST.search(asked)):
+        if ways and "hotel" not in meant and (_LAST.search(asked) or _FIRST.search(asked)):
+            ways = [each for each in kind if each in ways] or ways
             return ways[-1:] if _LAST.search(asked) else ways[:1]
         return kind
 
@@ -126,6 +136,8 @@ def _price(ask: _Asked) -> Iterator[str]:
     if not price:
         yield "It costs nothing here: nobody is paid."
         return
+    if ask.facts.before is not None and _MORE.search(ask.words):
+        yield f"{price_change(ask.facts.before[1], ask.saga.plan.cost) or 'It costs the same'}."
     verb, currency = "You paid" if ask.facts.is_booked else "It costs", ask.saga.plan.cost["currency"]
     yield f"{verb} {price} in all ({currency}), for everybody and everything in the plan:"
     yield from (f"– {each.what}: {each.price}" for each in ask.facts.lines if each.price)
@@ -249,9 +261,8 @@ def _next(ask: _Asked) -> Iterator[str]:
 
 
 def _numbers(ask: _Asked) -> Iterator[str]:
-    found = [
-        f"– {each.what}: {ask.facts.details[each.key].reference}" for each in ask.facts.lines if each.key in ask.facts.details
-    ]
+    about = ask.facts.about(ask.words)
+    found = [f"– {each.what}: {ask.facts.details[each.key].reference}" for each in about if each.key in ask.facts.details]
     known = [each for each in found if not each.endswith(": ")]
     yield from known or ["There are none yet: nothing is booked."]
 
