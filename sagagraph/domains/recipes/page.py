@@ -22,7 +22,7 @@ _EARLIEST_DINNER: Final = 10
 """Hours before it are meant in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
 _FILLING: Final = re.compile(
-    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|instead|by|be|ready|make|it|at|time|to)\b",
+    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to)\b",
     re.IGNORECASE,
 )
 
@@ -38,7 +38,11 @@ class RecipesPage(Page):
         before = dict(known or {})
         recipes = {each["recipe"]: each for each in before.get("recipes", ())}
         for name in SHIPPED:
-            text, said = re.subn(rf"(?i)\b({name.replace('-', '[ -]')}|{name.rpartition('-')[2]})s?\b", "", text)
+            words = rf"({name.replace('-', '[ -]')}|{name.rpartition('-')[2]})s?\b"
+            text, dropped = re.subn(rf"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?{words}", "", text)
+            if dropped and len(recipes) > 1:
+                recipes.pop(name, None)
+            text, said = re.subn(rf"(?i)\b{words}", "", text)
             recipes |= {name: shipped(name)} if said and name not in recipes else {}
         dinner, left = _dinner(text)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))

@@ -240,7 +240,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["travellers"] = counts[0]
         if young or any(children):
             said.fields["children"] = max(children)
-    elif is_we and known.travellers is None:
+    elif is_we and known.travellers is None and known.missing():
         said.ask("travellers", "How many of you travel?")
     if len(set(rooms)) > 1 or min(rooms, default=1) < 1:
         said.ask("rooms", "How many rooms do you need?")

@@ -149,7 +149,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("my parents and I, Warsaw to Budapest, 3 nights, June 12",),
-            "Warsaw → Budapest 3 → Warsaw; leaves 2025-06-12; 3 people, rooms: 1",
+            "Warsaw → Budapest 3 → Warsaw; leaves 2025-06-12; 3 people, rooms: 2",
         ),
         (
             ("just the two of us, Warsaw to Budapest, 3 nights, June 12",),
