@@ -140,7 +140,7 @@ def _calls(known: list[tuple[str, str, Any]]) -> st.SearchStrategy[Any]:
     def one(each: tuple[str, str, Any]) -> st.SearchStrategy[Any]:
         paths = st.one_of(st.just(each[1]), st.just(each[1]), inputs.changed_texts([each[1]]))
         bodies = inputs.documents([each[2]]) if each[2] else st.just({}) | inputs.json_values
-        return st.tuples(st.just(each[0]), paths, bodies, st.sampled_from([None, "k", "", "x" * 5000, "ä"]))
+        return st.tuples(st.just(each[0]), paths, bodies, st.sampled_from([None, "k", "", "x" * 5000, "ä"]), st.booleans())
 
     return st.sampled_from(known).flatmap(one)
 
@@ -160,11 +160,14 @@ class _Doors:
         folder = Path(mkdtemp(prefix="fuzz-"))
         settings = Settings(store=f"sqlite:///{folder / 'saga.db'}", today=TODAY)
         self.service = await self.stack.enter_async_context(open_service(settings))
-        self.ui = await self._client(create_app(self.service, ServerOptions()), PREFIX)
+        app = create_app(self.service, ServerOptions())
+        self.ui = await self._client(app, PREFIX)
         self.sandbox = await self._client(sandbox_app(SandboxSettings(folder / "books.db", today=TODAY)), "")
-        begun = await self.ui.post("/sagas", json=_SAGA)
-        assert begun.status_code == 202, begun.text
-        self.saga = begun.json()["saga_id"]
+        self.saga = await _begun(self.ui)
+        another = await self._client(app, PREFIX)
+        self.theirs = await _begun(another)
+        await another.get(f"/sagas/{self.theirs}/events")  # until it is planned
+        self.told_of_theirs = await self.journal_of_theirs()
 
     async def _client(self, app: Any, prefix: str) -> httpx2.AsyncClient:
         transport = httpx2.ASGITransport(app=app)
@@ -172,8 +175,17 @@ class _Doors:
             httpx2.AsyncClient(transport=transport, base_url=f"http://localhost{prefix}", timeout=60)
         )
 
+    async def journal_of_theirs(self) -> int:
+        return len(await self.service._engine.journal(self.theirs))
+
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         return self.runner.run(coroutine)
+
+
+async def _begun(client: httpx2.AsyncClient) -> str:
+    begun = await client.post("/sagas", json=_SAGA)
+    assert begun.status_code == 202, begun.text
+    return str(begun.json()["saga_id"])
 
 
 @cache
@@ -181,8 +193,8 @@ def _doors() -> _Doors:
     return _Doors()
 
 
-async def _called(client: httpx2.AsyncClient, said: tuple[str, str, Any, str | None], saga: str) -> None:
-    method, path, body, key = said
+async def _called(client: httpx2.AsyncClient, said: tuple[str, str, Any, str | None, bool], saga: str) -> None:
+    method, path, body, key, _is_meant_for_theirs = said
     path = "/" + quote(path.replace("SAGA", saga).lstrip("/").encode(errors="replace"), safe="/")
     headers = {} if key is None else {"Idempotency-Key": key.encode()}
     if method == "GET":
@@ -199,7 +211,8 @@ async def _called(client: httpx2.AsyncClient, said: tuple[str, str, Any, str | N
 
 def ui_call(said: Any, _folder: Path) -> None:
     doors = _doors()
-    doors.run(_called(doors.ui, said, doors.saga))
+    doors.run(_called(doors.ui, said, doors.theirs if said[-1] else doors.saga))
+    assert doors.run(doors.journal_of_theirs()) == doors.told_of_theirs, "what belongs to another visitor has changed"
 
 
 def sandbox_call(said: Any, _folder: Path) -> None:

@@ -17,14 +17,17 @@ from hypothesis import strategies as st
 
 from sagagraph.domains.job_shop import entry as job_shop
 from sagagraph.domains.recipes import entry as recipes
+from sagagraph.domains.recipes.text import read_meal
 from sagagraph.domains.reunion import entry as reunion
 from sagagraph.domains.reunion.day import parse_request as parse_day
 from sagagraph.domains.reunion.shipped import SHIPPED
 from sagagraph.domains.reunion.text.partial import read_reunion
+from sagagraph.domains.reunion.text.rewording import reworded
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import parse_request
 from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
+from sagagraph.domains.travel.text.model_reading import read_by_model
 from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.errors import JournalError, SagaGraphError
 from sagagraph.files import json_file
@@ -33,6 +36,7 @@ from sagagraph.harness.language.parser import parse
 from sagagraph.harness.registry.loading import load_harness
 from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in
 from sagagraph.planning.entry import Case
+from sagagraph.planning.models.hearing import heard
 from sagagraph.saga.core.codec import Record, decode, encode
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
@@ -49,6 +53,8 @@ from tests.fuzz.samples import (
     ITINERARY,
     MEAL,
     MEAL_PLAN,
+    MODEL_ANSWERS,
+    RECIPE_TEXTS,
     REUNION_PLAN,
     REUNION_TEXTS,
     SHOP,
@@ -56,6 +62,7 @@ from tests.fuzz.samples import (
     TRIP_TEXTS,
 )
 from tests.saga.journals import JOURNALS
+from tests.support.scripted_model import Scripted
 from tests.support.trips import REQUEST
 
 
@@ -169,6 +176,20 @@ def _reunion_text(said: str, _folder: Path) -> None:
     found.complete()
 
 
+def _model(said: Any, _folder: Path) -> None:
+    """Whatever a model answers, nothing comes of it that nobody said."""
+    model, text = Scripted(*[said] * 3), TRIP_TEXTS[0]
+    known = read_request(text, cities=GAZETTEER, today=TODAY)
+
+    async def ask() -> None:
+        found = await heard(text, model)
+        read = await read_by_model(text, model=model, cities=GAZETTEER, today=TODAY, known=known, read=known)
+        sentences = await reworded(REUNION_TEXTS[0], model=model)
+        _tellable([found and found.wish, read and read.left_out, sentences])
+
+    _run(ask())
+
+
 _ours = partial(suppress, SagaGraphError)
 
 
@@ -280,6 +301,8 @@ READERS: dict[str, Reader] = {
     "an itinerary": Reader(inputs.written([ITINERARY]), _itinerary),
     "a trip in words": Reader(inputs.texts(TRIP_TEXTS), _trip_text),
     "a reunion in words": Reader(inputs.texts(REUNION_TEXTS), _reunion_text),
+    "recipes in words": Reader(inputs.texts(RECIPE_TEXTS), lambda said, _folder: read_meal(said)),
+    "an answer of a model": Reader(inputs.documents(MODEL_ANSWERS), _model, ()),
     "the request of a reunion": Reader(inputs.written(_DAYS), _day),
     "a reunion, its events and plans": Reader(
         inputs.documents(
@@ -311,6 +334,7 @@ READERS: dict[str, Reader] = {
     "an artifact": Reader(inputs.written([_ARTIFACT]), _artifact),
     "a provider's answer": Reader(_ANSWERS, _provider),
     "a command line": Reader(doors.command_lines, doors.command, ()),
+    "a message of a conversation": Reader(inputs.texts(doors.CHAT), doors.chat, ()),
     "a call of the app": Reader(doors.ui_calls, doors.ui_call, ()),
     "a call of the sandbox": Reader(doors.sandbox_calls, doors.sandbox_call, ()),
 }

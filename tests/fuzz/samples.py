@@ -62,6 +62,23 @@ TRIP_TEXTS = [
     "two of us fly from Boston to Paris on 4 June 2025 for three nights, then by train to Amsterdam, direct flights, one room",
     "is the hotel in Paris cancelled? If so, 5 nights in Nice instead. Leave after 10 am and no more than 1,200 euros a person",
 ]
+RECIPE_TEXTS = [
+    "Stew\nChop the onions (5 min)\nFry them within 2 min of step 1 (10 min, alone)\n3. Bake it at 350 F (1 hour, in one go)",
+    "Soup\n1. Boil water (10 min)\n2. Add lentils (20 min, by hand)\n\nBread\nKnead the dough (10 min)\nBake the bread (40 min)",
+]
+MODEL_ANSWERS: list[Any] = [
+    {"kind": "wish", "topic": None, "wish": "4 nights in Berlin"},
+    {"kind": "question", "topic": "price", "wish": ""},
+    {
+        "slots": [
+            {"field": "stay", "value": "Berlin", "nights": 4, "quote": "Berlin for 4 nights"},
+            {"field": "budget", "value": "5000 USD", "nights": None, "quote": "at most $5,000"},
+            {"field": "first_day", "value": "2025-06-01", "nights": None, "quote": "in June 2025"},
+            {"field": "stars", "value": "3-4", "nights": None, "quote": "3-4 star hotels"},
+        ]
+    },
+    {"sentences": ["Dinner is at 6 pm at home.", "James lands at 1 pm at BOS and needs a ride."]},
+]
 REUNION_TEXTS = [
     "Dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Grandma needs a pick-up. "
     "Home-BOS 60 minutes, BOS-Grandma 60, Home-Grandma 30",

@@ -42,14 +42,14 @@ class Tally:
 
 
 @pytest.fixture(autouse=True)
-def nobody_is_unheard() -> Iterator[None]:
+def unheard() -> Iterator[list[str]]:
     """Whatever is killed or cut off: an exception that nobody retrieves fails the test in which it was thrown away."""
     unheard: list[str] = []
     handler = logging.Handler(logging.ERROR)
     handler.emit = lambda record: unheard.append(record.getMessage())  # type: ignore[method-assign]
     logger = logging.getLogger("asyncio")
     logger.addHandler(handler)
-    yield
+    yield unheard
     gc.collect(1)
     logger.removeHandler(handler)
     assert not [each for each in unheard if "never retrieved" in each], unheard

@@ -62,9 +62,12 @@ def _is_uncaught_failure(saga: Saga, operation: Operation) -> bool:
 
 
 def _any_live(saga: Saga, operation: Operation, providers: Sequence[Provider]) -> bool:
-    """An operation that handles the failure of another one does not need it."""
-    below = (saga.operations[name] for name in descendants(saga, operation.id))
-    return any(each.has_effect and each.spec.condition is None and providers[int(each.id)].live for each in below)
+    """What handles its failure does not need it, but all that it needs."""
+    resting = [
+        name for name in saga.dependents.get(operation.id, ()) if saga.operations[name].spec.condition != Failed(operation.id)
+    ]
+    below = {*resting, *descendants(saga, *resting)} if resting else set()
+    return any(saga.operations[name].has_effect and providers[int(name)].live for name in below)
 
 
 def _anything_undone(saga: Saga, providers: Sequence[Provider]) -> bool:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import sys
 import time
-from collections.abc import Callable
+from asyncio.subprocess import PIPE, Process
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -108,3 +115,126 @@ def test_a_clock_that_is_set_while_an_engine_lives_is_not_noticed(monkeypatch: p
     assert 0 <= clock() - before < 5
     clock.told(before + HOUR_S)
     assert 0 <= clock() - before - HOUR_S < 5
+
+
+# -- real processes on machines whose clocks are wrong ------------------------------------------------------------------
+
+_WORKER = """
+import asyncio, json, sys
+from datetime import timedelta
+from sagagraph import Backoff, Engine, Guarantees, Policy, action
+from sagagraph.errors import Refused
+
+async def main(url, port):
+    async def book(request, call):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(port))
+        writer.write(json.dumps([call.idempotency_key, call.deadline.timestamp()]).encode() + b"\\n")
+        answer = await reader.readline()
+        writer.close()
+        if answer == b"too late\\n":
+            raise Refused("too late")
+        if not answer:
+            raise ConnectionError("no answer")
+        return "booked"
+
+    promised = Guarantees(dedup=timedelta(minutes=30), deadline=True)
+    policy = Policy(backoff=Backoff(base_s=0.01), timeout_s=5.0)
+    offered = action(book, compensate=lambda *_: None, guarantees=promised, policy=policy, provider="the provider")
+    async with Engine.open(url) as engine, engine.saga("trip") as saga:
+        for name in ("flight", "hotel"):
+            await saga.run(offered, name, id=name)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+class TrueClock:
+    """A provider whose clock is right: it lands no key twice, and nothing that comes after its deadline."""
+
+    def __init__(self) -> None:
+        self.landed: Counter[str] = Counter()
+        self.left_s: list[float] = []
+        """How much time each call had left."""
+        self.first: Callable[[], Awaitable[None]] | None = None
+        """What happens when the first call has landed; it is not answered then."""
+
+    async def called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        key, deadline = json.loads(await reader.readline())
+        self.left_s.append(deadline - time.time())
+        if self.left_s[-1] > 0:
+            self.landed[key] = 1
+        if (first := self.first) is not None:
+            self.first = None
+            await first()
+        else:
+            writer.write(b"done\n" if self.left_s[-1] > 0 else b"too late\n")
+        writer.close()
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[tuple[TrueClock, int]]:
+    made = TrueClock()
+    server = await asyncio.start_server(made.called, "127.0.0.1", 0)
+    yield made, server.sockets[0].getsockname()[1]
+    server.close()
+
+
+def faked(clock: Path) -> dict[str, str]:
+    """The environment of a process whose clock is off by what the file says, also when that changes."""
+    found = find_spec("libfaketime")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("libfaketime is not installed, which is there for Linux only")
+    library = next(Path(found.submodule_search_locations[0]).rglob("libfaketime.so.1"))
+    return os.environ | {
+        "LD_PRELOAD": str(library),
+        "FAKETIME_TIMESTAMP_FILE": str(clock),
+        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "DONT_FAKE_MONOTONIC": "1",
+    }
+
+
+def started(clock: Path, off_s: float, url: str, port: int) -> Awaitable[Process]:
+    clock.write_text(f"{off_s:+.0f}")
+    command = (sys.executable, "-c", _WORKER, url, str(port))
+    return asyncio.create_subprocess_exec(*command, env=faked(clock), stdout=PIPE, stderr=PIPE)
+
+
+@pytest.mark.parametrize("off_s", [HOUR_S, -HOUR_S])
+async def test_two_machines_whose_clocks_are_hours_apart_book_once_and_in_time(
+    database: str, provider: tuple[TrueClock, int], tmp_path: Path, off_s: float, watchdog: None
+) -> None:
+    """The first is killed when its flight has landed; the second goes on. Both take their time from the database's server."""
+    ledger, port = provider
+    worker = await started(tmp_path / "one", off_s, database, port)
+
+    async def killed() -> None:
+        worker.kill()
+        await worker.wait()
+
+    ledger.first = killed
+    await worker.wait()
+    other = await started(tmp_path / "other", -off_s, database, port)
+    assert await other.wait() == 0, await other.communicate()
+    assert ledger.landed == {"trip/flight/1": 1, "trip/hotel/1": 1}
+    assert len(ledger.left_s) == 3
+    assert all(0 < each < 6 for each in ledger.left_s), ledger.left_s
+
+
+@pytest.mark.parametrize("store_kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("off_s", [HOUR_S, -HOUR_S])
+async def test_a_machine_whose_clock_is_set_while_a_saga_runs_books_in_time(
+    request: pytest.FixtureRequest, provider: tuple[TrueClock, int], tmp_path: Path, store_kind: str, off_s: float, watchdog: None
+) -> None:
+    url = request.getfixturevalue("database") if store_kind == "postgres" else f"sqlite:///{request.getfixturevalue('journal')}"
+    ledger, port = provider
+    clock = tmp_path / "clock"
+
+    async def is_set() -> None:
+        clock.write_text(f"{off_s:+.0f}")
+
+    ledger.first = is_set
+    worker = await started(clock, 0.0, url, port)
+    assert await worker.wait() == 0, await worker.communicate()
+    assert ledger.landed == {"trip/flight/1": 1, "trip/hotel/1": 1}
+    assert all(0 < each < 6 for each in ledger.left_s), ledger.left_s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from typing import Any
 
@@ -134,6 +135,26 @@ async def test_rule_1_a_failed_batch_fails_all_its_waiters(
                     await saga.run(service.action("train"))
                 raise ended[0]  # type: ignore[misc]
     assert [each for each in service.calls if each.startswith("do ")] == []
+
+
+async def test_a_failure_that_nobody_waits_for_any_more_is_no_exception_that_nobody_retrieves(
+    open_engine: OpenEngine, store: FailingStore, service: Service, unheard: list[str]
+) -> None:
+    """Given up at any moment before and after a shared commit fails: `Future exception was never retrieved` was printed."""
+
+    async def body(engine: Engine, name: str) -> None:
+        async with engine.saga(name) as saga:
+            await asyncio.gather(*(saga.run(service.action(each)) for each in ("flight", "hotel", "car")))
+
+    async with open_engine(store) as engine:
+        for milliseconds in range(0, 40, 2):
+            store.fails_on = e.AttemptStarted
+            running = asyncio.create_task(body(engine, f"trip-{milliseconds}"))
+            await asyncio.wait([running], timeout=milliseconds / 1000)
+            running.cancel()
+            await asyncio.wait([running])
+    gc.collect()
+    assert (service.calls, unheard) == ([], [])
 
 
 @pytest.mark.parametrize("event", [e.OperationSucceeded, e.BodyCompleted, e.SagaCommitted])

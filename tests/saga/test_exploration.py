@@ -149,6 +149,12 @@ def test_a_failure_may_be_handled_instead_of_compensated(profile: Profile, explo
     assert explore(case, 2, eager=False, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS
 
 
+@pytest.mark.parametrize("profile", USUAL, ids=str)
+def test_what_handles_a_failure_rests_on_what_had_come_before_that(profile: Profile, explore: Explore) -> None:
+    case = Case((COMPENSATABLE,) * 3, ((), (0,), (1,)), (profile,) * 3, handler_of=1, attempts=1)
+    assert explore(case, 2, losses=0, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS
+
+
 def test_what_a_handler_stands_for_keeps_its_name_when_its_undoing_is_contradicted(explore: Explore) -> None:
     case = Case((COMPENSATABLE, COMPENSATABLE), ((), (0,)), (PROBE,) * 2, handler_of=0)
     explore(case, 3, losses=0, kinds=frozenset({"invalid", "multiple", "crash"}))

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.dependencies import descendants, is_closed, is_done_with, is_free, is_settled
+from sagagraph.saga.core.dependencies import descendants, is_closed, is_done_with, is_settled
 from sagagraph.saga.core.evolve.index import index_of
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation
+from sagagraph.workflow.condition import Failed
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.cases import COMPENSATABLE, PIVOT, READ_ONLY, RETRIABLE, Case
 from tests.saga.explorer import Explorer
@@ -52,7 +53,14 @@ def is_due(saga: Saga, operation: Operation) -> bool:
     if forward:
         return status in (IN_DOUBT, COMPENSATING)
     undoable = status is OperationStatus.SUCCEEDED and operation.spec.kind is COMPENSATABLE
-    return (undoable or status in (IN_DOUBT, COMPENSATING)) and not is_closed(operation) and is_free(saga, operation.id)
+    return (undoable or status in (IN_DOUBT, COMPENSATING)) and not is_closed(operation) and may_be_undone(saga, operation.id)
+
+
+def may_be_undone(saga: Saga, name: str) -> bool:
+    """Rule 4: all that depends on it is closed, however far away, but for what is reached only by the handlers of its failure."""
+    resting = [each for each in saga.operations.values() if name in each.spec.depends_on and each.spec.condition != Failed(name)]
+    below = {each.id for each in resting}.union(*(descendants(saga, each.id) for each in resting))
+    return all(is_closed(saga.operations[each]) for each in below)
 
 
 @st.composite

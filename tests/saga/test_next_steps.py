@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
@@ -10,9 +11,11 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Verify, Wait
+from sagagraph.workflow.condition import Failed
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
-from tests.saga.story import FAULT, NO, Story, spec
+from sagagraph.workflow.policy import Catch
+from tests.saga.story import AT_ONCE, FAULT, NO, Story, spec
 
 pytestmark = pytest.mark.quick
 
@@ -331,3 +334,15 @@ def test_a_handler_waits_until_what_was_rejected_has_been_undone() -> None:
     story.append(e.AttemptStarted("flight", 1, 1, "trip/flight/1", 0.0))
     story.append(e.OperationRejected("flight", None, NO, e.Via.REPLY, ()))
     assert CallAction("hotel") not in story.due()
+
+
+def test_rule_4_a_handler_rests_on_what_had_come_before_the_failure() -> None:
+    seat = replace(spec("seat", COMPENSATABLE, "flight"), policy=replace(AT_ONCE, catch=(Catch(("*",), "another seat"),)))
+    story = Story(spec("flight"), seat, replace(spec("another seat", COMPENSATABLE, "seat"), condition=Failed("seat")))
+    story.succeed("flight")
+    story.call("seat")
+    story.tell(c.ActionRefused("seat", NO))
+    story.succeed("another seat")
+    story.tell(c.Cancel("Anna"))
+    story.settle()
+    assert story.due() == (CallCompensation("another seat"),)

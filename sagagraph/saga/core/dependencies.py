@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sagagraph.saga.core.events import Driver
@@ -50,20 +50,37 @@ def descendants(saga: Saga, *names: str) -> frozenset[str]:
     return order.descendants(saga.dependents, *names)
 
 
-def handles(operation: Operation, name: str) -> bool:
-    """Tell whether it runs because `name` failed: it does not rest on that, and does not keep it from being undone."""
+def is_free(saga: Saga, operation: Operation, below: Mapping[str, int]) -> bool:
+    """Tell whether all that depends on it is closed, so that it may be undone. `below`: as in the index.
+
+    What runs only because it failed does not rest on it, but on all that it rests on.
+    """
+    blocking = below.get(operation.id, 0)
+    if not blocking or not operation.spec.policy.catch:
+        return not blocking
+    handlers = (saga.operations[each] for each in saga.dependents.get(operation.id, ()))
+    return blocking == sum(
+        _handles(each, operation.id) and (not is_closed(each) or below.get(each.id, 0) > 0) for each in handlers
+    )
+
+
+def _handles(operation: Operation, name: str) -> bool:
     condition = operation.spec.condition
     return isinstance(condition, Failed) and condition.operation == name
 
 
-def is_free(saga: Saga, name: str) -> bool:
-    """Tell whether everything that depends on the operation, directly or not, is closed, so that it may be undone."""
-    return all(is_closed(saga.operations[each]) for each in descendants(saga, name))
-
-
 def rests_on_undone(saga: Saga, operation: Operation) -> bool:
-    """Tell whether a prerequisite has been undone already, so that the operation must no longer land, not even to be undone."""
-    return any(saga.operations[each].status in _UNDONE for each in operation.spec.depends_on)
+    """Tell whether what it rests on, directly or not, has been undone, so that it must no longer land, not even to be undone."""
+    above = {operation.id}
+    frontier = [operation]
+    while frontier:
+        dependent = frontier.pop()
+        needs = [saga.operations[each] for each in dependent.spec.depends_on if each not in above]
+        if any(each.status in _UNDONE and not _handles(dependent, each.id) for each in needs):
+            return True
+        above.update(each.id for each in needs)
+        frontier += needs
+    return False
 
 
 def comes_after_pivot(saga: Saga, name: str) -> bool:

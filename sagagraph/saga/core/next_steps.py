@@ -158,7 +158,9 @@ def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
 
 def _has_no_way_back(saga: Saga, operation: Operation) -> bool:
     """Tell whether it comes after the pivot, or is a pivot in doubt (after a last check) with followers that have begun."""
-    return comes_after_pivot(saga, operation.id) or (operation.id == saga.pivot and not is_free(saga, operation.id))
+    if comes_after_pivot(saga, operation.id):
+        return True
+    return operation.id == saga.pivot and any(not is_closed(saga.operations[each]) for each in saga.index.after_pivot)
 
 
 def _must_give_way(saga: Saga, operation: Operation) -> bool:
@@ -217,7 +219,7 @@ def _going_back(saga: Saga, now: float) -> tuple[Step, ...]:
 def _backward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
     match operation.status:
         case OperationStatus.IN_DOUBT:
-            is_free_to_go = not saga.index.below.get(operation.id)
+            is_free_to_go = is_free(saga, operation, saga.index.below)
             may_claim = is_free_to_go and is_undoable(operation) and not rests_on_undone(saga, operation)
             return seal(operation, now, may_claim=may_claim, may_void=is_free_to_go)
         case OperationStatus.PLANNED if operation.doubted:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from sagagraph.saga.core import codec
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.dependencies import is_closed, is_free
+from sagagraph.saga.core.dependencies import is_closed
 from sagagraph.saga.core.evolve import evolve
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
@@ -18,7 +18,8 @@ from sagagraph.saga.stores.projections import Projection, project
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.cases import Case
 from tests.saga.explorer import Explorer
-from tests.saga.test_random_sagas import TROUBLES, Journal, apart, cases, choices, walk
+from tests.saga.test_index import all_cases, may_be_undone
+from tests.saga.test_random_sagas import TROUBLES, Journal, apart, choices, walk
 
 randomly = settings(max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
@@ -32,7 +33,7 @@ def journal_of(case: Case, picks: list[int]) -> list[e.Entry]:
 
 
 @randomly
-@given(cases(), choices)
+@given(all_cases(), choices)
 def test_rows_say_what_the_fold_says(case: Case, picks: list[int]) -> None:
     entries = journal_of(case, picks)
     for version in {*range(1, len(entries), 7), len(entries)}:
@@ -83,7 +84,7 @@ def assert_undoing(saga: Saga, rows: Projection) -> None:
     for name, operation in with_effect.items():
         is_undoable = operation.spec.kind is ActionKind.COMPENSATABLE and not saga.pivot_has_landed
         if operation.status is OperationStatus.SUCCEEDED and is_undoable:
-            assert undo[name].state == ("possible" if is_free(saga, name) else "blocked")
+            assert undo[name].state == ("possible" if may_be_undone(saga, name) else "blocked")
         if undo[name].state in ("nothing", "done"):
             assert is_closed(operation)
 

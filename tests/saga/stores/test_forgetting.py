@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +28,10 @@ from sagagraph.saga.stores.postgres import PostgresSagaStore
 from tests.support.postgres import PostgresServer
 
 EVENTS = 50_000 if os.environ.get("SAGAGRAPH_EXPLORE") == "full" else 3_000
+PAGE = 8192
+LONGEST_GAP = 250
+"""Less than a hundred bytes are too few for another row (docs/operating.md); references to the rows that filled the rest, and are
+gone, made it shorter."""
 SECRET = re.compile(rb"ADA-\d{6}")
 
 
@@ -69,11 +74,26 @@ async def redact(store: SagaStore) -> None:
 
 def occurrences(server: PostgresServer, url: str) -> int:
     """In the files of the database, when the server has written its pages."""
+    return sum(len(SECRET.findall(each)) for each in pages(server, url))
+
+
+def pages(server: PostgresServer, url: str) -> Iterator[bytes]:
     server.execute("CHECKPOINT")
     ((folder,),) = server.execute(
         f"SELECT current_setting('data_directory') || '/base/' || oid FROM pg_database WHERE datname = '{url.rpartition('/')[2]}'"
     )
-    return sum(len(SECRET.findall(each.read_bytes())) for each in Path(folder).iterdir())
+    for each in Path(folder).iterdir():
+        content = each.read_bytes()
+        yield from (content[begin : begin + PAGE] for begin in range(0, len(content), PAGE))
+
+
+def remnants(server: PostgresServer, url: str) -> list[int]:
+    """For each: how far into its page's free space it stands, which is filled from the end; one elsewhere is in a row."""
+    found = []
+    for page in pages(server, url):
+        begin, end = (int.from_bytes(page[at : at + 2], sys.byteorder) for at in (12, 14))
+        found += [each.start() - begin if begin <= each.start() < end else PAGE for each in SECRET.finditer(page)]
+    return found
 
 
 @contextmanager
@@ -127,7 +147,9 @@ async def test_its_bytes_go_while_others_write_and_nobody_has_a_table_for_himsel
     record_property("longest commit", f"{longest_s:.3f} s of {seconds:.3f} s")
     assert not seen
     assert longest_s < seconds / 2, "a commit waited for it"
-    assert occurrences(postgres, database) <= EVENTS // 10_000, "gaps at the edges of pages hold hardly anything"
+    left = remnants(postgres, database)
+    assert len(left) <= EVENTS // 1000, "gaps at the edges of pages hold hardly anything"
+    assert max(left, default=0) < LONGEST_GAP
     await store.close()
 
 
@@ -148,7 +170,7 @@ async def test_what_vacuum_frees_holds_it_still_and_a_full_one_locks(
     with monkeypatch.context() as patch:
         patch.setattr(free_space, "_fill", lambda *_given: None)
         await store.forget("ada")
-    assert occurrences(postgres, database) > 0
+    assert max(remnants(postgres, database)) >= LONGEST_GAP
     with exclusive_locks(database) as seen, closing(psycopg.connect(database, autocommit=True)) as connection:
         connection.execute("VACUUM FULL events")
         while not seen:

@@ -166,12 +166,13 @@ async def test_a_lost_store_leaves_what_stands_in_its_place_alone(tmp_path: Path
 # -- opened at once -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["{number}.db", "one.db"])
-def test_threads_that_open_new_stores_at_once_all_get_one(tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize("place", ["{number}.db", "one.db", "postgres"])
+def test_threads_that_open_new_stores_at_once_all_get_one(tmp_path: Path, place: str, request: pytest.FixtureRequest) -> None:
     """Alembic's own state is one for the process: this ended in a `KeyError`, or in a segmentation fault."""
+    server = request.getfixturevalue("empty_database") if place == "postgres" else ""
 
     def opened(number: int) -> int:
-        with Engine.open(f"sqlite:///{tmp_path / place.format(number=number)}") as engine:
+        with Engine.open(server or f"sqlite:///{tmp_path / place.format(number=number)}") as engine:
             with engine.saga(f"trip-{number}"):
                 pass
             return number

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from immutables import Map
 from msgspec.structs import replace
 
-from sagagraph.saga.core.dependencies import descendants, handles, is_closed, is_done_with, is_settled, is_undoable
+from sagagraph.saga.core.dependencies import descendants, is_closed, is_done_with, is_free, is_settled, is_undoable
 from sagagraph.saga.core.locks import keeps_locks
 from sagagraph.saga.core.state import Index, Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
@@ -184,7 +184,7 @@ def _is_due(saga: Saga, operation: Operation, unsettled: Mapping[str, int], belo
         return True  # it comes after what it depends on, as going forward: only then is it known whether it was reached
     if status is OperationStatus.IN_DOUBT and saga.doubt is not None and not is_closed(operation):
         return True  # asking is free, and tells whether what may stand on it was reached
-    if is_closed(operation) or below[operation.id]:
+    if is_closed(operation) or not is_free(saga, operation, below):
         return False
     return status in (OperationStatus.IN_DOUBT, OperationStatus.COMPENSATING) or (
         status is OperationStatus.SUCCEEDED and is_undoable(operation)
@@ -224,13 +224,19 @@ def _below(saga: Saga) -> dict[str, int]:
             return {}
 
 
+def blocked(saga: Saga) -> frozenset[str]:
+    """Return what something keeps from being undone, whatever the saga's stage: looks at every operation."""
+    below = _counted(saga, saga.operations, {})
+    return frozenset(each.id for each in saga.operations.values() if not is_free(saga, each, below))
+
+
 def _counted(saga: Saga, roots: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
     """Count for `roots` and everything that depends on them, except what is `known`; dependents are counted first."""
     counts: dict[str, int] = {}
     stack = [(root, False) for root in roots]
     while stack:
         name, is_next = stack.pop()
-        dependents = [each for each in saga.dependents.get(name, ()) if not handles(saga.operations[each], name)]
+        dependents = saga.dependents.get(name, ())
         if is_next:
             counts[name] = sum(
                 not is_closed(saga.operations[each]) or (counts[each] if each in counts else known[each]) > 0
@@ -248,9 +254,8 @@ def _spread(saga: Saga, below: Map[str, int], origin: str, *, by: int) -> tuple[
     changed: list[str] = []
     stack = [] if below[origin] else [origin]  # still blocked from further below, it blocks as before
     while stack:
-        dependent = saga.operations[stack.pop()]
-        for each in dependent.spec.depends_on:
-            if each not in below or handles(dependent, each):
+        for each in saga.operations[stack.pop()].spec.depends_on:
+            if each not in below:
                 continue
             count = below[each] + by
             below = below.set(each, count)

@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.dependencies import graph_of, is_closed
+from sagagraph.saga.core.dependencies import is_closed
+from sagagraph.saga.core.evolve.index import blocked
 from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.stores.projections.attempts import Attempt, AttemptCall, AttemptFold, AttemptOutcome
@@ -145,10 +146,10 @@ class OperationFold:
             yield _operation_state(saga, operation, self._seen[operation.id], attempts.of[operation.id])
 
     def compensations(self, saga: Saga) -> Iterator[CompensationState]:
-        blocked = _blocked(saga)
+        kept = blocked(saga)
         for operation in saga.in_order():
             if operation.has_effect:
-                yield _compensation_state(saga, operation, is_blocked=operation.id in blocked)
+                yield _compensation_state(saga, operation, is_blocked=operation.id in kept)
 
 
 def sent_inputs(saga: Saga, operation: Operation) -> Any:
@@ -205,17 +206,6 @@ def _count(attempts: list[Attempt], *outcomes: AttemptOutcome) -> int:
 
 
 # -- undoing ---------------------------------------------------------------------------------------------------------
-
-
-def _blocked(saga: Saga) -> frozenset[str]:
-    """What has something not closed among all that depends on it, found in one pass over the graph."""
-    import networkx as nx  # slow to load, and whoever makes the tables does not need it
-
-    found: set[str] = set()
-    for name in reversed(list(nx.topological_sort(graph_of(saga)))):
-        if any(each in found or not is_closed(saga.operations[each]) for each in saga.dependents.get(name, ())):
-            found.add(name)
-    return frozenset(found)
 
 
 def _compensation_state(saga: Saga, operation: Operation, *, is_blocked: bool) -> CompensationState:
