@@ -169,6 +169,11 @@ def parse_meal(value: object) -> Meal:
     return Meal(recipes, form.cooks, form.warm)
 
 
+def document_of(request: Any) -> dict[str, Any]:
+    """The general form, with all else that a request has."""
+    return {**(request if isinstance(request, Mapping) else {}), **parse_meal(request).document()}
+
+
 def _is_several(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, list) for each in value)
 
@@ -217,6 +222,12 @@ def meal_in(path: Path, pair: str = "") -> Meal:
     if pair not in pairs:
         raise InvalidInputError(f"{path} has no pair {pair!r}; `sagagraph recipes pairs` lists them", field="--pair")
     return parse_meal(pairs[pair])
+
+
+def in_words_of(pair: str) -> str | None:
+    """A sentence that asks for that pair; None where its recipes are not all shipped."""
+    names = pair.split("_")
+    return " and ".join(names).replace("-", " ") if all(name in SHIPPED for name in names) else None
 
 
 def shipped(name: str) -> Any:
