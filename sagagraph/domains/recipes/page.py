@@ -21,10 +21,13 @@ from sagagraph.language.tagging import tagged
 from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish
 from sagagraph.saga.core.state import Saga, Stage
 
-_AT: Final = form(r"\b(?:at |for )?{time}|\bat {n}")
+_AT: Final = form(r"\b(?:at |for )?{time}|\b(?:at|by) {n}")
+_EARLIEST_DINNER: Final = 10
+"""Hours before it are meant in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
 _FILLING: Final = re.compile(
-    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for)\b", re.IGNORECASE
+    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to)\b",
+    re.IGNORECASE,
 )
 
 
@@ -45,7 +48,11 @@ class RecipesPage(Page):
             own = {each["recipe"]: each for each in meal.document()["recipes"]}
             return replace(self.draft_of({**before, "recipes": list((recipes | own).values())}), asides=remarks)
         for name in SHIPPED:
-            text, said = re.subn(rf"(?i)\b{name.replace('-', '[ -]')}\b", "", text)
+            words = rf"({name.replace('-', '[ -]')}|{name.rpartition('-')[2]})s?\b"
+            text, dropped = re.subn(rf"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?{words}", "", text)
+            if dropped and len(recipes) > 1:
+                recipes.pop(name, None)
+            text, said = re.subn(rf"(?i)\b{words}", "", text)
             recipes |= {name: shipped(name)} if said and name not in recipes else {}
         dinner, left = _dinner(text)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
@@ -130,7 +137,7 @@ def _dinner(text: str) -> tuple[str, str]:
     number = found[-1].get("n", Number)
     hour = int(number.value or 0) if number else 0
     clock = found[-1].get("time", Clock) or Clock(hour, is_exact=False)
-    evening = 12 if not clock.is_exact and clock.hour < 12 else 0
+    evening = 12 if clock.hour < _EARLIEST_DINNER else 0
     return f"{(clock.hour + evening) % 24:02}:{clock.minute:02}", left
 
 
