@@ -137,6 +137,8 @@ class World:
         self.errs_in = self._either(0.3, 0.7)
         self.struck = self._either(["lost", "late", "silent"], ["lost"], ["late"], ["silent", "late"])
         self.provider.mistakes = self._either(self.provider.mistakes, ["multiple"], ["absent"])
+        if self.amended is self.handled is self.pivot is None:
+            self.refused = self._either(self.refused, self.count - 1)
         indexes = range(self.count + 2)
         irreversible = [i for i in indexes if self.kind(i) is not ActionKind.COMPENSATABLE and not self.promises[i].reverse]
         self.ledger.lasting.update(f"T{each}" for each in irreversible)
