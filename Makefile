@@ -5,6 +5,8 @@ STAMP := .venv/.installed
 MODELS := .venv/.models
 # Most tests wait for somebody: three at once keep two cores busy.
 WORKERS ?= 3
+# Tests start processes by the thousand: without bytecode each of them would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 # Of samples and storms; what is drawn is printed.
 SEED := $(or $(SEED),$(shell date +%j%H%M))
 SWEEP_SAMPLE ?= 3

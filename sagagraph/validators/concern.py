@@ -8,7 +8,7 @@ made again while the slice is the same.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Generic, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from sagagraph.context.slice import BYTES_PER_TOKEN, DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, content_hash, hash_of, select
-from sagagraph.errors import ContextBudgetError
+from sagagraph.errors import ContextBudgetError, InvalidInputError
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Certificate, Verdict, Violation
 from sagagraph.workflow.values import Json
@@ -29,7 +29,9 @@ Row = TypeVar("Row")
 ROOM_BYTES = 3000
 """For the rows of a window: the rest of a slice is for what all its rows are judged by."""
 SCOPED: Final = 2
-"""The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything."""
+"""The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything. It rises with
+the version of any of its validators.
+"""
 _REMEMBERED: Final = 50_000
 _WRITER: Final = msgspec.json.Encoder(order="sorted")
 _FEW: Final = 50
@@ -99,6 +101,7 @@ def each_row(
     row: type[Row],
     rows: Callable[[Case], Iterable[Row]],
     check: Callable[[Row], Iterable[Violation]],
+    version: int = 1,
 ) -> Concern[Case, Any]:
     """Return the concern that judges each row by itself, in windows, which are named by their first and last rows."""
     view: Any = msgspec.defstruct("RowsView", [("rows", tuple[row, ...])], frozen=True)  # type: ignore[valid-type]  # a value
@@ -106,7 +109,7 @@ def each_row(
     def scopes(case: Case) -> Iterator[tuple[str, Any]]:
         return ((f"{window[0]} to {window[-1]}", view(tuple(window))) for window in windows(rows(case)))
 
-    return Concern(name, kind, view, scopes, lambda shown: (fault for each in shown.rows for fault in check(each)))
+    return Concern(name, kind, view, scopes, lambda shown: (fault for each in shown.rows for fault in check(each)), version)
 
 
 @dataclass(slots=True)
@@ -204,13 +207,25 @@ def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
     each_named = tuple(each.model_copy(update={"artifact_hash": hashed}) for each in verdict.certificates)
     whole = Certificate(
         validator=by,
-        version=SCOPED,
+        version=max((SCOPED, *(each.version for each in each_named))),
         artifact_hash=hashed,
         slice_hash=content_hash([[each.validator, each.version, each.scope, each.slice_hash] for each in each_named]),
         slice_tokens=max((each.slice_tokens for each in each_named), default=0),
         slices=len(each_named),
     )
     return verdict.model_copy(update={"certificate": whole, "certificates": each_named})
+
+
+def history_end(stated: int | None, by_events: Sequence[int], old: str) -> int:
+    """Until when the `old` plan was carried out: as stated, or else the first of these moments.
+
+    Raises:
+        InvalidInputError: nothing is stated, and no event says it.
+    """
+    if stated is None and not by_events:
+        message = f"say until when the old {old} was carried out, or what happened then"
+        raise InvalidInputError(message, field="executed_until")
+    return by_events[0] if stated is None else stated
 
 
 def in_order_of(verdict: Verdict, row: str) -> Verdict:

@@ -86,7 +86,9 @@ def gradient(harness: Harness, rule: str, dimension: str, artifact: dict[str, fl
     """Of one rule along one variable, with the others as they are."""
     others = {name: value for name, each in artifact.items() if name != dimension and (value := exact(each)) is not None}
     part = fixed(harness.with_rules((harness.rule(rule),)), others)
-    return towards(part, rule, dimension, exact(artifact[dimension]))
+    now = exact(artifact[dimension])
+    assert now is not None
+    return towards(part, rule, dimension, now)
 
 
 @settings(max_examples=25, deadline=None)
@@ -96,6 +98,7 @@ def test_at_a_stated_boundary_the_rule_holds_and_just_short_of_it_not(speed: flo
     rule = "REAR_COLLISION_PREVENTION_DECELERATION"
     found = gradient(harness, rule, SPEED, {SPEED: speed})
     assert (found.direction, found.boundary) == ("up", 84)
+    assert isinstance(found.boundary, fmpq)
     part = harness.with_rules((harness.rule(rule),))
     assert check(part, {SPEED: found.boundary}).verdict is RuleVerdict.PASS
     assert check(part, {SPEED: found.boundary - fmpq(1, 10**6)}).verdict is RuleVerdict.FAIL

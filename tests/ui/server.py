@@ -2,50 +2,36 @@
 
 from __future__ import annotations
 
-import json
+import atexit
 import os
-import select
 import signal
-import subprocess
-import sys
 import time
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from tests.support.today import TODAY
-
-PATIENCE_S = 240.0
+from tests.ui.nursery import PATIENCE_S, Nursery
 
 
 class Server:
     def __init__(self, store: Path, *options: str, database: str = "", port: int = 0, **environment: str) -> None:
         """Returns when it listens. `options`: of the command; `database`: the URL of another store than the file `store`."""
         self.store = store
-        where = ["--port", str(port), "--store", database or f"sqlite:///{store}"]
-        command = [sys.executable, "-m", "sagagraph", "ui", "--json", *where, *options]
-        self._log = store.with_suffix(f".{time.monotonic_ns()}.log")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SAGAGRAPH_")}
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=log, env={**kept, "SAGAGRAPH_TODAY": str(TODAY), **environment}
-            )
-        self.url = self._announced_url()
-
-    def _announced_url(self) -> str:
-        assert self._process.stdout is not None
-        told = b""
-        give_up_at = time.monotonic() + PATIENCE_S
-        while b"}" not in told and time.monotonic() < give_up_at:
-            if select.select([self._process.stdout], [], [], 0.2)[0]:
-                read = os.read(self._process.stdout.fileno(), 4096)
-                if not read:
-                    break
-                told += read
-        try:
-            url: str = json.loads(told)["url"]
-        except (ValueError, KeyError):
+        self._process = _nursery().server(
+            database or f"sqlite:///{store}",
+            store.with_suffix(f".{time.monotonic_ns()}.log"),
+            *options,
+            port=port,
+            has_pages=True,
+            environment={**kept, "SAGAGRAPH_TODAY": str(TODAY), **environment},
+        )
+        _wait(lambda: bool(self._process.url) or not self._process.is_alive)
+        if not self._process.url:
             self.kill()
-            raise AssertionError(f"the server does not start: {told!r} {self.log}") from None
-        return url
+            raise AssertionError(f"the server does not start: {self.log}")
+        self.url = self._process.url
 
     @property
     def port(self) -> int:
@@ -57,16 +43,31 @@ class Server:
 
     @property
     def log(self) -> str:
-        return self._log.read_text()
+        return self._process.log
 
     def kill(self) -> None:
         """As a power cut would."""
-        self._process.kill()
-        self._process.wait(PATIENCE_S)
+        self._process.signal(signal.SIGKILL)
+        _wait(lambda: not self._process.is_alive)
 
     def stop(self) -> int:
-        self._process.send_signal(signal.SIGTERM)
+        self._process.signal(signal.SIGTERM)
         try:
-            return self._process.wait(PATIENCE_S)
+            _wait(lambda: not self._process.is_alive)
+            return self._process.code
         finally:
             self.kill()
+
+
+def _wait(is_reached: Callable[[], bool]) -> None:
+    give_up_at = time.monotonic() + PATIENCE_S
+    while not is_reached() and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+
+
+@cache
+def _nursery() -> Nursery:
+    """One for all servers of this process."""
+    opened = Nursery().__enter__()
+    atexit.register(opened.__exit__)
+    return opened

@@ -23,10 +23,9 @@ from sagagraph.ui.server.auth import COOKIE
 from sagagraph.ui.visitors import guest
 from tests.support.databases import databases
 from tests.support.today import TODAY
-from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import trip
 from tests.ui.crashing.weather import Forecast, weather
-from tests.ui.server import PATIENCE_S
+from tests.ui.nursery import PATIENCE_S, Nursery, Victim
 
 TOKEN = "the-cookie-of-one-visitor-0123456789"
 
@@ -54,7 +53,7 @@ class Place:
     async def server(self) -> AsyncIterator[tuple[Victim, httpx2.AsyncClient]]:
         """With a browser on it; killed at the end."""
         self.begun += 1
-        victim = self.nursery.server(self.store, self.sandbox, self.folder / f"{self.begun}.log")
+        victim = self.nursery.server(self.store, self.folder / f"{self.begun}.log", "--provider", self.sandbox)
         try:
             assert await victim.listens()
             cookie = {"cookie": f"{COOKIE}={TOKEN}"}

@@ -12,7 +12,8 @@ import pytest
 
 from sagagraph.domains.reunion.planning.solver import PLAN_S
 from sagagraph.domains.reunion.shipped import shipped
-from tests.ui.server import PATIENCE_S, Server
+from tests.ui.nursery import PATIENCE_S
+from tests.ui.server import Server
 
 API = "/api/v1"
 

@@ -94,7 +94,7 @@ class _Checker:
 
     def _formulas(self, wanted: Sequence[str]) -> dict[str, Formula]:
         fixed = {name: each.value for name, each in self._harness.variables.items() if each.value is not None}
-        symbols = {name: each.values for name, each in self._decided.items() if not each.is_number}
+        symbols = {name: each.symbols for name, each in self._decided.items() if not each.is_number}
         form = CoreForm(fixed, symbols, self._harness.derived)
         known = {rule.id: rule for rule in self._harness.rules}
         domains = {f"\tdomain {name}": one_of(name, tuple(value for value in each.choices if isinstance(value, fmpq)))

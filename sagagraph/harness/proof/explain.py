@@ -96,7 +96,7 @@ def explain(
     if found.witness is not None:
         return Explanation(Status.SATISFIABLE, witness=found.witness)
     if found.tree is None:
-        return Explanation(Status.UNDECIDED, reason=f"{boxes} boxes, or the time, were not enough")
+        return Explanation(Status.UNDECIDED, reason=f"no point passes and no proof was found in {boxes} boxes, or in the time")
     oracle.refuted.append((found.used_rules, found))
     return _paradox(harness, oracle, relax=relax)
 
@@ -117,7 +117,7 @@ def _paradox(harness: Harness, oracle: Oracle, *, relax: bool) -> Explanation:
     may_move = movable(harness, involved)
     for kind, name in may_move if relax else ():
         if not oracle.expired():
-            known[kind, name] = relaxation(harness, kind, name, oracle.boxes // 2, oracle.expired)
+            known[kind, name] = relaxation(harness, kind, name, oracle.boxes // 8, oracle.expired)
     rows = tuple(each for key, each in known.items() if each is not None and may_move[key])
     return Explanation(
         Status.PARADOX, conflicts=tuple(conflicts), relaxations=rows, gaps=known, certificates=certificates, complete=complete

@@ -1,8 +1,8 @@
 """Intervals: ends as doubles, rounded outwards after every operation; the kernel that solver and checker share.
 
-A double's neighbour is further out than any rounding error of + - * /. Ends of exp and log come from Arb, whose balls contain the
-true value. Where an operation has no value on part of an interval, the result is that of the rest; where it has none at all,
-EMPTY.
+A double's neighbour is further out than any rounding error of + - * /; exact sums stay as they are, products of whole numbers
+too. Ends of exp and log come from Arb, whose balls contain the true value. Where an operation has no value on part of an
+interval, the result is that of the rest; where it has none at all, EMPTY.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from flint import arb, fmpq
 Interval = tuple[float, float]
 LINE: Final[Interval] = (-inf, inf)
 EMPTY: Final[Interval] = (inf, -inf)
+_UNITS: Final = (1.0, -1.0)
+_EXACT: Final = 2.0**53
 
 
 def down(value: float) -> float:
@@ -45,9 +47,14 @@ def of_ball(value: arb) -> Interval:
 
 
 def add(left: Interval, right: Interval) -> Interval:
-    if left[0] > left[1] or right[0] > right[1]:
+    a, b = left
+    c, d = right
+    if a > b or c > d:
         return EMPTY
-    return nextafter(left[0] + right[0], -inf), nextafter(left[1] + right[1], inf)
+    low, high = a + c, b + d
+    # The difference of a sum and its larger part is exact: if it is the smaller one, nothing was rounded.
+    return (low if low - a == c and low - c == a else nextafter(low, -inf),
+            high if high - b == d and high - d == b else nextafter(high, inf))  # fmt: skip
 
 
 def multiply(left: Interval, right: Interval) -> Interval:
@@ -55,6 +62,8 @@ def multiply(left: Interval, right: Interval) -> Interval:
     c, d = right
     if a > b or c > d:
         return EMPTY
+    if a == b and a in _UNITS:
+        return (c, d) if a > 0 else (-d, -c)
     if a >= 0 and c >= 0:
         low, high = a * c, b * d
     else:
@@ -64,6 +73,8 @@ def multiply(left: Interval, right: Interval) -> Interval:
         low = 0.0 if a >= 0 and c >= 0 else -inf
     if isnan(high):
         high = inf
+    if low.is_integer() and high.is_integer() and -_EXACT < low <= high < _EXACT and all(map(float.is_integer, (a, b, c, d))):
+        return low, high
     # A product that is 0 because a factor is 0 is exact; one that underflowed is not.
     return (low if low == 0 and (a == 0 or c == 0) and a >= 0 and c >= 0 else nextafter(low, -inf), nextafter(high, inf))
 

@@ -6,7 +6,7 @@ If it has no solution, the multipliers that show it (Farkas) are the proof of a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement
@@ -16,7 +16,7 @@ from typing import Any, Final
 from flint import fmpq
 
 from sagagraph.harness.language.formulas import Var
-from sagagraph.harness.language.polynomials import Monomial, Polynomial, TooManyError, times
+from sagagraph.harness.language.polynomials import Atom, Monomial, Polynomial, TooManyError, times
 from sagagraph.harness.proof import intervals as i
 from sagagraph.harness.proof.system import Box, Span
 from sagagraph.harness.proof.terms import bounds_of
@@ -44,6 +44,7 @@ class Relaxed:
     """
 
     refutation: Combination | None = None
+    is_refuted: bool = False
     point: Mapping[str, fmpq] | None = None
     least: fmpq | None = None
     strict: bool = False
@@ -66,23 +67,26 @@ def products(rows: Sequence[Row], bounds: Sequence[Row], *, all_pairs: bool) -> 
 
     Neither factor is above 0, so their product is not below.
     """
-    wanted = {
-        monomial
-        for row in rows
-        for monomial in row.polynomial
-        if sum(count for _, count in monomial) == 2 and all(isinstance(atom, Var) for atom, _ in monomial)
-    }
+    squares = (m for row in rows for m in row.polynomial if sum(count for _, count in m) == 2)
+    wanted = {frozenset(_atoms(each)) for each in squares if all(isinstance(atom, Var) for atom in _atoms(each))}
+    bounded = [(frozenset(atom for monomial in each.polynomial for atom in _atoms(monomial)), each) for each in bounds]
+    pairs = combinations_with_replacement([*rows, *bounds], 2) if all_pairs else (
+        (one, other) for (here, one), (there, other) in combinations_with_replacement(bounded, 2) if here | there in wanted
+    )  # fmt: skip
     found: list[Row] = []
-    for one, other in combinations_with_replacement([*rows, *bounds] if all_pairs else bounds, 2):
+    for one, other in pairs:
         if len(found) >= MOST_PRODUCTS:
             break
         try:
             made = {monomial: -factor for monomial, factor in times(one.polynomial, other.polynomial).items()}
         except TooManyError:
             continue
-        if all_pairs or any(monomial in wanted for monomial in made):
-            found.append(Row((*one.of, *other.of), made, one.strict and other.strict))
+        found.append(Row((*one.of, *other.of), made, one.strict and other.strict))
     return found
+
+
+def _atoms(monomial: Monomial) -> Iterator[Atom]:
+    return (atom for atom, _ in monomial)
 
 
 def _span(monomial: Monomial, box: Box) -> Span:
@@ -107,25 +111,24 @@ def exact_float(value: float) -> fmpq:
 
 
 class _Program:
-    """The relaxation as Z3 has it. `whole`: variables that are whole numbers there; then nothing is refuted."""
+    """The relaxation as Z3 has it."""
 
-    def __init__(self, solver: Any, rows: Sequence[Row], box: Box, whole: frozenset[str]) -> None:
+    def __init__(self, solver: Any, rows: Sequence[Row], box: Box) -> None:
         """`solver`: `Any`, Z3 publishes no types."""
         import z3
 
         monomials = sorted({monomial for row in rows for monomial in row.polynomial if monomial}, key=repr)
         self.spans = {monomial: _span(monomial, box) for monomial in monomials}
         self.is_void = any(low is not None and high is not None and low > high for low, high in self.spans.values())
-        self.names: dict[Monomial, Any] = {
-            monomial: (z3.Int if _variable(monomial) in whole else z3.Real)(f"m{number}")
-            for number, monomial in enumerate(monomials)
-        }
+        self.names: dict[Monomial, Any] = {monomial: z3.Real(f"m{number}") for number, monomial in enumerate(monomials)}
         solver.set("timeout", _MILLISECONDS)
         for monomial, (low, high) in self.spans.items():
             solver.add([] if low is None else self.names[monomial] >= _to_z3(low))
             solver.add([] if high is None else self.names[monomial] <= _to_z3(high))
         for number, row in enumerate(rows):
-            left = z3.Sum([_to_z3(factor) * self.names.get(monomial, 1) for monomial, factor in row.polynomial.items()])
+            constant = _to_z3(row.polynomial.get((), _NOTHING))
+            scaled = [_to_z3(factor) * self.names[monomial] for monomial, factor in row.polynomial.items() if monomial]
+            left = z3.Sum([constant, *scaled])
             solver.assert_and_track(left < 0 if row.strict else left <= 0, f"row{number}")
 
     def point(self, model: Any) -> dict[str, fmpq]:
@@ -133,35 +136,38 @@ class _Program:
         return {name: _from_z3(model.eval(each, model_completion=True)) for name, each in values.items() if name is not None}
 
 
-def relax(rows: Sequence[Row], box: Box, whole: frozenset[str] = frozenset()) -> Relaxed:
-    """Solve the relaxation. With `whole` only for a point."""
+def relax(rows: Sequence[Row], box: Box) -> Relaxed:
+    """Solve the relaxation."""
     import z3
 
-    solver = z3.Solver() if whole else z3.SolverFor("QF_LRA")
-    program = _Program(solver, rows, box, whole)
+    solver = z3.SolverFor("QF_LRA")
+    program = _Program(solver, rows, box)
     answer = None if program.is_void else solver.check()
     if answer == z3.sat:
         return Relaxed(point=program.point(solver.model()))
-    if answer != z3.unsat or whole:
+    if answer != z3.unsat:
         return Relaxed()
     core = {int(str(each).removeprefix("row")) for each in solver.unsat_core()}
     return Relaxed(_multipliers([rows[each] for each in sorted(core)], program.spans))
 
 
-def least(rows: Sequence[Row], box: Box, name: str, sign: int, whole: frozenset[str]) -> Relaxed:
+def least(rows: Sequence[Row], box: Box, name: str, sign: int) -> Relaxed:
     """Find the least (`sign` 1) or greatest (-1) value of a variable in the relaxation."""
     import z3
 
     optimize = z3.Optimize()
-    program = _Program(optimize, rows, box, whole)
+    program = _Program(optimize, rows, box)
     variable: Monomial = ((Var(name), 1),)
-    if program.is_void or variable not in program.names:
+    if program.is_void:
+        return Relaxed(is_refuted=True)
+    if variable not in program.names:
         return Relaxed()
     goal = optimize.minimize(program.names[variable] * sign)
-    if optimize.check() != z3.sat:
-        return Relaxed()
+    answer = optimize.check()
+    if answer != z3.sat:
+        return Relaxed(is_refuted=answer == z3.unsat)
     infinite, value, epsilon = (_from_z3(z3.simplify(each)) for each in optimize.lower_values(goal))
-    return Relaxed() if infinite != 0 else Relaxed(None, program.point(optimize.model()), value * sign, strict=epsilon != 0)
+    return Relaxed() if infinite != 0 else Relaxed(point=program.point(optimize.model()), least=value * sign, strict=epsilon != 0)
 
 
 def _multipliers(rows: Sequence[Row], spans: Mapping[Monomial, Span]) -> Combination | None:
@@ -198,7 +204,7 @@ def _multipliers(rows: Sequence[Row], spans: Mapping[Monomial, Span]) -> Combina
 def _to_z3(value: fmpq) -> Any:
     import z3
 
-    return z3.Q(int(value.p), int(value.q))
+    return z3.RealVal(str(value))
 
 
 def _from_z3(value: Any) -> fmpq:

@@ -15,11 +15,11 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Name
-from sagagraph.harness.proof.linear import bound_rows, exact_float, least, products, relax
+from sagagraph.harness.proof.linear import Relaxed, bound_rows, exact_float, least, products, relax
 from sagagraph.harness.proof.paths import Parts
-from sagagraph.harness.proof.rounding import significant
-from sagagraph.harness.proof.search import Budget, Node, Search, middle_of, solve
-from sagagraph.harness.proof.system import Point, Span, System, system_of
+from sagagraph.harness.proof.rounding import inside, rounded_points, significant
+from sagagraph.harness.proof.search import THOROUGH, Budget, Node, Search, middle_of, solve
+from sagagraph.harness.proof.system import Box, Numbers, Point, Span, System, system_of
 from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
 _LIMIT: Final = "limit of a rule"
@@ -30,6 +30,9 @@ _PRECISION: Final = 1e-9
 _DIGITS: Final = 8
 _NEAR: Final = 200
 """Boxes for each value that is tried near a bound which nothing has reached."""
+_NUDGES: Final = (fmpq(0), fmpq(1, 10**15), fmpq(1, 10**12), fmpq(2, 10**9))
+"""How far beyond an end a value is tried, as a share of it."""
+_DESCENTS: Final = 20
 _MOST_STUCK: Final = 20
 """Boxes too small to divide in which nothing was found or refuted."""
 
@@ -146,14 +149,15 @@ class _Way:
             return None
         return (self.before, far) if self.sign > 0 else (far, self.before)
 
-    def _nearest(self, system: System, best: Point) -> Relaxation | None:
+    def _nearest(self, system: System, witness: Point) -> Relaxation | None:
         """Search boxes from the nearest; what is left when they come no nearer than a point that passes is proven."""
         search = Search(system, Budget(10**9, self.expired))
         numbered = count()
-        best, near, strict = self._optimum(search, best)
-        queue = [(near, next(numbered), Node(system.root))]
+        best = self._descended(search, system.numbers(witness))
+        queue = [(fmpq(0), next(numbered), Node(system.root))]
         bound, proven = fmpq(0), False
         stuck: list[fmpq] = []
+        excluded: set[fmpq] = set()
         for _ in range(self.boxes):
             reached = self._distance(best)
             bound = max(bound, min([reached, *stuck, *(each[0] for each in queue[:1])]))
@@ -161,54 +165,100 @@ class _Way:
             if proven or self.expired() or not queue or len(stuck) > _MOST_STUCK:
                 break
             near, _, node = heapq.heappop(queue)
-            node, _, false = search.narrow(node)
-            if false is not None or max(near, self._bound(node)) >= reached:
+            if near >= reached:
+                continue
+            node, _, false = search.narrow(replace(node, box=self._nearer(node.box, best)))
+            near = max(near, self._bound(node))
+            if false is not None or near >= reached:
                 continue
             parts = search.open_parts(node)
-            best = self._better(search, node, parts, best)
-            _, divided = search.divide(node, parts)
+            found = self._least(search, node, parts)
+            if found.is_refuted:
+                continue
+            if found.least is not None and abs(found.least - self.before) >= near:
+                near = abs(found.least - self.before)
+                excluded |= {near} if found.strict else set()
+            best = self._better(search, node, found.point or {}, best)
+            divided = search.divide(node, parts)[1]
             if not divided:
                 stuck.append(near)
             for each in divided:
                 heapq.heappush(queue, (max(near, self._bound(each)), next(numbered), each))
-        return self._sufficient(best, self.before + self.sign * bound, strict=strict, proven=proven)
+        end = self.before + self.sign * bound
+        return self._sufficient(system.point(best), end, strict=bound in excluded, proven=proven)
 
-    def _optimum(self, search: Search, best: Point) -> tuple[Point, fmpq, bool]:
-        """Return the better point, how near the linear relaxation comes at most, and whether that end itself is excluded."""
-        node, _, _ = search.narrow(Node(search.system.root))
-        rows, name, integers = search.rows(search.open_parts(node)), self.variable.name, search.system.integers
+    def _nearer(self, box: Box, best: Numbers) -> Box:
+        """Leave out what is further away than a point that passes."""
+        name = self.variable.name
+        low, high = box.spans[name]
+        return box.with_span(name, (low, best[name]) if self.sign > 0 else (best[name], high))
+
+    def _least(self, search: Search, node: Node, parts: Parts) -> Relaxed:
+        """Return how near the linear relaxation comes in a box, and whether that end itself is excluded."""
+        rows, name = search.rows(parts), self.variable.name
         listed = [*rows, *products(rows, bound_rows(node.box, sorted(node.box.spans)), all_pairs=False)]
-        found = least(listed, node.box, name, self.sign, integers)
-        if found.least is None or found.point is None:
-            return best, fmpq(0), False
-        point = found.point
-        if found.strict:  # just beyond it
-            ends = sorted((found.least, found.least + self.sign * (abs(found.least) or fmpq(1, 1000)) / 10**12))
-            point = relax(rows, node.box.with_span(name, (ends[0], ends[1])), integers).point or point
-        tried = search.try_near(node, point) or best
-        return min(best, tried, key=self._distance), abs(found.least - self.before), found.strict
+        found = least(listed, node.box, name, self.sign)
+        if found.least is None or not found.strict:
+            return found
+        beyond = found.least + self.sign * (abs(found.least) or fmpq(1, 1000)) / 10**12
+        just = node.box.with_span(name, (min(found.least, beyond), max(found.least, beyond)))
+        return replace(found, point=relax(listed, just).point or found.point)
 
-    def _better(self, search: Search, node: Node, parts: Parts, best: Point) -> Point:
-        """With the others in the middle, the nearest value that they allow; tried and judged."""
-        name, box = self.variable.name, node.box
-        for each, span in node.box.floats.items():
-            at = exact_float(middle_of(span))
-            at = fmpq((at + fmpq(1, 2)).floor()) if each in search.system.integers else at
-            box = box if each == name else box.with_span(each, (at, at))
-        narrowed, _, false = search.narrow(Node(box, node.assumed, settled=node.settled))
-        edge = narrowed.box.spans[name][0 if self.sign > 0 else 1]
-        if false is None and edge is not None:
-            numbers = {each: end for each, (end, _) in narrowed.box.spans.items() if end is not None}
-            for nudge in (fmpq(0), fmpq(1, 10**15), fmpq(1, 10**12), fmpq(2, 10**9)):
-                value = edge + self.sign * nudge * (max(abs(edge), abs(self.before)) or fmpq(1, 10**6))
-                point = search.system.point({**numbers, name: value})
-                if self._distance(point) < self._distance(best) and search.satisfies(point):
-                    return point
-        return min(best, search.try_points(node, parts) or best, key=self._distance)
+    # -- points --
 
-    def _distance(self, point: Point) -> fmpq:
-        value = point[self.variable.name]
-        return abs(value - self.before) if isinstance(value, fmpq) else fmpq(0)
+    def _better(self, search: Search, node: Node, near: Numbers, best: Numbers) -> Numbers:
+        """Return the nearest point around one of the box, or around its middle; with few digits only at some depths."""
+        middle = {name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}
+        is_thorough = node.depth in THOROUGH
+        for start in [{**middle, **near}, middle][not is_thorough :]:
+            for numbers in rounded_points(start, node.box, search.system) if is_thorough else [start]:
+                found = self._at(search, node, numbers, best)
+                if found is not None:
+                    return self._descended(search, found)
+        return best
+
+    def _fixed(self, search: Search, node: Node, numbers: Numbers, free: tuple[str, ...]) -> Box | None:
+        """Return what is left of a box with all but a few of its variables at these values; None for nothing."""
+        box = node.box
+        for name, at in numbers.items():
+            box = box if name in free else box.with_span(name, (at, at))
+        narrowed, _, false = search.narrow(replace(node, box=box))
+        return None if false is not None else narrowed.box
+
+    def _at(self, search: Search, node: Node, numbers: Numbers, best: Numbers) -> Numbers | None:
+        """Return the nearest value that these values of the others allow, with them, if it passes and is nearer than the best."""
+        name = self.variable.name
+        box = self._fixed(search, node, numbers, (name,))
+        edge = None if box is None else box.spans[name][0 if self.sign > 0 else 1]
+        if edge is None or (edge - best[name]) * self.sign >= 0:
+            return None
+        size = max(abs(edge), abs(self.before)) or fmpq(1, 10**6)
+        values = (significant(edge, 9), *(edge + self.sign * nudge * size for nudge in _NUDGES))
+        points = ({**numbers, name: inside(value, node.box.spans[name])} for value in values)
+        nearer = (each for each in points if self._distance(each) < self._distance(best))
+        return next((each for each in nearer if search.satisfies(search.system.point(each))), None)
+
+    def _descended(self, search: Search, best: Numbers) -> Numbers:
+        """Move one of the others at a time, as long as that brings the point nearer."""
+        name, system = self.variable.name, search.system
+        for _ in range(_DESCENTS):
+            before = self._distance(best)
+            for other in [each for each in system.root.spans if each != name and each not in system.symbols]:
+                node = Node(self._nearer(system.root, best))
+                box = self._fixed(search, node, best, (name, other))
+                low, high = (None, None) if box is None else box.spans[other]
+                for at in (low, high, exact_float(middle_of(box.floats[other])) if box is not None else None):
+                    for value in () if at is None else (significant(at, 9), at):
+                        value = inside(
+                            fmpq((value + fmpq(1, 2)).floor()) if other in system.integers else value, system.root.spans[other]
+                        )
+                        best = self._at(search, node, {**best, other: value}, best) or best
+            if self._distance(best) > before * (1 - fmpq(1, 10**6)):
+                break
+        return best
+
+    def _distance(self, numbers: Numbers) -> fmpq:
+        return abs(numbers[self.variable.name] - self.before)
 
     def _bound(self, node: Node) -> fmpq:
         end = node.box.spans[self.variable.name][0 if self.sign > 0 else 1]
@@ -225,7 +275,7 @@ class _Way:
         for to in (*listed, *(self._rounded(end, digits) for digits in (_DIGITS, _DIGITS + 1, 12, 15))):
             found = solve(system_of(self.harness.with_values({self.variable.name: to})), Budget(self.boxes if proven else _NEAR))
             if found.witness is not None:
-                proven = abs(to - bound) <= abs(bound) / 10 ** (_DIGITS - 1)
+                proven = abs(to - bound) <= max(abs(bound), abs(self.before)) / 10 ** (_DIGITS - 1)
                 return Relaxation(self.kind, self.variable.name, self.before, to, end, strict, proven, found.witness)
         rest = {each: value for each, value in best.items() if each != self.variable.name}
         return Relaxation(self.kind, self.variable.name, self.before, reached, end, strict, proven, rest)
@@ -242,6 +292,8 @@ class _Way:
 def _simplest(bound: fmpq, reached: fmpq) -> fmpq | None:
     """Return the number with the fewest digits between what is proven too little and what suffices."""
     low, high = min(bound, reached), max(bound, reached)
+    if low <= 0 <= high:
+        return fmpq(0)
     for digits in range(1, 15):
         for found in (significant(reached, digits), significant(bound, digits)):
             if low <= found <= high:

@@ -28,8 +28,8 @@ _NARROWINGS: Final = 6
 _WORTHWHILE: Final = 0.05
 _WIDE: Final = 1e12
 """Where a domain has no end, points are sought this far out."""
-_PAIRED: Final = frozenset({0, 3, 6, 10, 15, 21, 28, 36, 45, 55})
-"""Depths at which everything is multiplied with everything, for rules that only touch."""
+THOROUGH: Final = frozenset({0, 3, 6, 10, 15, 21, 28, 36, 45, 55})
+"""Depths at which more is tried: everything multiplied with everything, for rules that only touch; corners; fewer digits."""
 _MOST_PAIRED: Final = 16
 
 
@@ -192,7 +192,7 @@ class Search:
     def try_points(self, node: Node, parts: Parts) -> Point | None:
         """Return a point that passes near the middle or, at some depths, near a corner."""
         listed = [{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}]
-        for side in (0, 1) if node.depth in _PAIRED else ():
+        for side in (0, 1) if node.depth in THOROUGH else ():
             corner = {name: end for name, span in node.box.spans.items() if (end := span[side]) is not None}
             listed += [corner] if len(corner) == len(node.box.spans) else []
         for point in listed:
@@ -240,7 +240,7 @@ class Search:
             if point is not None:
                 raise _Ended(Found(witness=point))
             is_last = not self.divide(node, parts)[1]
-            if (is_last or node.depth in _PAIRED) and len(rows) + len(bounds) <= _MOST_PAIRED:
+            if (is_last or node.depth in THOROUGH) and len(rows) + len(bounds) <= _MOST_PAIRED:
                 found = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box)
         if found.refutation is None:
             return None
@@ -254,7 +254,7 @@ class Search:
         """
         case = next(((path, len(each.parts)) for path, each in parts if isinstance(each, Or)), None)
         split = self._widest(node, parts)
-        if case is not None and (split is None or node.depth % 2 == 0):
+        if case is not None:
             taken = [{**node.assumed, case[0]: number} for number in range(case[1])]
             return {"cases": case[0]}, [replace(node, assumed=each, depth=node.depth + 1) for each in taken]
         if split is None:
@@ -274,7 +274,7 @@ class Search:
             least = 1.0 if name in self.system.integers else 1e-13 * max(abs(low), abs(high), 1e-100)
             if high - low >= least and high > low:
                 whole = min(root[name][1], _WIDE) - max(root[name][0], -_WIDE)
-                weight = 10.0 if name in self.system.symbols else 1.0
+                weight = 10.0 if name in self.system.symbols else 1e-6 if name in self.system.freed else 1.0
                 shares[name] = weight * (min(high, _WIDE) - max(low, -_WIDE)) / whole if whole > 0 else 0.0
         if not shares:
             return None

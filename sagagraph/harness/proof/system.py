@@ -92,6 +92,15 @@ class System:
         """Return what numbers stand for."""
         return {name: self.symbols[name][int(each.floor())] if name in self.symbols else each for name, each in numbers.items()}
 
+    def numbers(self, point: Point) -> Numbers:
+        """Return the numbers that stand for a point."""
+        listed = {name: self.symbols[name].index(each) if name in self.symbols else each for name, each in point.items()}
+        return {
+            name: each if isinstance(each, fmpq) else fmpq(each)
+            for name, each in listed.items()
+            if not isinstance(each, str | tuple)
+        }
+
 
 def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> System:
     """Return the system of all rules. `freed`: spans for parameters that are treated as if they were decided.
@@ -106,7 +115,7 @@ def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> S
     if missing:
         raise UnreadableError(f"no domain is stated for {', '.join(missing)}", tuple(missing))
     decided = [each for name, each in harness.decided.items() if name in read]
-    symbols = {each.name: each.values for each in decided if not each.is_number}
+    symbols = {each.name: each.symbols for each in decided if not each.is_number}
     fixed = {name: each.value for name, each in known.items() if each.value is not None and name not in free}
     form = CoreForm(fixed, symbols, harness.derived)
     rules: dict[str, Formula] = {}

@@ -117,7 +117,12 @@ class Variable:
     @property
     def values(self) -> tuple[Value, ...]:
         """All values, where they are counted."""
-        return self.choices or ((False, True) if self.kind == "boolean" else ())
+        return self.choices or self.symbols
+
+    @property
+    def symbols(self) -> tuple[Value, ...]:
+        """What whole numbers stand for, from 0 on: false is 0, in whichever order a domain states it."""
+        return (False, True) if self.kind == "boolean" else self.choices
 
     def excludes(self, value: Value | None) -> bool:
         """Tell whether a value is outside the domain."""
@@ -194,10 +199,11 @@ def hash_of(document: Any) -> str:
 class VariableForm(Form):
     unit: Text | None = None
     domain: Any = None
+    values: list[Any] | None = None
     value: Any = None
     step: fmpq | None = None
     kind: Literal["constant", "parameter", "decision", "variable", "derived"] = "variable"
-    type: Literal["number", "float", "real", "integer", "int", "boolean", "bool", "string", "str", "list"] | None = None
+    type: Literal["number", "float", "real", "integer", "int", "boolean", "bool", "string", "str", "enum", "list"] | None = None
     decided_by: Text = ""
     negotiable: bool = False
     hidden: bool = False
@@ -228,6 +234,8 @@ class HarnessForm(Form):
 
 
 F = TypeVar("F", bound=Form)
+_SAID: Final = {"missing": "is missing", "model_type": "must be a mapping", "dict_type": "must be a mapping",
+                "list_type": "must be a list", "too_short": "must not be empty"}  # fmt: skip
 
 
 def read_form(form: type[F], said: object) -> F:
@@ -237,5 +245,5 @@ def read_form(form: type[F], said: object) -> F:
     except ValidationError as exc:
         fault = exc.errors()[0]
         place = ".".join(str(each) for each in fault["loc"]) or "the file"
-        message = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+        message = _SAID.get(fault["type"], fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be"))
         raise InvalidInputError(message, field=place) from exc

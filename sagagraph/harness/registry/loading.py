@@ -80,12 +80,13 @@ def _variable(name: str, said: VariableForm) -> Variable:
         raise InvalidInputError("a variable is named by letters, digits and underscores, and by no word of the language",
                                 field=where)  # fmt: skip
     value = _value(said.value, f"{where}.value")
-    low, high, choices = _domain(said.domain, f"{where}.domain")
+    stated = said.domain if said.values is None else {"values": said.values}
+    low, high, choices = _domain(stated, f"{where}.domain")
     sample = value if value is not None else choices[0] if choices else None
-    kind = _KINDS.get(said.type, said.type) if said.type else _kind_of_value(sample)
+    kind = _KINDS.get(said.type, said.type) if said.type not in (None, "enum") else _kind_of_value(sample)
     found = Variable(
         name, kind, said.unit or "1", low, high, choices, value, said.step, said.negotiable,
-        said.domain is not None or kind == "boolean", said.cost,
+        stated is not None or kind == "boolean", said.cost,
     )  # fmt: skip
     for is_wrong, key, message in _faults(found, said):
         if is_wrong:

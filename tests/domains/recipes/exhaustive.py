@@ -19,7 +19,7 @@ class Kitchen:
     def least(self, horizon: int) -> int | None:
         """Return the earliest moment at which all can be complete; None: never, up to the horizon."""
         left = tuple(sorted(self.time.items()))
-        frontier = {(left, (), (), None, ())}
+        frontier: set[Any] = {(left, (), (), None, ())}
         for now in range(horizon + 1):
             after: set[Any] = set()
             for state in frontier:

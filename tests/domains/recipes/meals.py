@@ -16,7 +16,7 @@ IS_FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
 NEEDS_DATA = pytest.mark.skipif("SAGAGRAPH_DATA" not in os.environ, reason="SAGAGRAPH_DATA names no folder of benchmark data")
 
 
-def step(time: str | int, *after: int, kind: str = "", within: dict[int, str] | None = None, **uses: Json) -> Json:
+def step(time: str | float, *after: int, kind: str = "", within: dict[int, str] | None = None, **uses: Json) -> Json:
     """`kind`: a for autonomous, i for interruptible."""
     return {
         "text": "",

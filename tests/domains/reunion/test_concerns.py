@@ -71,7 +71,7 @@ def test_a_repair_has_only_those_scopes_judged_that_it_touched() -> None:
     every = remembered.judged
     changed = [*plan["actions"][:-1], {**plan["actions"][-1], "end": "23:30"}]
     assert validate_plan(known, plan_of(*changed), remembered=remembered).is_valid
-    assert 0 < remembered.judged - every <= 5 < every / 20
+    assert 0 < remembered.judged - every <= 5 < every / 5
 
 
 def test_what_does_not_fit_in_a_slice_is_named() -> None:
@@ -79,7 +79,7 @@ def test_what_does_not_fit_in_a_slice_is_named() -> None:
     problem["people"] += [{"name": f"somebody with quite a long name, number {n}", "place": "A"} for n in range(200)]
     plan["actions"][0]["riders"] = [each["name"] for each in problem["people"][1:]]
     verdict = validate_plan(parse_problem(problem), plan)
-    assert "names could not judge action 0: critical fact" in verdict.reason
+    assert "journey could not judge bus, action 0 to bus, action 0: critical fact" in verdict.reason
     assert verdict.verdict is VerdictStatus.UNKNOWN
     assert not oracle.validate_plan(parse_problem(problem), plan).is_valid  # too many for the bus
 
@@ -87,5 +87,8 @@ def test_what_does_not_fit_in_a_slice_is_named() -> None:
 def test_every_validator_has_a_kind_and_slices_within_the_budget() -> None:
     assert len({each.name for each in CONCERNS}) == len(CONCERNS)
     problem, plan = shuttle(100)
-    assert max(each.slice_tokens for each in validate_plan(parse_problem(problem), plan).certificates) <= DEFAULT_BUDGET_TOKENS
+    verdict = validate_plan(parse_problem(problem), plan)
+    assert max(each.slice_tokens for each in verdict.certificates) <= DEFAULT_BUDGET_TOKENS
+    assert verdict.certificate is not None
+    assert verdict.certificate.version == max(each.version for each in CONCERNS)  # or replays would compare what is not alike
     assert problem_of(random_day(1))

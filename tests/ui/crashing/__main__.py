@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random, SystemRandom
 
 from tests.support.databases import databases
-from tests.ui.crashing.nursery import Nursery
 from tests.ui.crashing.weather import Forecast, Round, keep_beside, weather
+from tests.ui.nursery import Nursery
 
 _WITHHELD = (frozenset[str](), frozenset[str](), frozenset({"void", "deadline"}))
 

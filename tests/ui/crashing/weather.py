@@ -21,8 +21,8 @@ from sagagraph.testing.databases import Databases, memory_folder
 from sagagraph.ui.server.api import PREFIX
 from tests.support.today import TODAY
 from tests.ui.crashing.judge import AT_REST, Books, Family, judge
-from tests.ui.crashing.nursery import Nursery, Victim
 from tests.ui.crashing.visitor import Person
+from tests.ui.nursery import Nursery, Victim
 
 HARM_EVERY_S: Final = (0.3, 2.0)
 """Of each server, from when it listens."""
@@ -146,7 +146,7 @@ class Fleet:
     def _new(self, harm_at: int, *, freezes: bool) -> Victim:
         self._begun += 1
         log = self._folder / f"server-{self._begun}.log"
-        victim = self._nursery.server(self._store, self.sandbox, log, harm_at=harm_at, freezes=freezes)
+        victim = self._nursery.server(self._store, log, "--provider", self.sandbox, harm_at=harm_at, freezes=freezes)
         self._living.append(victim)
         return victim
 

@@ -6,23 +6,17 @@ All are seen from summaries of everybody's day: who is where, from when until wh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from sagagraph.domains.reunion.request import Attention
-from sagagraph.domains.reunion.rules.facts.case import clock
-from sagagraph.domains.reunion.rules.facts.simulation import Subject
+from sagagraph.domains.reunion.plan import Work
+from sagagraph.domains.reunion.rules.facts.case import Case, clock
+from sagagraph.domains.reunion.rules.facts.course import Course
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sagagraph.domains.reunion.plan import Work
-    from sagagraph.domains.reunion.rules.facts.case import Case
 
 
 class Presence(Struct, frozen=True, array_like=True):
@@ -85,7 +79,7 @@ class ApartView(Struct, frozen=True):
 def _watched_scopes(case: Case) -> Iterator[tuple[str, WatchView]]:
     for index, work in case.works:
         place = case.simulation.sites.get(index)
-        if case.world.tasks[work.task].attention is Attention.WATCHED and place is not None:
+        if case.world.tasks[work.task].is_watched and place is not None:
             since = work.start
             shared = list(windows(_watchers(case, place, work))) or [[]]
             for number, window in enumerate(shared, start=1):
@@ -96,18 +90,17 @@ def _watched_scopes(case: Case) -> Iterator[tuple[str, WatchView]]:
 
 def _watchers(case: Case, place: str, work: Work) -> Iterator[Presence]:
     """One after another who is there, each for as long as they are."""
-    moments = [at for at in case.changes if work.start <= at < work.end]
-    watcher: str | None = None
+    watcher: Course | None = None
     since = work.start
-    for at in moments:
-        if watcher is not None and case.simulation.may_be_at(watcher, place, at):
+    for at in (at for at in case.changes if work.start <= at < work.end):
+        if watcher is not None and watcher.may_be_at(place, at):
             continue
         if watcher is not None:
-            yield Presence(watcher, since, at)
-        watcher = next((name for name in case.world.people if case.simulation.may_be_at(name, place, at)), None)
+            yield Presence(watcher.who.name, since, at)
+        watcher = next((each for each in case.simulation.people.values() if each.may_be_at(place, at)), None)
         since = at
     if watcher is not None:
-        yield Presence(watcher, since, work.end)
+        yield Presence(watcher.who.name, since, work.end)
 
 
 def _check_watched(view: WatchView) -> Iterator[Violation]:
@@ -146,35 +139,30 @@ def _alone_scopes(case: Case) -> Iterator[tuple[str, AloneView]]:
 
 
 def _waiting(case: Case, name: str, until: int) -> Iterator[Waiting]:
-    others = [each for each in case.world.people if each != name]
+    mine = case.simulation.people[name]
+    others = [each for each in case.simulation.people.values() if each is not mine]
     before: Waiting | None = None
+    company: Course | None = None
     for at in (at for at in case.changes if at < until):
-        places = _places(case, name, at) if waits(case, name, at) else ()
-        company = before.company if before is not None else None
-        if company is None or not _is_with(case, company, places, at):
-            company = next((each for each in others if _is_with(case, each, places, at)), None)
-        now = Waiting(at, places, company)
-        if before is None or (before.places, before.company) != (places, company):
+        places = tuple(each for each in case.problem.places if mine.may_be_at(each, at)) if waits(mine, at) else ()
+        if company is None or not _is_at_any(company, places, at):
+            company = next((each for each in others if _is_at_any(each, places, at)), None)
+        now = Waiting(at, places, company.who.name if company else None)
+        if before is None or (before.places, before.company) != (now.places, now.company):
             yield now
             before = now
 
 
-def waits(case: Case, name: str, at: int) -> bool:
+def waits(course: Course, at: int) -> bool:
     """Tell whether they are in no task; somebody there from the beginning waits only after their first action."""
-    course, actions = case.simulation.courses[Subject(name)], case.simulation.actions
-    works = [actions[n] for n in course.works if not case.simulation.is_watched(actions[n])]
-    if any(work.start <= at < work.end for work in works):
+    acts = [each for each in course.steps if not each.is_watched]
+    if any(each.to is None and each.start <= at < each.end for each in acts):
         return False
-    has_come = case.world.available_from(name, at) is not None
-    return has_come or any(act.start <= at for act in (*works, *(actions[n] for n in course.journeys)))
+    return course.who.available_from(at) is not None or any(each.start <= at for each in acts)
 
 
-def _places(case: Case, name: str, at: int) -> tuple[str, ...]:
-    return tuple(place for place in case.problem.places if case.simulation.may_be_at(name, place, at))
-
-
-def _is_with(case: Case, other: str, places: tuple[str, ...], at: int) -> bool:
-    return any(case.simulation.may_be_at(other, place, at) for place in places)
+def _is_at_any(course: Course, places: tuple[str, ...], at: int) -> bool:
+    return any(course.may_be_at(place, at) for place in places)
 
 
 def _check_alone(view: AloneView) -> Iterator[Violation]:
@@ -218,7 +206,7 @@ def _apart_scopes(case: Case) -> Iterator[tuple[str, ApartView]]:
 def _shifts(case: Case, name: str) -> Iterator[Shift]:
     for index, work in case.works:
         if name in work.who and case.world.takes_part(name, work.start):
-            is_active = case.world.tasks[work.task].attention is Attention.ACTIVE
+            is_active = not case.world.tasks[work.task].is_watched
             yield Shift(name, index, work.task, case.simulation.sites.get(index), work.start, work.end, is_active)
 
 

@@ -3,130 +3,130 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from sagagraph.domains.reunion.events import Event, MayReroute, RoadClosed, TravelFactor
-from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.request import Vehicle
+from msgspec import Struct
+
+from sagagraph.domains.reunion.rules.days import VERSION
 from sagagraph.domains.reunion.rules.facts.case import Case, clock
-from sagagraph.domains.reunion.rules.facts.part import (
-    Part,
-    checking,
-    events_about,
-    known_places,
-    raw,
-    raw_act,
-    raw_events,
-    raw_people,
-)
-from sagagraph.validators.concern import Concern
+from sagagraph.domains.reunion.rules.facts.circumstances import Way
+from sagagraph.validators.concern import each_row
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
 
 
-def _scopes(case: Case) -> Iterator[tuple[str, Part]]:
-    """The driver is shown as in the problem; of riders it matters only that they are known."""
-    for index, journey in case.journeys:
-        vehicle, ends = case.world.vehicles.get(journey.vehicle), {journey.from_, journey.to}
-        drivers = () if journey.driver is None else (journey.driver,)
-        riders = [name for name in journey.riders if name != journey.driver]
-        yield (
-            f"{journey.vehicle}, action {index}",
-            Part(
-                about=(index,),
-                actions={str(index): raw_act(journey)},
-                places=known_places(case, ends),
-                roads=tuple(raw(each) for each in case.problem.travel_minutes if {each.here, each.there} == ends),
-                people=(*raw_people(case, drivers), *raw_people(case, riders, ("name", "place"))),
-                vehicles=() if vehicle is None else (raw(vehicle),),
-                events=(
-                    *events_about(case, journey.people),
-                    *raw_events(each for each in case.world.events if _is_on_the_way(each, journey)),
-                ),
-                rerouted=case.is_rerouted(index),
-            ),
+class Seats(Struct, frozen=True, array_like=True):
+    """`drivers` None: the vehicle brings its own."""
+
+    count: int
+    drivers: tuple[str, ...] | None
+
+
+class Ride(Struct, frozen=True, array_like=True):
+    """A journey, and what the problem says of its road, its vehicle and who is in it."""
+
+    action: int
+    vehicle: str
+    from_: str
+    to: str
+    start: int
+    end: int
+    driver: str | None
+    riders: tuple[str, ...]
+    way: Way | None
+    """None: at least one of its ends is not known."""
+    rerouted: bool | None
+    """Whether it goes elsewhere than it first did; None: not known."""
+    seats: Seats | None
+    """None: the vehicle is not known."""
+    present: tuple[str, ...]
+    """Those in it who take part at its start, sorted."""
+    may_drive: bool
+    """The driver drives at all."""
+
+    @property
+    def people(self) -> list[str]:
+        return [*(() if self.driver is None else (self.driver,)), *self.riders]
+
+    def __str__(self) -> str:
+        return f"{self.vehicle}, action {self.action}"
+
+
+def _rides(case: Case) -> Iterator[Ride]:
+    world, history = case.world, case.history
+    for index, act in case.journeys:
+        vehicle = world.vehicles.get(act.vehicle)
+        yield Ride(
+            index,
+            act.vehicle,
+            act.from_,
+            act.to,
+            act.start,
+            act.end,
+            act.driver,
+            act.riders,
+            world.way(act) if act.from_ in case.problem.places and act.to in case.problem.places else None,
+            history.is_rerouted(index) if history else None,
+            None if vehicle is None else Seats(vehicle.seats, vehicle.drivers),
+            tuple(sorted({name for name in act.people if world.takes_part(name, act.start)})),
+            act.driver not in world.people or world.people[act.driver].drives is not False,
         )
 
 
-def _is_on_the_way(event: Event, journey: Journey) -> bool:
-    match event:
-        case TravelFactor():
-            return event.place in (journey.from_, journey.to)
-        case RoadClosed():
-            return {event.from_, event.to} == {journey.from_, journey.to}
-        case MayReroute():
-            return event.vehicle == journey.vehicle
-        case _:
-            return False
-
-
-def check_roads(case: Case) -> Iterator[Violation]:
-    for index, journey in case.journeys:
-        if {journey.from_, journey.to} <= case.problem.places.keys():
-            yield from _check_road(case, index, journey, case.world.needed(journey, rerouted=case.is_rerouted(index)))
-
-
-def _check_road(case: Case, index: int, journey: Journey, needed: int | None) -> Iterator[Violation]:
-    way = {"from": journey.from_, "to": journey.to}
-    scope = {"people": list(journey.people), "vehicle": journey.vehicle, **way, "action": index}
-    said = f"{journey.vehicle}, {journey.from_} to {journey.to} at {clock(journey.start)[0]}"
-    stated = journey.end - journey.start
-    if needed is None:
-        closed = case.world.closure(journey.from_, journey.to, journey.start)
-        why = f"that road is closed from {clock(closed.at)[0]} on" if closed else "no direct way is listed"
-        yield Violation(code="NO_ROUTE", message=f"{said}: {why}", scope=scope)
-    elif stated < needed:
-        yield Violation(
-            code="TRAVEL_TIME",
-            message=f"{said}: {stated} minutes for a way of {needed}, {needed - stated} too few",
-            scope=scope,
-            evidence={"stated": stated, "needed": needed, "short_by": needed - stated},
-        )
-
-
-def check_drivers(case: Case) -> Iterator[Violation]:
-    """Check drivers. An unknown driver is reported as such."""
-    for index, journey in case.journeys:
-        vehicle = case.world.vehicles.get(journey.vehicle)
-        why = vehicle and _no_driver(case, vehicle, journey)
-        if why:
-            yield Violation(
-                code="NO_DRIVER",
-                message=f"{journey.vehicle} at {clock(journey.start)[0]}, {journey.from_} to {journey.to}: {why}",
-                scope={
-                    "vehicle": journey.vehicle,
-                    **({"people": [journey.driver]} if journey.driver else {}),
-                    "action": index,
-                },
-                evidence={"driver": journey.driver, "drivers": list(vehicle.drivers or ()) if vehicle else []},
-            )
-
-
-def _no_driver(case: Case, vehicle: Vehicle, journey: Journey) -> str:
-    name = journey.driver
-    if vehicle.drivers is None:
-        known = name is not None and case.world.takes_part(name, journey.start)
-        return f"it brings its own driver, and {name} is not to drive it" if known else ""
-    if name is None:
-        return "nobody drives it"
-    if not case.world.takes_part(name, journey.start):
-        return ""
-    if name not in vehicle.drivers:
-        return f"{name} is not one of its drivers"
-    return f"{name} does not drive" if case.world.people[name].drives is False else ""
-
-
-def check_seats(case: Case) -> Iterator[Violation]:
-    """Check that everybody aboard has a seat, the driver too unless the vehicle brings its own. Unknown names need none."""
-    for index, journey in case.journeys:
-        vehicle = case.world.vehicles.get(journey.vehicle)
-        aboard = sorted({name for name in journey.people if case.world.takes_part(name, journey.start)})
-        if vehicle is not None and len(aboard) > vehicle.seats:
+def _check(ride: Ride) -> Iterator[Violation]:
+    yield from _check_road(ride)
+    if ride.seats is not None:
+        yield from _check_driver(ride, ride.seats)
+        aboard, seats = len(ride.present), ride.seats.count
+        if aboard > seats:
             yield Violation(
                 code="CAPACITY",
-                message=f"{vehicle.name} at {clock(journey.start)[0]}: {len(aboard)} people for {vehicle.seats} seats",
-                scope={"vehicle": vehicle.name, "people": aboard, "action": index},
-                evidence={"people": len(aboard), "seats": vehicle.seats, "too_many": len(aboard) - vehicle.seats},
+                message=f"{ride.vehicle} at {clock(ride.start)[0]}: {aboard} people for {seats} seats",
+                scope={"vehicle": ride.vehicle, "people": list(ride.present), "action": ride.action},
+                evidence={"people": aboard, "seats": seats, "too_many": aboard - seats},
             )
 
 
-JOURNEYS = Concern("journey", Kind.FACTUAL, Part, _scopes, checking(check_roads, check_drivers, check_seats))
+def _check_road(ride: Ride) -> Iterator[Violation]:
+    stated = ride.end - ride.start
+    needed = ride.way.needed(rerouted=ride.rerouted) if ride.way else stated
+    if needed is not None and stated >= needed:
+        return
+    ends = {"from": ride.from_, "to": ride.to}
+    scope = {"people": ride.people, "vehicle": ride.vehicle, **ends, "action": ride.action}
+    said = f"{ride.vehicle}, {ride.from_} to {ride.to} at {clock(ride.start)[0]}"
+    if needed is not None:
+        why = f"{stated} minutes for a way of {needed}, {needed - stated} too few"
+        evidence = {"stated": stated, "needed": needed, "short_by": needed - stated}
+        yield Violation(code="TRAVEL_TIME", message=f"{said}: {why}", scope=scope, evidence=evidence)
+    else:
+        closed = ride.way.closed_at if ride.way else None
+        why = "no direct way is listed" if closed is None else f"that road is closed from {clock(closed)[0]} on"
+        yield Violation(code="NO_ROUTE", message=f"{said}: {why}", scope=scope)
+
+
+def _check_driver(ride: Ride, seats: Seats) -> Iterator[Violation]:
+    why = _no_driver(ride, seats)
+    if why:
+        whose: dict[str, Any] = {"people": [ride.driver]} if ride.driver else {}
+        yield Violation(
+            code="NO_DRIVER",
+            message=f"{ride.vehicle} at {clock(ride.start)[0]}, {ride.from_} to {ride.to}: {why}",
+            scope={"vehicle": ride.vehicle, **whose, "action": ride.action},
+            evidence={"driver": ride.driver, "drivers": list(seats.drivers or ())},
+        )
+
+
+def _no_driver(ride: Ride, seats: Seats) -> str:
+    """An unknown driver is reported as such."""
+    is_known = ride.driver in ride.present
+    if seats.drivers is None:
+        return f"it brings its own driver, and {ride.driver} is not to drive it" if is_known else ""
+    if ride.driver is None:
+        return "nobody drives it"
+    if is_known and ride.driver not in seats.drivers:
+        return f"{ride.driver} is not one of its drivers"
+    return f"{ride.driver} does not drive" if is_known and not ride.may_drive else ""
+
+
+JOURNEYS = each_row("journey", Kind.FACTUAL, Ride, _rides, _check, VERSION)

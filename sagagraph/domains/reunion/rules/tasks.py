@@ -1,120 +1,128 @@
-"""Tasks: when they are done, for how long, after what, by whom, and whether what must be watched is."""
+"""Tasks: when they are done, for how long, after what, and by whom."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from msgspec import Struct
+
+from sagagraph.domains.reunion.rules.days import VERSION
 from sagagraph.domains.reunion.rules.facts.case import Case, clock, listed
-from sagagraph.domains.reunion.rules.facts.part import (
-    Part,
-    at_its_site,
-    checking,
-    events_about,
-    first_work,
-    known_places,
-    raw_people,
-    raw_task,
-)
 from sagagraph.domains.reunion.times import whole_minutes
-from sagagraph.validators.concern import Concern
+from sagagraph.validators.concern import each_row
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
+from sagagraph.workflow.values import Json
 
 
-def _scopes(case: Case) -> Iterator[tuple[str, Part]]:
-    for index, work in case.works:
-        task = case.world.tasks[work.task]
-        before = {each: act for name in task.after for each, act in first_work(case, name).items()}
-        yield (
-            f"task {work.task!r}, action {index}",
-            Part(
-                about=(index,),
-                actions={**before, str(index): at_its_site(case, index, work)},
-                places=known_places(case, (task.place, work.place, case.simulation.sites.get(index))),
-                people=raw_people(case, work.people),
-                tasks=(*raw_task(case, work.task), *(each for name in task.after for each in raw_task(case, name, "attention"))),
-                events=events_about(case, work.people),
-            ),
+class Doing(Struct, frozen=True, array_like=True):
+    """An action that does a task, and what the problem says of that."""
+
+    action: int
+    task: str
+    start: int
+    end: int
+    who: tuple[str, ...]
+    present: tuple[str, ...]
+    """Those of them who take part at its start."""
+    site: str | None
+    """Where it is done, as far as that can be said."""
+    misplaced: str | None
+    """A known place that it states although the task has another."""
+    opens: int | None
+    closes: int | None
+    minutes: int
+    people: int
+    """The fewest who must do it."""
+    allowed: tuple[str, ...] | None
+    """None: anybody may do it."""
+    after: tuple[tuple[str, int], ...]
+    """When what comes first is first completed. What is never done is missing or optional: nothing has to wait for it."""
+
+    def __str__(self) -> str:
+        return f"task {self.task!r}, action {self.action}"
+
+    def breaks(self, code: str, why: str, evidence: dict[str, Json], *people: str) -> Violation:
+        """Return a violation of those people, or of all who do it."""
+        return Violation(
+            code=code,
+            message=f"{self.task!r} at {clock(self.start)[0]}: {why}",
+            scope={
+                "people": list(people or self.who),
+                "task": self.task,
+                **({"place": self.site} if self.site else {}),
+                "action": self.action,
+            },
+            evidence=evidence,
         )
 
 
-def check_misplaced(case: Case) -> Iterator[Violation]:
+def _doings(case: Case) -> Iterator[Doing]:
     for index, work in case.works:
-        own = case.world.tasks[work.task].place
-        if own not in (None, work.place) and work.place in case.problem.places:
-            yield Violation(
-                code="CONTINUITY",
-                message=f"{listed(work.who)} at {clock(work.start)[0]}: {work.task!r} is done at {own}, not at {work.place}",
-                scope={"people": list(work.who), "task": work.task, "place": work.place, "action": index},
-                evidence={"place": own, "stated": work.place},
-            )
+        task, ends = case.world.tasks[work.task], case.first_ends
+        is_misplaced = task.place not in (None, work.place) and work.place in case.problem.places
+        yield Doing(
+            index,
+            work.task,
+            work.start,
+            work.end,
+            work.who,
+            tuple(name for name in work.who if case.world.takes_part(name, work.start)),
+            case.simulation.sites.get(index),
+            work.place if is_misplaced else None,
+            task.window.opens,
+            task.window.closes,
+            whole_minutes(task.minutes),
+            task.people,
+            task.who,
+            tuple((name, ends[name]) for name in task.after if name in ends),
+        )
 
 
-def check_windows(case: Case) -> Iterator[Violation]:
-    """Check windows, with one report for each time that a task is done, though it may begin too early and end too late."""
-    for index, work in case.works:
-        window = case.world.tasks[work.task].window
-        early = 0 if window.opens is None else max(0, window.opens - work.start)
-        late = 0 if window.closes is None else max(0, work.end - window.closes)
-        faults = []
-        if window.opens is not None and early:
-            faults.append(f"begins at {clock(work.start)[0]}, {early} minutes before {clock(window.opens)[0]}")
-        if window.closes is not None and late:
-            faults.append(f"ends at {clock(work.end)[0]}, {late} minutes after {clock(window.closes)[0]}")
-        if faults:
-            evidence = {"early_by": early, "late_by": late}
-            yield _at(case, index, "WINDOW", " and ".join(faults), evidence=evidence)
+def _check(done: Doing) -> Iterator[Violation]:
+    if done.misplaced is not None:
+        why = f"{done.task!r} is done at {done.site}, not at {done.misplaced}"
+        yield Violation(
+            code="CONTINUITY",
+            message=f"{listed(done.who)} at {clock(done.start)[0]}: {why}",
+            scope={"people": list(done.who), "task": done.task, "place": done.misplaced, "action": done.action},
+            evidence={"place": done.site, "stated": done.misplaced},
+        )
+    yield from _check_window(done)
+    stated = done.end - done.start
+    if stated < done.minutes:
+        few = done.minutes - stated
+        evidence = {"stated": stated, "needed": done.minutes, "short_by": few}
+        yield done.breaks("DURATION", f"{stated} minutes for {done.minutes}, {few} too few", evidence)
+    for before, end in done.after:
+        if end > done.start:
+            why = f"begins at {clock(done.start)[0]}, and {before!r}, which comes first, ends at {clock(end)[0]}"
+            yield done.breaks("ORDER", why, {"after": before, "early_by": end - done.start})
+    yield from _check_workers(done)
 
 
-def check_durations(case: Case) -> Iterator[Violation]:
-    for index, work in case.works:
-        stated, needed = work.end - work.start, whole_minutes(case.world.tasks[work.task].minutes)
-        if stated < needed:
-            evidence = {"stated": stated, "needed": needed, "short_by": needed - stated}
-            yield _at(case, index, "DURATION", f"{stated} minutes for {needed}, {needed - stated} too few", evidence=evidence)
+def _check_window(done: Doing) -> Iterator[Violation]:
+    """One report for each time that a task is done, though it may begin too early and end too late."""
+    early = 0 if done.opens is None else max(0, done.opens - done.start)
+    late = 0 if done.closes is None else max(0, done.end - done.closes)
+    faults = []
+    if done.opens is not None and early:
+        faults.append(f"begins at {clock(done.start)[0]}, {early} minutes before {clock(done.opens)[0]}")
+    if done.closes is not None and late:
+        faults.append(f"ends at {clock(done.end)[0]}, {late} minutes after {clock(done.closes)[0]}")
+    if faults:
+        yield done.breaks("WINDOW", " and ".join(faults), {"early_by": early, "late_by": late})
 
 
-def check_order(case: Case) -> Iterator[Violation]:
-    """Check the order. A prerequisite that is never done is missing or optional: nothing has to wait for it."""
-    for index, work in case.works:
-        for before in case.world.tasks[work.task].after:
-            done = case.first_end(before)
-            if done is not None and done > work.start:
-                why = f"begins at {clock(work.start)[0]}, and {before!r}, which comes first, ends at {clock(done)[0]}"
-                yield _at(case, index, "ORDER", why, evidence={"after": before, "early_by": done - work.start})
+def _check_workers(done: Doing) -> Iterator[Violation]:
+    """One report for each person who may not do it, and one if they are too few."""
+    workers, allowed = list(dict.fromkeys(done.who)), done.allowed
+    for name in workers:
+        if allowed is not None and name not in allowed and name in done.present:
+            yield done.breaks("NOT_ALLOWED", f"{name} is none of {listed(allowed)}", {"who": list(allowed)}, name)
+    if len(workers) < done.people:
+        why = f"{len(workers)} people for {done.people}"
+        yield done.breaks("NOT_ALLOWED", why, {"people": len(workers), "needed": done.people})
 
 
-def check_workers(case: Case) -> Iterator[Violation]:
-    """Check workers, with one report for each person who may not do it, and one if they are too few."""
-    for index, work in case.works:
-        task, workers = case.world.tasks[work.task], list(dict.fromkeys(work.who))
-        for name in workers:
-            if task.who is not None and name not in task.who and case.world.takes_part(name, work.start):
-                evidence = {"who": list(task.who)}
-                yield _at(case, index, "NOT_ALLOWED", f"{name} is none of {listed(task.who)}", [name], evidence)
-        if len(workers) < task.people:
-            few = {"people": len(workers), "needed": task.people}
-            yield _at(case, index, "NOT_ALLOWED", f"{len(workers)} people for {task.people}", evidence=few)
-
-
-def _at(
-    case: Case, index: int, code: str, why: str, people: list[str] | None = None, evidence: Mapping[str, object] | None = None
-) -> Violation:
-    work = dict(case.works)[index]
-    place = case.simulation.sites.get(index)
-    who = list(work.who) if people is None else people
-    return Violation(
-        code=code,
-        message=f"{work.task!r} at {clock(work.start)[0]}: {why}",
-        scope={"people": who, "task": work.task, **({"place": place} if place else {}), "action": index},
-        evidence=dict(evidence or {}),
-    )
-
-
-TASKS = Concern(
-    "task",
-    Kind.CONSTRAINT,
-    Part,
-    _scopes,
-    checking(check_misplaced, check_windows, check_durations, check_order, check_workers),
-)
+TASKS = each_row("task", Kind.CONSTRAINT, Doing, _doings, _check, VERSION)

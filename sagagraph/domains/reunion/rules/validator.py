@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_plan
-from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.company import ALONE, APART, WATCHED
 from sagagraph.domains.reunion.rules.days import PERSON, VEHICLE
 from sagagraph.domains.reunion.rules.facts.case import Case, clock
-from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.history import History
 from sagagraph.domains.reunion.rules.journeys import JOURNEYS
 from sagagraph.domains.reunion.rules.references import NAMES
 from sagagraph.domains.reunion.rules.tasks import TASKS
 from sagagraph.domains.reunion.rules.whole import MISSING, PAST, UNREAD
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.concern import Concern, Remembered, certified, judge_scopes
-from sagagraph.validators.rulebook import history_end
+from sagagraph.validators.concern import Concern, Remembered, certified, history_end, judge_scopes
 from sagagraph.validators.verdict import Verdict, Violation
 
 CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
@@ -53,16 +51,14 @@ def validate_plan(
     Raises:
         InvalidInputError: there is an old plan, and nothing says until when it was carried out, or it is no plan.
     """
-    parsed = parse_plan(problem, plan)
-    history = None
+    case = Case.of(problem, plan, events)
     if against is not None:
         until = history_end(executed_until, [each.at for each in reversed(events)], "plan")
         old = parse_plan(problem, against)
         if old.fault:
             raise InvalidInputError(old.fault, field="against")
-        history = History(old, parsed, until, events)
-    case = Case(Circumstances(problem, events), parsed, history)
-    verdict = judge_scopes((UNREAD,) if parsed.fault else CONCERNS, case, remembered)
+        case = replace(case, history=History(old, case.plan, until, events))
+    verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case, remembered)
     return certified(seen_together(verdict, case), plan, "reunion")
 
 
@@ -115,23 +111,19 @@ def seen_together(verdict: Verdict, case: Case) -> Verdict:
 
 
 def _one(group: list[Violation], case: Case) -> Violation:
-    act = case.plan.actions[group[0].scope["action"]]
-    order = [*dict.fromkeys(act.people)]
-    people = sorted((each for each in group if "people" in each.scope), key=lambda each: order.index(_name(each)))
-    vehicles = [each for each in group if "vehicle" in each.scope] if isinstance(act, Journey) else []
+    """What everybody in one action is told: its people in their order, then its vehicle."""
+    first = group[0]
+    order = [*dict.fromkeys(case.plan.actions[first.scope["action"]].people)]
+    people = sorted((each for each in group if "people" in each.scope), key=lambda each: order.index(each.scope["people"][0]))
+    vehicles = [each for each in group if "vehicle" in each.scope]
     everybody = [*people, *vehicles]
-    first = everybody[0]
-    begin = first.message[: first.message.index(f": {_name(first)} ") + 2]
-    scope: dict[str, Any] = {"people": [_name(each) for each in people]} if people else {}
-    scope |= {"vehicle": vehicles[0].scope["vehicle"]} if vehicles else {}
+    told = [each.evidence["each"][0] for each in everybody]
+    begin = first.message[: first.message.index(f": {first.evidence['each'][0]['name']} ") + 2]
+    scope: dict[str, Any] = {"people": [name for each in people for name in each.scope["people"]]} if people else {}
+    scope |= vehicles[0].scope if vehicles else {}
     return Violation(
         code=first.code,
         message=begin + "; ".join(each.message.removeprefix(begin) for each in everybody),
         scope={**scope, **{name: first.scope[name] for name in ("place", "action") if name in first.scope}},
-        evidence={**first.evidence, "each": [told for each in everybody for told in each.evidence["each"]]},
+        evidence={**first.evidence, "each": told},
     )
-
-
-def _name(violation: Violation) -> str:
-    name: str = violation.evidence["each"][0]["name"]
-    return name

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+from pydantic import TypeAdapter
 
-from sagagraph.domains.reunion.events import EVENTS, MayReroute
-from sagagraph.domains.reunion.parsing import Broken, ParsedPlan
-from sagagraph.domains.reunion.plan import Act, Journey
+from sagagraph.domains.reunion.events import EVENTS, Event, MayReroute
+from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.rules.facts.case import Case, clock
-from sagagraph.domains.reunion.rules.facts.history import History
-from sagagraph.domains.reunion.rules.facts.part import Json, act_json, event_json, read_act
-from sagagraph.domains.reunion.rules.references import not_readable
-from sagagraph.validators.concern import Concern, windows, written
+from sagagraph.domains.reunion.rules.facts.history import History, stands
+from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
+
+Json = dict[str, Any]
+_ACT: TypeAdapter[Act] = TypeAdapter(Act)
 
 
 class Unread(Struct, frozen=True, array_like=True):
@@ -68,7 +69,18 @@ def _check_unread(view: UnreadView) -> Iterator[Violation]:
     if view.fault:
         yield Violation(code="MALFORMED", message=view.fault, scope={"field": "actions"})
     for each in view.unread:
-        yield not_readable(Broken(each.index, each.faults, None))
+        yield not_readable(each.index, each.faults)
+
+
+def not_readable(index: int, faults: tuple[tuple[str, str], ...]) -> Violation:
+    said = "; ".join(f"{field}: {message}" if field else message for field, message in faults)
+    fields = [field for field, _ in faults if field]
+    return Violation(
+        code="MALFORMED",
+        message=f"action {index} cannot be read: {said}",
+        scope={"action": index, **({"field": fields[0]} if fields else {})},
+        evidence={"fields": dict(faults)},
+    )
 
 
 def _missing_scopes(case: Case) -> Iterator[tuple[str, MissingView]]:
@@ -97,11 +109,11 @@ def _told(history: History) -> Iterator[Told]:
     old, new = history.old.actions, history.new.actions
     for before, now in history.pairs.items():
         act = old[before]
-        yield Told(before, act_json(act), now, act_json(new[now]), tuple(_under_way(history, act)))
+        yield Told(before, _json(act), now, _json(new[now]), tuple(_under_way(history, act)))
     for index in history.dropped:
-        yield Told(index, act_json(old[index]), None, None)
+        yield Told(index, _json(old[index]), None, None)
     for index in history.inserted:
-        yield Told(None, None, index, act_json(new[index]))
+        yield Told(None, None, index, _json(new[index]))
 
 
 def _under_way(history: History, act: Act) -> Iterator[Json]:
@@ -109,15 +121,20 @@ def _under_way(history: History, act: Act) -> Iterator[Json]:
     during = [event for event in history.events if act.start < event.at < act.end] if isinstance(act, Journey) else []
     for number, event in enumerate(during):
         if number == 0 or (isinstance(event, MayReroute) and isinstance(act, Journey) and event.vehicle == act.vehicle):
-            yield event_json(event)
+            yield _json(event)
+
+
+def _json(value: Act | Event) -> Json:
+    """As a file would have it, with what kind it is."""
+    short: Json = value.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
+    return {**short, **({"do": value.do} if isinstance(value, Journey | Work) else {"event": value.event})}
 
 
 def _check_past(view: PastView) -> Iterator[Violation]:
     for each in view.told:
-        old, new = (None if said is None else read_act(written(said)) for said in (each.old, each.new))
+        old, new = (None if said is None else _ACT.validate_python(said) for said in (each.old, each.new))
         if each.old_index is not None and old and each.new_index is not None and new:
-            pair = ParsedPlan({each.old_index: old}), ParsedPlan({each.new_index: new})
-            if not History(*pair, view.until, EVENTS.validate_python(list(each.events))).stands(old, new):
+            if not stands(old, new, EVENTS.validate_python(list(each.events))):
                 yield rewritten(each.old_index, old, each.new_index, new, view.until)
         elif each.old_index is not None and old:
             yield from dropped(each.old_index, old, view.until)

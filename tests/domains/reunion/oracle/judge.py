@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_plan
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.rules.facts.case import Case, Check
+from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.history import History
-from sagagraph.domains.reunion.rules.journeys import check_drivers, check_roads, check_seats
-from sagagraph.domains.reunion.rules.presence import check_goals, check_vehicles_ready
-from sagagraph.domains.reunion.rules.references import check_names
-from sagagraph.domains.reunion.rules.tasks import check_durations, check_order, check_windows, check_workers
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.rulebook import history_end
-from sagagraph.validators.verdict import Verdict
+from sagagraph.validators.concern import history_end
+from sagagraph.validators.verdict import Verdict, Violation
 from tests.domains.reunion.oracle.checks import (
     check_company,
+    check_drivers,
+    check_durations,
+    check_goals,
+    check_hindrances,
+    check_misplaced,
     check_missing,
+    check_names,
+    check_order,
     check_past,
-    check_presence,
     check_readable,
+    check_roads,
+    check_seats,
+    check_vehicles_ready,
     check_watched,
+    check_windows,
+    check_workers,
 )
 from tests.support.rulebook import judged
 
-CHECKS: Final[tuple[Check, ...]] = (
+CHECKS: Final[tuple[Callable[[Case], Iterator[Violation]], ...]] = (
     check_readable,
     check_names,
-    check_presence,
+    check_hindrances,
+    check_misplaced,
     check_vehicles_ready,
     check_roads,
     check_drivers,

@@ -5,111 +5,133 @@ it takes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
-from typing import TypeVar
 
-from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, Event, MayReroute, RoadClosed, TravelFactor, VehicleDown
+from msgspec import Struct
+
+from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, Event, MayReroute, RoadClosed, TravelFactor
 from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.request import PersonGoal, ReunionProblem
+from sagagraph.domains.reunion.request import Person, PersonGoal, ReunionProblem
+from sagagraph.domains.reunion.rules.facts.course import Subject
 from sagagraph.domains.reunion.times import whole_minutes
 
-_ForATime = TypeVar("_ForATime", TravelFactor, VehicleDown, RoadClosed)
+
+class Slowing(Struct, frozen=True, array_like=True):
+    """Slow at one of its ends in [at, until). `is_beyond`: the vehicle has passed that already."""
+
+    at: int
+    until: int | None
+    factor: float
+    is_beyond: bool
+
+
+class Way(Struct, frozen=True, array_like=True):
+    """The road of one journey. `minutes` None: there is no direct way."""
+
+    start: int
+    minutes: float | None
+    closed_at: int | None = None
+    """Since when, if it is closed as they set out."""
+    slowings: tuple[Slowing, ...] = ()
+    diverted: tuple[int, float] | None = None
+    """When, under way, they might go where they go now, and the minutes that it took from then on."""
+
+    def needed(self, *, rerouted: bool | None = None) -> int | None:
+        """Return the whole minutes needed, with all delays; None if there is no direct way.
+
+        `rerouted`: whether it was redirected while under way; None: unknown, so that the shorter time counts.
+        """
+        diverted = None
+        if rerouted is not False and self.diverted is not None:
+            at, left = self.diverted
+            diverted = self._slowed_under_way(at - self.start + whole_minutes(left), after=at)
+        if rerouted and diverted is not None:
+            return diverted
+        return min((each for each in (self._slowed(), diverted) if each is not None), default=None)
+
+    def _slowed(self) -> int | None:
+        minutes = self.minutes
+        if minutes is None or self.closed_at is not None:
+            return None
+        for each in self.slowings:
+            minutes *= each.factor if each.at <= self.start and (each.until is None or self.start < each.until) else 1
+        return self._slowed_under_way(whole_minutes(minutes), after=self.start)
+
+    def _slowed_under_way(self, needed: int, *, after: int) -> int:
+        """T_new = T_elapsed + factor · (T_total − T_elapsed), for each event in turn (SagaLLM 5.3)."""
+        for each in self.slowings:
+            if not each.is_beyond and after < each.at < self.start + needed:
+                elapsed = each.at - self.start
+                needed = whole_minutes(elapsed + each.factor * (needed - elapsed))
+        return needed
 
 
 class Circumstances:
-    """`events` in the order of `at`. `people`: everybody who takes part at any time; `added` and `cancelled`: since when."""
+    """`events` in the order of `at`. `people`: everybody who takes part at any time."""
 
     def __init__(self, problem: ReunionProblem, events: tuple[Event, ...] = ()) -> None:
         self.problem = problem
         self.events = events
         self.people = {each.name: each for each in problem.people}
+        self.people |= {each.person.name: each.person for each in events if isinstance(each, Added)}
         self.vehicles = {vehicle.name: vehicle for vehicle in problem.vehicles}
+        self._minutes = problem.minutes
         self.tasks = {task.name: task for task in problem.tasks}
-        self.added: dict[str, int] = {}
-        self.cancelled: dict[str, int] = {}
-        for event in events:
-            if isinstance(event, Added):
-                self.people[event.person.name] = event.person
-                self.added[event.person.name] = event.at
-            elif isinstance(event, Cancelled):
-                self.cancelled[event.person] = event.at
+        self.subjects = {name: self._subject(person) for name, person in self.people.items()}
+        self.vehicle_subjects = {
+            each.name: Subject(each.name, each.place, is_vehicle=True, since=each.from_) for each in problem.vehicles
+        }
+
+    def _subject(self, person: Person) -> Subject:
+        extra, mine = whole_minutes(person.exit_minutes), [each for each in self.events if _is_about(each, person.name)]
+        return Subject(
+            person.name,
+            person.place,
+            since=person.available,
+            delays=tuple((each.at, each.from_ + extra) for each in mine if isinstance(each, Delayed)),
+            added=next((each.at for each in mine if isinstance(each, Added)), None),
+            cancelled=next((each.at for each in reversed(mine) if isinstance(each, Cancelled)), None),
+        )
 
     def moments(self) -> set[int]:
         """The moments at which availability may change."""
-        known = {each.available for each in self.people.values()} | {event.at for event in self.events}
-        known |= {self._from_of(event) for event in self.events if isinstance(event, Delayed)}
+        known = {each.since for each in self.subjects.values()} | {event.at for event in self.events}
+        known |= {since for each in self.subjects.values() for _known, since in each.delays}
         return {moment for moment in known if moment is not None}
 
     def takes_part(self, name: str, at: int) -> bool:
         """Tell whether they are known then, and have not cancelled."""
-        return name in self.people and self.added.get(name, at) <= at < self.cancelled.get(name, at + 1)
-
-    def available_from(self, name: str, at: int) -> int | None:
-        """Return when they become available, as known at `at`; None: from the beginning."""
-        for event in reversed(self.events):
-            if isinstance(event, Delayed) and event.person == name and event.at <= at:
-                return self._from_of(event)
-        return self.people[name].available
-
-    def breakdown(self, vehicle: str, at: int) -> VehicleDown | None:
-        return next((each for each in self._during(VehicleDown, at) if each.vehicle == vehicle), None)
-
-    def closure(self, here: str, there: str, at: int) -> RoadClosed | None:
-        return next((each for each in self._during(RoadClosed, at) if {each.from_, each.to} == {here, there}), None)
+        return name in self.subjects and self.subjects[name].takes_part(at)
 
     def goals(self) -> Iterator[tuple[str, PersonGoal]]:
         """(person, goal) of everybody who has not cancelled; those who were added have the later ones of all."""
+        coming = {name: each for name, each in self.subjects.items() if each.cancelled is None}
         for goal in self.problem.goals:
-            for name in self.people if goal.people == "all" else goal.people:
-                if name not in self.cancelled and self.added.get(name, goal.by) <= goal.by:
+            for name in coming if goal.people == "all" else goal.people:
+                if name in coming and coming[name].takes_part(goal.by):
                     yield name, goal
-        for name, person in self.people.items():
-            yield from ((name, goal) for goal in person.goals if name not in self.cancelled)
+        for name in coming:
+            yield from ((name, goal) for goal in self.people[name].goals)
 
-    def needed(self, journey: Journey, *, rerouted: bool | None = None) -> int | None:
-        """Return the whole minutes needed, with all delays; None if there is no direct way.
+    def way(self, journey: Journey) -> Way:
+        """Return the road as the journey finds it."""
+        start, ends = journey.start, (journey.from_, journey.to)
+        minutes = self._minutes.get(ends)
+        if not self.events:
+            return Way(start, minutes)
+        closures = (each for each in self.events if isinstance(each, RoadClosed) and {each.from_, each.to} == {*ends})
+        closed = (each.at for each in closures if each.at <= start and (each.until is None or start < each.until))
+        slow = (each for each in self.events if isinstance(each, TravelFactor) and each.place in ends)
+        under_way = (
+            (each.at, each.minutes_left[journey.to])
+            for each in reversed(self.events)
+            if isinstance(each, MayReroute) and each.vehicle == journey.vehicle and start < each.at < journey.end
+            if journey.to in each.minutes_left
+        )
+        slowings = (Slowing(each.at, each.until, each.factor, journey.vehicle in each.passed) for each in slow)
+        return Way(start, minutes, next(closed, None), tuple(slowings), next(under_way, None))
 
-        `rerouted`: whether it was redirected while under way; None: unknown, so that the shorter time counts.
-        """
-        diverted = None if rerouted is False else self._diverted(journey)
-        if rerouted and diverted is not None:
-            return diverted
-        return min((each for each in (self._slowed(journey), diverted) if each is not None), default=None)
 
-    def _during(self, kind: type[_ForATime], at: int) -> Iterator[_ForATime]:
-        for event in self.events:
-            if isinstance(event, kind) and event.at <= at and (event.until is None or at < event.until):
-                yield event
-
-    @cached_property
-    def _roads(self) -> dict[tuple[str, str], float]:
-        return {way: road.amount for road in self.problem.travel_minutes for way in road.ways}
-
-    def _slowed(self, journey: Journey) -> int | None:
-        minutes = self._roads.get((journey.from_, journey.to))
-        if minutes is None or self.closure(journey.from_, journey.to, journey.start):
-            return None
-        for event in self._during(TravelFactor, journey.start):
-            minutes *= event.factor if event.place in (journey.from_, journey.to) else 1
-        return self._slowed_under_way(journey, whole_minutes(minutes), after=journey.start)
-
-    def _slowed_under_way(self, journey: Journey, needed: int, *, after: int) -> int:
-        """T_new = T_elapsed + factor · (T_total − T_elapsed), for each event in turn (SagaLLM 5.3)."""
-        for event in self.events:
-            if not isinstance(event, TravelFactor) or journey.vehicle in event.passed:
-                continue
-            if event.place in (journey.from_, journey.to) and after < event.at < journey.start + needed:
-                elapsed = event.at - journey.start
-                needed = whole_minutes(elapsed + event.factor * (needed - elapsed))
-        return needed
-
-    def _diverted(self, journey: Journey) -> int | None:
-        for event in reversed(self.events):
-            if isinstance(event, MayReroute) and event.vehicle == journey.vehicle and journey.start < event.at < journey.end:
-                left = event.minutes_left.get(journey.to)
-                if left is not None:
-                    return self._slowed_under_way(journey, event.at - journey.start + whole_minutes(left), after=event.at)
-        return None
-
-    def _from_of(self, event: Delayed) -> int:
-        return event.from_ + whole_minutes(self.people[event.person].exit_minutes)
+def _is_about(event: Event, name: str) -> bool:
+    if isinstance(event, Added):
+        return event.person.name == name
+    return isinstance(event, Delayed | Cancelled) and event.person == name

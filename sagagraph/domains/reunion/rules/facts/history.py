@@ -46,12 +46,8 @@ class History:
         """(old index, new index)"""
         for index, found in self.pairs.items():
             old, new = self.old.actions[index], self.new.actions[found]
-            if not self.stands(old, new):
+            if not stands(old, new, self.events):
                 yield index, found
-
-    def stands(self, old: Act, new: Act) -> bool:
-        """Tell whether `new` tells it as it was, or as it goes on."""
-        return _same(old, new) or self._goes_on(old, new)
 
     @cached_property
     def dropped(self) -> tuple[int, ...]:
@@ -77,18 +73,23 @@ class History:
         old, new = None if before is None else self.old.actions[before], self.new.actions[index]
         return old.to != new.to if isinstance(old, Journey) and isinstance(new, Journey) else False
 
-    def _goes_on(self, old: Act, new: Act) -> bool:
-        """Tell whether it continues the journey under way, which may end later, or elsewhere if its vehicle may be rerouted."""
-        if not isinstance(old, Journey) or not isinstance(new, Journey):
-            return False
-        if _beginning(old) != _beginning(new) or set(old.riders) != set(new.riders):
-            return False
-        under_way = [event for event in self.events if old.start < event.at < old.end]
-        if old.to == new.to:
-            return bool(under_way) and new.end >= old.end
-        return any(
-            isinstance(event, MayReroute) and event.vehicle == old.vehicle and new.to in event.minutes_left for event in under_way
-        )
+
+def stands(old: Act, new: Act, events: tuple[Event, ...]) -> bool:
+    """Tell whether `new` tells it as it was, or as it goes on."""
+    return _same(old, new) or _goes_on(old, new, events)
+
+
+def _goes_on(old: Act, new: Act, events: tuple[Event, ...]) -> bool:
+    """Tell whether it continues the journey under way, which may end later, or elsewhere if its vehicle may be rerouted."""
+    if not isinstance(old, Journey) or not isinstance(new, Journey):
+        return False
+    if _beginning(old) != _beginning(new) or set(old.riders) != set(new.riders):
+        return False
+    under_way = [event for event in events if old.start < event.at < old.end]
+    if old.to == new.to:
+        return bool(under_way) and new.end >= old.end
+    reroutes = (event for event in under_way if isinstance(event, MayReroute) and event.vehicle == old.vehicle)
+    return any(new.to in event.minutes_left for event in reroutes)
 
 
 def _beginning(act: Act) -> tuple[object, ...]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from msgspec import Struct
 
 from sagagraph.domains.reunion.parsing import Broken, moment_in
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.facts.course import Excuse
 from sagagraph.domains.reunion.times import is_dated
 
 _PEOPLE = ("driver", "riders", "who")
 
 
-class Trace(Struct, frozen=True, omit_defaults=True):
+@dataclass(frozen=True, slots=True)
+class Trace:
     """Nothing is known of what is None. `other_people`, `other_vehicles`: it may mean any of these that stood at `origin`."""
 
     people: tuple[str, ...] = ()
@@ -29,14 +30,11 @@ class Trace(Struct, frozen=True, omit_defaults=True):
     to: str | None = None
     start: int | None = None
 
-    def may_have_moved(self, name: str, *, is_vehicle: bool, places: frozenset[str], to: str, by: int) -> bool:
-        """To `to` until `by`, from one of `places`."""
-        if not self.moves or (self.start is not None and self.start > by) or self.to not in (None, to):
-            return False
-        if name == self.vehicle if is_vehicle else name in self.people:
-            return True
-        others = self.other_vehicles if is_vehicle else self.other_people
-        return name in others and (self.origin is None or self.origin in places)
+    def excuse(self, name: str, *, is_vehicle: bool) -> Excuse | None:
+        """Return the journey of one person or vehicle that it may stand for."""
+        is_named = name == self.vehicle if is_vehicle else name in self.people
+        is_meant = is_named or name in (self.other_vehicles if is_vehicle else self.other_people)
+        return Excuse(is_named, self.origin, self.to, self.start) if self.moves and is_meant else None
 
 
 def of_broken(broken: Broken, world: Circumstances) -> Trace:

@@ -1,6 +1,7 @@
-"""Makes servers of the app quickly: a process that has imported everything, and forks one whenever it is asked to.
+"""Nursery: a process that has imported the app, and forks a `sagagraph ui` whenever it is asked to.
 
-What a server is otherwise told on the command line comes as a line of JSON; the answers are its process id and its address.
+Importing takes most of the time in which a server starts. What it is told on the command line and by its environment comes as a
+line of JSON; the answer is its process id.
 """
 
 from __future__ import annotations
@@ -8,79 +9,86 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from sagagraph.cli import main as command
 from sagagraph.saga.stores import urls
 from sagagraph.saga.stores.urls import open_store
-from sagagraph.settings import Settings
 from sagagraph.testing.crash import CrashPoint, freeze
-from tests.ui.server import PATIENCE_S
 
 _NEEDED: Final = (
     "httpcore2",
     "ortools.sat.python.cp_model",
+    "sagagraph.domains.recipes.page",
+    "sagagraph.domains.reunion.page.page",
     "sagagraph.domains.reunion.planning.solver",
+    "sagagraph.domains.travel.page.page",
     "sagagraph.saga.stores.migration",
     "sagagraph.saga.stores.postgres",
     "sagagraph.saga.stores.sqlite",
     "sagagraph.ui.server.app",
 )
+PATIENCE_S: Final = 240.0
 
 
 def main() -> None:
     for name in _NEEDED:
         importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: who is dead must not look alive
-    _tell(number=0)
+    _tell(0)
     for line in sys.stdin:
-        asked = json.loads(line)
         pid = os.fork()
         if pid == 0:
-            _be_server(asked)
-        _tell(number=asked["number"], pid=pid)
+            _be_server(json.loads(line))
+        _tell(pid)
 
 
-def _tell(**told: Any) -> None:
-    """A line in one piece, whoever else writes."""
-    os.write(1, json.dumps(told).encode() + b"\n")
+def _tell(pid: int) -> None:
+    os.write(1, b"%d\n" % pid)
 
 
 def _be_server(asked: dict[str, Any]) -> None:
-    code = 1
+    code: Any = 1
+    out = Path(asked["log"]).with_suffix(".out")
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(os.open(asked["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
-        logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-        asyncio.run(_serve(asked))
-        code = 0
+        for number, path in ((0, os.devnull), (1, out), (2, asked["log"])):
+            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND), number)
+        os.environ.clear()
+        os.environ.update(asked["environment"])
+        _change_for_tests(asked)
+        sys.argv = ["sagagraph", "--log-level", "error", "ui", "--json", *asked["options"]]
+        command()
+    except SystemExit as ended:
+        code = ended.code or 0
     except BaseException:
         traceback.print_exc()
     finally:
+        sys.stdout.flush()
+        out.with_suffix(".code").write_text(str(code))
         os._exit(code)
 
 
-async def _serve(asked: dict[str, Any]) -> None:
-    """As `sagagraph ui` does; without its pages, which take a second to make, where nobody looks at them."""
+def _change_for_tests(asked: dict[str, Any]) -> None:
+    """Nothing has to be imported, so the tables need no process; pages take a second to make, and often nobody looks at them."""
+    from sagagraph.cli import ui
     from sagagraph.ui.server import app
-    from sagagraph.ui.server.options import ServerOptions
 
+    vars(ui)["_tables_made_meanwhile"] = lambda _settings: nullcontext()
     if not asked["has_pages"]:
-        app.add_pages = lambda _api, _service, _conversations: None
+        vars(app)["add_pages"] = lambda _api, _service, _conversations: None
+        vars(app)["in_processes"] = lambda *_: nullcontext()  # what a killed server leaves behind would go on importing
     if asked["harm_at"]:
         _harm_at(asked["harm_at"], Path(asked["log"]).with_suffix(".trace"), freezes=asked["freezes"])
-
-    settings = Settings(store=asked["store"], provider_url=asked["provider"])
-    await app.serve(settings, ServerOptions(port=asked["port"]), lambda url: _tell(number=asked["number"], url=url))
 
 
 def _harm_at(boundary: int, trace: Path, *, freezes: bool) -> None:
@@ -94,16 +102,12 @@ def _harm_at(boundary: int, trace: Path, *, freezes: bool) -> None:
 
 
 class Nursery:
-    """The process above, from `__enter__` to `__exit__`; all that it has made ends with it."""
+    """The process above, from `__enter__` to `__exit__`."""
 
     def __enter__(self) -> Nursery:
-        command = [sys.executable, "-m", "tests.ui.crashing.nursery"]
+        command = [sys.executable, "-m", __name__]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._number = 0
-        self._told: dict[int, dict[str, Any]] = {}
-        assert self._process.stdout is not None
-        self._process.stdout.readline()  # it has imported everything
-        os.set_blocking(self._process.stdout.fileno(), False)
+        self._pid()  # it has imported everything
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -113,59 +117,68 @@ class Nursery:
     def server(
         self,
         store: str,
-        provider: str,
         log: Path,
-        *,
+        *options: str,
         harm_at: int = 0,
         freezes: bool = False,
         port: int = 0,
         has_pages: bool = False,
+        environment: Mapping[str, str] | None = None,
     ) -> Victim:
         """It is beginning; see `Victim.listens`. `harm_at`: at which durable write it kills itself, or freezes; 0: never."""
-        self._number += 1
-        asked = {"number": self._number, "store": store, "provider": provider, "log": str(log)}
-        line = json.dumps({**asked, "harm_at": harm_at, "freezes": freezes, "port": port, "has_pages": has_pages})
+        asked = {
+            "log": str(log),
+            "options": ["--port", str(port), "--store", store, *options],
+            "environment": dict(os.environ if environment is None else environment),
+            "harm_at": harm_at,
+            "freezes": freezes,
+            "has_pages": has_pages,
+        }
         assert self._process.stdin is not None
-        self._process.stdin.write(line.encode() + b"\n")
+        self._process.stdin.write(json.dumps(asked).encode() + b"\n")
         self._process.stdin.flush()
-        return Victim(self, self._number)
+        return Victim(self._pid(), log)
 
-    def told_of(self, number: int) -> dict[str, Any]:
-        """What is known of a server by now."""
+    def _pid(self) -> int:
         assert self._process.stdout is not None
-        while line := self._process.stdout.readline():
-            told = json.loads(line)
-            self._told.setdefault(told["number"], {}).update(told)
-        return self._told.get(number, {})
+        return int(self._process.stdout.readline())
 
 
 class Victim:
     """A server, by its process id."""
 
-    def __init__(self, nursery: Nursery, number: int) -> None:
-        self._nursery = nursery
-        self._number = number
+    def __init__(self, pid: int, log: Path) -> None:
+        self.pid = pid
+        self._log = log
 
     @property
     def url(self) -> str:
-        return str(self._nursery.told_of(self._number).get("url", ""))
+        """Empty until it listens."""
+        out = self._log.with_suffix(".out")
+        try:
+            return str(json.loads(out.read_text())["url"])
+        except (OSError, ValueError):
+            return ""
 
     @property
-    def pid(self) -> int:
-        return int(self._nursery.told_of(self._number).get("pid", 0))
+    def log(self) -> str:
+        return self._log.read_text()
+
+    @property
+    def code(self) -> int:
+        """Of a server that has ended by itself. Raises `FileNotFoundError` for one that was killed."""
+        return int(self._log.with_suffix(".code").read_text())
 
     @property
     def is_alive(self) -> bool:
-        """Or not begun yet."""
         try:
-            if self.pid:
-                os.kill(self.pid, 0)
+            os.kill(self.pid, 0)
         except ProcessLookupError:
             return False
         return True
 
     def signal(self, number: signal.Signals) -> None:
-        if self.pid and self.is_alive:
+        with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
     async def listens(self, within_s: float = PATIENCE_S) -> bool:
