@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.planning.domain import Infeasible, Json
 from sagagraph.registry import model_of, open_domain, require_entry
 from sagagraph.saga.core.events import SagaBegun
+from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView
@@ -110,6 +111,18 @@ async def change(
     code = show(options, view)
     is_unchanged = view.amendments != before.amendments and view.plan_version == before.plan.version
     return VERDICT_AGAINST if is_unchanged and view.status is SagaStatus.COMMITTED else code
+
+
+async def told(options: Options, domain: str, saga_id: str, after: Callable[[Saga], Json], *, approved: bool = False) -> int:
+    """Tell an open saga what has happened. `after`: its request then; where no plan is left, the one before holds."""
+    with interruptible(saga_id):
+        async with acting(options, await domain_of(options, saga_id, only=domain), saga_id) as opened:
+            wish = after(await opened.engine.load(saga_id))
+            view = await opened.graph.change(saga_id, wish, by=PERSON, approved_by=_approver(approved=approved))
+            is_heard = (await opened.engine.load(saga_id)).request == wish
+            view = await approved_or_not(options, opened, view)
+    code = show(options, view)
+    return code if is_heard else max(code, VERDICT_AGAINST)
 
 
 async def plan_only(options: Options, domain: str, text: str | None, request: Path | None) -> int:

@@ -9,11 +9,17 @@ from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 
 if TYPE_CHECKING:
+    import re
+
     from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "clock")
 
+_HOURS: Final = _SAYS.text("HOURS").split("|")
+
 DAY: Final = 24 * 60
+AFTERNOON_UP_TO: Final = 6
+"""A bare hour from 1 to this is one of the afternoon: people who mean the morning say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,19 @@ class Clock:
 @dataclass(frozen=True, slots=True)
 class Lasting:
     minutes: float
+
+
+def on_the_clock(text: str) -> str:
+    """Write `half past three` as `3:30 pm`."""
+    return _SAYS.past.sub(_past, text)
+
+
+def _past(found: re.Match[str]) -> str:
+    hour = _HOURS.index(found["hour"].lower()) + 1 if found["hour"].lower() in _HOURS else int(found["hour"])
+    before = 60 if found["to"].lower() == "to" else 0
+    minutes = 60 * hour - before + (before - 15 if before else 15 if found["part"] else 30)
+    half = " pm" if minutes < 60 * (AFTERNOON_UP_TO + 1) else ""
+    return f"{minutes // 60}:{minutes % 60:02}{half}"
 
 
 def tag_clock_digits(passage: Passage) -> None:

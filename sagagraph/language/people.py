@@ -11,8 +11,12 @@ from sagagraph.language.numbers import Number
 from sagagraph.language.quantities import Quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sagagraph.language.passage import Found, Passage
 
+ADULT_FROM: Final = 12
+"""Years of age; whoever is called a child and has no age is under it."""
 PEOPLE: Final = {"people": Forms(__file__, "units.people")}
 """Units for `tag_quantities`."""
 _SAYS: Final = Forms(__file__, "people")
@@ -26,6 +30,8 @@ class Company:
     count: int | None
     is_more: bool = False
     """They come beside those that were counted before, or, below zero, no longer: `my mum comes too`."""
+    children: int = 0
+    """Under `ADULT_FROM`, of those that were counted."""
 
 
 def tag_people(passage: Passage) -> None:
@@ -46,7 +52,8 @@ def _aged(found: Found) -> Quantity | None:
     years, many = found.get("span", Quantity), found.get("many", Number)
     if years is None or years.unit != "year" or years.change:
         return None
-    return Quantity((Decimal(many.count or 1) if many is not None else Decimal(1),), "child")
+    unit = "child" if (years.count or 0) < ADULT_FROM else "other"
+    return Quantity((Decimal(many.count or 1) if many is not None else Decimal(1),), unit)
 
 
 def _also_comes(found: Found) -> Company | None:
@@ -54,7 +61,11 @@ def _also_comes(found: Found) -> Company | None:
     if any(each.count is None or each.change for each in people):
         return None
     kin = _kin_in(found) + (2 if found["parents"] else 0)
-    return Company(kin + sum(each.count or 0 for each in people), is_more=True)
+    return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(people))
+
+
+def _children_in(people: Sequence[Quantity]) -> int:
+    return sum(each.count or 0 for each in people if each.unit == "child")
 
 
 def _kin_in(found: Found) -> int:
@@ -74,10 +85,10 @@ def _company(found: Found) -> Company | None:
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
-        return None if is_everybody else Company(count)
+        return None if is_everybody else Company(count, children=_children_in(people))
     if found["alone"]:
         return Company(1)
     if found["couple"]:
         return Company(2)
     number = found.get("n", Number)
-    return Company(count + (number.count or 0 if number else 0))
+    return Company(count + (number.count or 0 if number else 0), children=_children_in(people))

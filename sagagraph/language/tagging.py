@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sagagraph.language.calendar import tag_dates, tag_numeric_dates
-from sagagraph.language.clock import tag_clock, tag_clock_digits
+from sagagraph.language.clock import on_the_clock, tag_clock, tag_clock_digits
 from sagagraph.language.money import tag_money
 from sagagraph.language.numbers import tag_numbers
 from sagagraph.language.passage import MOST_CHARACTERS, Passage
@@ -33,7 +33,7 @@ def tagged(
     Raises:
         InvalidInputError: the text is far too long.
     """
-    passage = Passage.of(spelled(text), most=most)
+    passage = Passage.of(on_the_clock(spelled(text)), most=most)
     if today is not None:
         tag_numeric_dates(passage)
     tag_clock_digits(passage)

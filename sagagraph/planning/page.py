@@ -67,6 +67,8 @@ class Line:
     price: str = ""
     begins: datetime | None = None
     """Where a plan is read day by day."""
+    kind: str = ""
+    """What it is, for questions: `hotel`, `flight`, `train`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,10 @@ class Page(Reader):
     def price(self, plan: Json, cost: Mapping[str, Any] | None) -> str:  # noqa: ARG002
         """What the plan costs, in the currency of the wish."""
         return cost_text(cost)
+
+    async def price_as_asked(self, asked: str, saga: Saga) -> str:  # noqa: ARG002  # for those that override it
+        """Return the price in the currency that a question names; empty if it names none, or no rate is known."""
+        return ""
 
     def details(self, saga: Saga) -> tuple[Detail, ...]:  # noqa: ARG002
         """What can be told about the lines of the saga's plan when somebody asks."""

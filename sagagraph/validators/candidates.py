@@ -6,13 +6,14 @@ Each judges by the agent's own slice: the options that it was shown, and nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from sagagraph.context.slice import ContextSlice
+from sagagraph.validators.document import leaves
 from sagagraph.validators.intra import Syntactic
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.values import Json
@@ -102,7 +103,7 @@ class Claims(_Reader):
     name = "claims"
 
     def violations(self, candidates: Candidates, facts: Mapping[str, Any]) -> Iterator[Violation]:
-        said = " ".join(_texts(facts))
+        said = " ".join(str(value) for _name, value in leaves(facts) if value is not None)
         times = set(_TIME.findall(said))
         amounts = {_amount(each) for each in _NUMBER.findall(said)}
         differences = {abs(one - other) for one in amounts for other in amounts} | amounts
@@ -121,17 +122,6 @@ def _of(part: str, code: str, message: str) -> Violation:
 
 def _amount(text: str) -> Decimal:
     return Decimal(text.replace(",", ""))
-
-
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
-    elif value is not None:
-        yield str(value)
 
 
 OF_CANDIDATES: Final = (Form(), Shown(), Complete(), Claims())

@@ -8,7 +8,7 @@ made again while the slice is the same.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Generic, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from sagagraph.context.slice import BYTES_PER_TOKEN, DEFAULT_BUDGET_TOKENS, ContextSlice, Fact, content_hash, hash_of, select
-from sagagraph.errors import ContextBudgetError
+from sagagraph.errors import ContextBudgetError, InvalidInputError
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Certificate, Verdict, Violation
 from sagagraph.workflow.values import Json
@@ -214,6 +214,18 @@ def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
         slices=len(each_named),
     )
     return verdict.model_copy(update={"certificate": whole, "certificates": each_named})
+
+
+def history_end(stated: int | None, by_events: Sequence[int], old: str) -> int:
+    """Until when the `old` plan was carried out: as stated, or else the first of these moments.
+
+    Raises:
+        InvalidInputError: nothing is stated, and no event says it.
+    """
+    if stated is None and not by_events:
+        message = f"say until when the old {old} was carried out, or what happened then"
+        raise InvalidInputError(message, field="executed_until")
+    return by_events[0] if stated is None else stated
 
 
 def in_order_of(verdict: Verdict, row: str) -> Verdict:

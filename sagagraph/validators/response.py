@@ -7,35 +7,17 @@ artifact lacks. Feedback is in the journal with the verdict, and is offered to l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.values import Json
 
 
-class Response(StrEnum):
-    REJECTION = "rejection"
-    AUGMENTATION = "augmentation"
-    FEEDBACK = "feedback"
-
-
-def responses_to(verdict: Verdict) -> frozenset[Response]:
-    """An outage calls for none of them. A rejected artifact is not augmented."""
-    match verdict.verdict:
-        case VerdictStatus.UNKNOWN:
-            return frozenset()
-        case VerdictStatus.INVALID:
-            return frozenset({Response.REJECTION, Response.FEEDBACK})
-    found = {Response.AUGMENTATION} if verdict.additions else set()
-    return frozenset(found | ({Response.FEEDBACK} if verdict.notes else set()))
-
-
 def augmented(artifact: Json, verdicts: Sequence[Verdict]) -> Json:
     """`artifact` with its validators' additions. Unchanged if one of them rejects it; the first to fill a gap wins."""
-    if any(Response.REJECTION in responses_to(each) for each in verdicts):
+    if any(each.verdict is VerdictStatus.INVALID for each in verdicts):
         return artifact
     for each in verdicts:
-        if Response.AUGMENTATION in responses_to(each):
+        if each.is_valid and each.additions:
             artifact = filled_in(artifact, each.additions)
     return artifact
 

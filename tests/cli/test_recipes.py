@@ -77,9 +77,25 @@ def test_a_plan_is_repaired_and_says_what_is_made_again(command: CommandLine, tm
     assert "--event: say what has happened" in command("recipes", "repair", file, out).err
 
 
-def test_a_meal_is_begun_from_its_file_and_cooked(command: CommandLine, tmp_path: Path) -> None:
+def test_a_meal_is_cooked_repaired_while_it_cooks_and_served(command: CommandLine, tmp_path: Path) -> None:
     ended = command("recipes", "begin", written(tmp_path, "pair", PAPER), "--yes", "--saga-id", "dinner", "--json")
-    assert (ended.code, ended.json["saga_id"], ended.json["status"]) == (0, "dinner", "committed")
+    assert (ended.code, ended.json["saga_id"], ended.json["status"]) == (0, "dinner", "running")
+    event = written(tmp_path, "burnt", {"event": "burnt", "at": 900, "recipe": "Cheese-Sandwich", "step": 0})
+    ended = command("recipes", "repair", "dinner", "--event", event)
+    assert ended.code == 0
+    assert "is made again: Cheese-Sandwich step 0" in ended.out
+    assert "approve it with: sagagraph approve dinner" in ended.out
+    assert "its plan waits for approval" in command("recipes", "repair", "dinner", "--event", event).err
+    told = command("approve", "dinner", "--json")
+    assert told.code == 0, told
+    assert told.json["status"] == "running"
+    early = written(tmp_path, "early", {"event": "away", "at": 60, "until": 90})
+    assert "at: it is 00:15:00 already" in command("recipes", "repair", "dinner", "--event", early).err
+    assert "one event at a time" in command("recipes", "repair", "dinner", "--event", event, "--event", event).err
+    assert command("recipes", "serve", "dinner", "--json").json["status"] == "committed"
+    refused = command("recipes", "repair", "dinner", "--event", event)
+    assert (refused.code, "it is committed" in refused.err) == (2, True)
+    assert command("recipes", "repair", "nobody", "--event", event).code == 2
     assert command("recipes", "begin", written(tmp_path, "no", {"recipes": []}), "--yes").code == 2
 
 

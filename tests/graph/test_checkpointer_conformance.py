@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.conformance.report import CapabilityReport
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from sagagraph import Engine
+from sagagraph.errors import SupersededError
 from sagagraph.graph.checkpoints.checkpointer import Saver, open_checkpointer
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
+
+
+@dataclass(frozen=True)
+class Flight:
+    number: str
 
 
 class HeldByEverybody(FencedSaver):
@@ -53,3 +63,18 @@ async def test_a_fenced_saver_passes_what_the_saver_below_it_passes(
     plain, ours = await reports(urls.get(store) or request.getfixturevalue("database"))
     assert passed(ours) == passed(plain)
     assert [failure for each in ours.results.values() for failure in each.failures or ()] == []
+
+
+async def test_types_that_are_let_in_are_let_in_behind_the_fence() -> None:
+    strict = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=[]))
+    fenced = FencedSaver(strict)
+    allowing = fenced.with_allowlist([(Flight.__module__, Flight.__name__)])
+    written = allowing.serde.dumps_typed(Flight("LH1"))
+    assert (fenced.inner.serde.loads_typed(written), allowing.inner.serde.loads_typed(written)) == (
+        {"number": "LH1"},
+        Flight("LH1"),
+    )
+    with allowing.held_by("a", None):
+        await fenced.aput({"configurable": {"thread_id": "a", "checkpoint_ns": ""}}, empty_checkpoint(), {}, {})
+    with pytest.raises(SupersededError):
+        await allowing.aput({"configurable": {"thread_id": "a", "checkpoint_ns": ""}}, empty_checkpoint(), {}, {})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sagagraph.validators.response import Response, augmented, filled_in, responses_to
+from sagagraph.validators.response import augmented, filled_in
 from sagagraph.validators.verdict import Verdict, VerdictStatus, Violation
 
 pytestmark = pytest.mark.quick
@@ -22,19 +22,8 @@ JSON_OBJECT = st.dictionaries(
 )
 
 
-@pytest.mark.parametrize(
-    ("verdict", "responses"),
-    [
-        (VALID, set()),
-        (ADDS, {Response.AUGMENTATION}),
-        (VALID.model_copy(update={"notes": ("usually late",)}), {Response.FEEDBACK}),
-        (INVALID, {Response.REJECTION, Response.FEEDBACK}),
-        (INVALID.model_copy(update={"additions": {"a": 1}}), {Response.REJECTION, Response.FEEDBACK}),
-        (Verdict.unknown("outage").model_copy(update={"additions": {"a": 1}, "notes": ("a",)}), set()),
-    ],
-)
-def test_a_verdict_calls_for_its_responses(verdict: Verdict, responses: set[Response]) -> None:
-    assert responses_to(verdict) == responses
+def test_an_outage_fills_in_nothing() -> None:
+    assert augmented({}, [Verdict.unknown("outage").model_copy(update={"additions": {"a": 1}})]) == {}
 
 
 def test_augmentation_fills_in_and_overrides_nothing() -> None:

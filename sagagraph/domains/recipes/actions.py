@@ -1,34 +1,59 @@
-"""Kitchen: starts steps and throws food away, on the plan's clock. Its ledger, in the store, says what really happened."""
+"""Kitchen: starts steps, stops them and throws food away, on the plan's clock. Its ledger says what really happened."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.recipes.plan import Plan, Row
+from sagagraph.domains.recipes.request import Meal
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.reversals import REVERSAL
 from sagagraph.saga.engine.actions import Action, Guarantees, action
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.stores.port import Document, Documents
+from sagagraph.workflow.kind import ActionKind
 
-_STARTED, _SPOILT = "recipes.started", "recipes.spoilt"
+OPEN, COOK, SERVE = "open_kitchen", "cook", "serve"
+_STARTED, _SPOILT, _SERVED = "recipes.started", "recipes.spoilt", "recipes.served"
 """Kinds of documents; what was thrown away is kept under the key of its start."""
+_FOREVER: Final = Guarantees(dedup=timedelta(days=36500))
 
 
-class Piece(BaseModel):
+class Start(BaseModel):
     """One row of a plan."""
+
+    model_config = ConfigDict(extra="forbid")
 
     step: int
     recipe: str
     duration_s: int
     start_s: int
+
+    @property
+    def row(self) -> Row:
+        return Row(self.step, self.recipe, self.duration_s, self.start_s)
+
+
+class Piece(Start):
     text: str = ""
+    goes_on: bool = False
+    """It has been started already, and only stops at another time than was known then."""
+
+
+def piece_of(meal: Meal, row: Row, *, goes_on: bool = False) -> Piece:
+    text = meal.steps[row.key].text
+    return Piece(step=row.step, recipe=row.recipe, duration_s=row.duration, start_s=row.start, text=text, goes_on=goes_on)
+
+
+class Dinner(BaseModel):
+    recipes: tuple[str, ...]
 
 
 class Kitchen:
-    """Any number of processes may use it. Both effects are keyed: repeated, they change nothing.
+    """Any number of processes may use it. All effects are keyed: repeated, they change nothing.
 
     All is kept under the saga that cooks, also what the saga that undoes it throws away.
     """
@@ -37,10 +62,20 @@ class Kitchen:
         self._kept = kept
 
     async def start(self, saga_id: str, key: str, piece: Piece) -> None:
-        await self._kept.put(Document(saga_id.removesuffix(REVERSAL), _STARTED, key, piece.model_dump()))
+        await self._put(saga_id, _STARTED, key, piece)
 
     async def spoil(self, saga_id: str, key: str) -> None:
-        await self._kept.put(Document(saga_id.removesuffix(REVERSAL), _SPOILT, key, {}))
+        await self._put(saga_id, _SPOILT, key, None)
+
+    async def serve(self, saga_id: str, key: str, dinner: Dinner) -> None:
+        await self._put(saga_id, _SERVED, key, dinner)
+
+    async def _put(self, saga_id: str, kind: str, key: str, what: BaseModel | None) -> None:
+        await self._kept.put(Document(saga_id.removesuffix(REVERSAL), kind, key, what.model_dump() if what else {}))
+
+    async def dinners(self, saga_id: str) -> dict[str, Dinner]:
+        """What was served, by its key: once at most."""
+        return {each.key: Dinner.model_validate(each.data) for each in await self._kept.documents(saga_id, _SERVED)}
 
     async def pieces(self, saga_id: str) -> dict[str, tuple[Piece, bool]]:
         """What was started, by its key and in this order, and whether it was thrown away."""
@@ -49,13 +84,17 @@ class Kitchen:
         return {each.key: (Piece.model_validate(each.data), each.key in spoilt) for each in told if each.kind == _STARTED}
 
     async def ledger(self, saga_id: str) -> tuple[Plan, Plan]:
-        """What was started and still counts, and what was thrown away, in the order in which it was started."""
-        pieces = (await self.pieces(saga_id)).values()
-        rows = [(Row(each.step, each.recipe, each.duration_s, each.start_s), is_gone) for each, is_gone in pieces]
-        return tuple(row for row, is_gone in rows if not is_gone), tuple(row for row, is_gone in rows if is_gone)
+        """What was started and still counts, until when it went on, and what was thrown away, in the order of starts."""
+        told = (await self.pieces(saga_id)).values()
+        rows = [(each.row, each.goes_on, is_gone) for each, is_gone in told]
+        kept = {row.begins: row for row, _goes_on, is_gone in rows if not is_gone}
+        return tuple(kept.values()), tuple(row for row, goes_on, is_gone in rows if is_gone and not goes_on)
 
 
-def cooking(kitchen: Kitchen) -> Action:
+def kitchen_actions(kitchen: Kitchen) -> tuple[Action, Action, Action]:
+    async def open_kitchen(request: Dinner, _call: Call) -> Dinner:
+        return request
+
     async def cook(request: Piece, call: Call) -> Piece:
         await kitchen.start(call.saga_id, call.idempotency_key, request)
         return request
@@ -69,4 +108,16 @@ def cooking(kitchen: Kitchen) -> Action:
             return Probe.absent()
         return Probe.undone() if is_gone else Probe.landed(piece)
 
-    return action(cook, compensate=throw_away, probe=find, guarantees=Guarantees(dedup=timedelta(days=36500)), name="cook")
+    async def serve(request: Dinner, call: Call) -> Dinner:
+        await kitchen.serve(call.saga_id, call.idempotency_key, request)
+        return request
+
+    async def is_served(_request: Dinner, call: Call) -> Probe:
+        dinner = (await kitchen.dinners(call.saga_id)).get(call.operation_key)
+        return Probe.absent() if dinner is None else Probe.landed(dinner)
+
+    return (
+        action(open_kitchen, kind=ActionKind.READ_ONLY, name=OPEN),
+        action(cook, compensate=throw_away, probe=find, guarantees=_FOREVER, name=COOK),
+        action(serve, kind=ActionKind.PIVOT, probe=is_served, guarantees=_FOREVER, name=SERVE),
+    )

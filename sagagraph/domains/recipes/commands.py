@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -10,10 +11,12 @@ import typer
 
 from sagagraph.cli import options as o
 from sagagraph.cli import render
-from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan
-from sagagraph.domains.recipes.request import FIELD, Meal, Step, meal_in, pairs_in, parse_meal
+from sagagraph.domains.recipes.events import parse_events
+from sagagraph.domains.recipes.model_reading import read_recipes
+from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan, planned
+from sagagraph.domains.recipes.request import FIELD, Meal, in_words_of, meal_in, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
-from sagagraph.domains.recipes.text import read_meal
+from sagagraph.domains.recipes.text import described
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.files import json_file, text_file, write_json
@@ -61,50 +64,93 @@ def begin_command(
     """Plan a meal and, after approval, cook it."""
     from sagagraph.cli import beginning
 
-    o.end(beginning.begin(o.Options(store=store, as_json=as_json), "recipes", None, file, saga_id, approved=yes))
+    text = None if file.exists() else in_words_of(file.name)
+    given = file if text is None else None
+    o.end(beginning.begin(o.Options(store=store, as_json=as_json), "recipes", text, given, saga_id, approved=yes))
+
+
+@recipes.command("serve")
+def serve_command(saga: o.SagaId, store: o.Store = "", as_json: o.AsJson = False) -> None:
+    """Say that dinner is on the table: the meal ends, and nothing of it can be thrown away any more."""
+    from sagagraph.cli import beginning
+    from sagagraph.domains.recipes.domain import served
+
+    o.end(beginning.told(o.Options(store=store, as_json=as_json), "recipes", saga, served))
 
 
 @recipes.command("repair")
 def repair_command(
-    file: File,
-    plan: Annotated[Path, typer.Argument(metavar="PLAN.json")],
+    meal: Annotated[str, typer.Argument(metavar="FILE.json|SAGA", help="A meal, with its plan; or one that is being cooked.")],
+    plan: Annotated[Path | None, typer.Argument(metavar="[PLAN.json]")] = None,
     event: o.Events = None,
     pair: Pair = "",
     seconds: o.Seconds = 30.0,
     out: Out = None,
-    _store: o.UnusedStore = "",
+    yes: o.Yes = False,
+    store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
     """Repair a plan after events: what was done stands, and what can no longer be kept is made again."""
+    files = [json_file(each, "--event") for each in event or []]
+    told = [each for said in files for each in (said if isinstance(said, list) else [said])]
+    if not told:
+        raise InvalidInputError("say what has happened", field="--event")
     with needing("recipes"):
         from sagagraph.domains.recipes.planning.planner import Conflict
-        from sagagraph.domains.recipes.planning.repair import parse_events, repair
-    meal = meal_in(file, pair)
-    files = [json_file(each, "--event") for each in event or []]
-    events = parse_events(meal, [each for said in files for each in (said if isinstance(said, list) else [said])])
-    if not events:
-        raise InvalidInputError("say what has happened", field="--event")
-    said = json_file(plan, "PLAN")
-    parsed = parse_plan(said)
-    parsed.check_legible("PLAN")
-    verdict = validate_plan(meal, said)
-    if not verdict.is_valid:
-        raise InvalidInputError(f"is not right before these events: {verdict.violations[0].message}", field="PLAN")
-    old = tuple(sorted(parsed.rows.values(), key=lambda row: row.start))
-    answer = repair(meal, old, events, Budget.of(seconds))
+        from sagagraph.domains.recipes.planning.repair import repair
+    if plan is None:
+        _end_in_saga(meal, told, o.Options(store=store, as_json=as_json), approved=yes)
+    known = meal_in(Path(meal), pair)
+    old = _right_plan(known, plan)
+    answer = repair(planned(known, old), parse_events(known, told), Budget.of(seconds))
     if isinstance(answer, Conflict):
         _end_with_conflict(answer, out, as_json=as_json)
     was, now = ({row.key: row.start for row in reversed(each)} for each in (old, answer.plan))
     moved, delay = sum(now[key] != start for key, start in was.items()), makespan(answer.plan) - makespan(old)
-    lines = [f"Can no longer be kept: {sentence}." for sentence in answer.passed]
-    lines += [f"Is made again: {step}: {step.text}" for step in map(answer.meal.steps.__getitem__, answer.again)]
     more = {
         "waste": [list(row) for row in answer.waste],
         "again": [list(key) for key in answer.again],
         "passed": list(answer.passed),
         "edit_radius": {"steps": moved, "delay_s": delay},
     }
+    lines = [f"{line[0].upper()}{line[1:]}" for line in answer.told]
     _end_with_plan(answer.meal, answer.plan, answer.lower_bound, lines, out, as_json=as_json, **more)
+
+
+def _end_in_saga(saga: str, events: list[object], options: o.Options, *, approved: bool) -> NoReturn:
+    """One event at a time, since each is known on top of the plan that was made for those before."""
+    from sagagraph.cli import beginning
+    from sagagraph.domains.recipes.domain import reported
+
+    if len(events) > 1:
+        raise InvalidInputError("tell a meal that is being cooked of one event at a time", field="--event")
+    o.end(beginning.told(options, "recipes", saga, lambda known: reported(known, events[0]), approved=approved))
+
+
+def _right_plan(meal: Meal, file: Path) -> Plan:
+    said = json_file(file, "PLAN")
+    parsed = parse_plan(said)
+    parsed.check_legible("PLAN")
+    verdict = validate_plan(meal, said)
+    if not verdict.is_valid:
+        raise InvalidInputError(f"is not right before these events: {verdict.violations[0].message}", field="PLAN")
+    return tuple(sorted(parsed.rows.values(), key=lambda row: row.start))
+
+
+@recipes.command("validate")
+def validate_command(
+    file: File,
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.json")],
+    without: Without = False,
+    store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Judge a plan, as `sagagraph validate recipes` does."""
+    from sagagraph.cli import judging
+    from sagagraph.planning.entry import Case
+
+    case = Case(file, plan, without_time_constraints=without)
+    o.end(judging.judge(o.Options(store=store, as_json=as_json), "recipes", case))
 
 
 @recipes.command("pairs")
@@ -122,20 +168,13 @@ def pairs_command(file: Several = None, _store: o.UnusedStore = "", as_json: o.A
 @recipes.command("read")
 def read_command(file: Words, out: Out = None, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
     """Read recipes in plain words: what goes on alone, what comes after what, what needs the oven."""
-    meal = read_meal(text_file(file, FIELD))
-    lines = [line for name, steps in meal.recipes.items() for line in (name, *map(_understood, steps))]
+    from sagagraph.registry import model_of
+
+    meal, remarks = asyncio.run(read_recipes(text_file(file, FIELD), model_of(o.Options().settings)))
+    for remark in remarks:
+        render.stderr.print(remark, markup=False)
+    lines = [line for name, steps in meal.recipes.items() for line in (name, *(f"  {described(step)}" for step in steps))]
     _end(meal.document(), lines, out, as_json=as_json)
-
-
-def _understood(step: Step) -> str:
-    how = "goes on alone" if step.is_autonomous else "may be interrupted" if step.is_interruptible else "in one go"
-    after = [f"after {', '.join(str(number + 1) for number in step.after)}"] if step.after else []
-    within = [f"within {clock(limit)} of {number + 1}" for number, limit in step.within.items()]
-    uses = []
-    for name, use in step.uses.items():
-        heat = use.update.get("temperature", use.require.get("temperature"))
-        uses.append(name if heat is None else f"{name} {'to' if use.update else 'at'} {heat:g} °F")
-    return f"  {step.number + 1}. {step.text}: {', '.join([clock(step.duration), how, *after, *within, *uses])}"
 
 
 def _end_with_plan(

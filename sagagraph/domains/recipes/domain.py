@@ -1,26 +1,65 @@
-"""Cooking: recipes as the planning graph knows them. Every start is an operation; it waits for what it comes after."""
+"""Cooking: recipes as the planning graph knows them. Every start is an operation; it waits for what it comes after.
+
+A meal is an open saga until dinner is served (ADR-0013): what happens meanwhile changes its request, and its plan is repaired.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from sagagraph.context.slice import content_hash
-from sagagraph.domains.recipes.actions import Kitchen, Piece, cooking
-from sagagraph.domains.recipes.plan import Plan, Row, makespan
+from msgspec import structs
+from pydantic import BaseModel, ConfigDict, Field
+
+from sagagraph.context.slice import Fact, content_hash
+from sagagraph.domains.recipes.actions import COOK, SERVE, Dinner, Kitchen, Piece, Start, kitchen_actions, piece_of
+from sagagraph.domains.recipes.events import Event, as_known, parse_events
+from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan
+from sagagraph.domains.recipes.planning.model import Planned
 from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
-from sagagraph.domains.recipes.request import Meal, parse_meal
+from sagagraph.domains.recipes.planning.repair import nearest, repair
+from sagagraph.domains.recipes.request import Meal, StepKey, document_of, parse_meal
+from sagagraph.domains.recipes.rules.past import Past
 from sagagraph.domains.recipes.rules.validator import validate_plan
+from sagagraph.domains.recipes.text import described
+from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.planning.background import in_background
 from sagagraph.planning.budget import Budget
-from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal
-from sagagraph.saga.core.state import Saga
+from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Revision, object_of
+from sagagraph.planning.models.model_planner import Assignment
+from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
+Thinking = Callable[..., Planned | Conflict]
 _SECONDS: Final = 20.0
+_KITCHEN: Final = "kitchen"
+"""The operation that all others come after."""
+_INSTRUCTIONS: Final = (
+    "Cook the meal in the data, complete as early as possible: say when each step starts, in seconds from the beginning. A "
+    "row of the plan is a step, or a piece of one that may be interrupted. A cook does one thing at a time. What goes on "
+    "alone needs nobody, but is started by a cook with free hands: not in the middle of another step. One step at a time "
+    "has an object; an oven is heated before it is used at that heat. A step starts when all that it comes after has ended, "
+    "and soon enough after what it must follow. Every step is done once, in exactly its time."
+)
+_REPAIR: Final = (
+    " Something has happened. What began before it stands, and is listed; leave it out of your plan. Plan what is left, from "
+    "that moment on, and change as few starts as you can."
+)
+
+
+class Proposed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    reasoning: str = ""
+    plan: tuple[Start, ...] = Field(max_length=2000)
+
+    @property
+    def rows(self) -> Plan:
+        return tuple(each.row for each in self.plan)
 
 
 class Cooking(Domain):
@@ -28,58 +67,214 @@ class Cooking(Domain):
 
     def __init__(self, kitchen: Kitchen) -> None:
         self.kitchen = kitchen
-        self._cook = cooking(kitchen)
+        self._open, self._cook, self._serve = kitchen_actions(kitchen)
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        return (self._cook,)
+        return (self._open, self._cook, self._serve)
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
-        found = await in_background(plan_or_explain, Situation(parse_meal(request)), Budget.of(_SECONDS))
-        if isinstance(found, Conflict):
-            sentences = tuple(wish.sentence for wish in found.wishes)
-            return Infeasible(sentences or ("this cannot be cooked",), sentences)
-        content: Json = {"meal": request, "plan": [list(row) for row in found.plan]}
-        return (Proposal(content, content_hash(content), cooking_title(content), Cost(0, "USD")),)
+        return await self._proposed(request, plan_or_explain)
 
-    async def repair(self, saga: Saga) -> Proposal | Infeasible:  # noqa: ARG002 - nothing refuses, and nothing is amended
-        return Infeasible(("what is cooked stays as it is: cancel it, and begin again",))
+    async def _proposed(self, request: Json, think: Thinking, *known: Any) -> tuple[Proposal, ...] | Infeasible:
+        found = await in_background(think, Situation(parse_meal(request)), *known, Budget.of(_SECONDS))
+        return _infeasible(found) if isinstance(found, Conflict) else (_first(request, found.plan),)
 
-    async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:  # noqa: ARG002 - nothing is shown
-        return validate_plan(parse_meal(request), plan)
+    async def repair(self, saga: Saga) -> Proposal | Infeasible:
+        """Repair the plan for what has happened since; that dinner is served leaves it as it is."""
+        found = await self._repaired(saga)
+        return found if isinstance(found, Infeasible) else _next(saga, found)
+
+    async def _repaired(self, saga: Saga) -> Cooked | Infeasible:
+        cooked = accepted(saga)
+        if parse_meal(saga.request) != parse_meal(saga.plan.accepted and saga.plan.accepted.request):
+            return Infeasible(("what is cooked stays as it is: cancel it, and begin again",))
+        found = await in_background(repair, cooked, _fresh(cooked, saga.request), Budget.of(_SECONDS))
+        return _infeasible(found) if isinstance(found, Conflict) else found
+
+    # -- what a model plans: judged before it counts, and finished by the solver where it does not hold --------------------
+
+    async def assignment(self, request: Json) -> Assignment | tuple[Proposal, ...] | Infeasible:
+        solved = await self.propose(request)
+        return solved if isinstance(solved, Infeasible) else _assignment(_INSTRUCTIONS, parse_meal(request), solved)
+
+    async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
+        del assignment
+        found = _first(request, Proposed.model_validate(answer).rows)
+        verdict = await self.validate(request, found.plan, {})
+        return found if verdict.is_valid else verdict
+
+    async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
+        """Return the plan in which most steps begin when the model said, at most 2 % longer than the shortest."""
+        was = {row.key: row.start for row in Proposed.model_validate(answer).rows if row.start >= 0}
+        found = await self._proposed(request, nearest, was)
+        return () if isinstance(found, Infeasible) else found
+
+    async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
+        cooked, before = await self._repaired(saga), accepted(saga)
+        if isinstance(cooked, Infeasible) or cooked.plan == before.plan:
+            return cooked if isinstance(cooked, Infeasible) else (_next(saga, cooked),)
+        told = {"what has happened": saga.request["events"], "plan until now": before.plan, "stands": _begun(saga, cooked)}
+        return _assignment(_INSTRUCTIONS + _REPAIR, cooked.meal, (_next(saga, cooked),), **told)
+
+    async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
+        """What has begun, and what is thrown away, is not for the model to say."""
+        cooked = await self._repaired(saga)
+        if isinstance(cooked, Infeasible):
+            return Verdict.unknown(cooked.reasons[0])
+        rows = sorted((*_begun(saga, cooked), *Proposed.model_validate(answer).rows), key=lambda row: row.start)
+        found = _next(saga, cooked.model_copy(update={"plan": tuple(rows)}))
+        verdict = await self.validate(saga.request, found.plan, await self.evidence(saga))
+        return found if verdict.is_valid else verdict
+
+    # -- judgement and execution -------------------------------------------------------------------------------------------
+
+    async def evidence(self, saga: Saga) -> Json:
+        """Return the plan that stood: what of it began before the latest event must not be rewritten."""
+        return {"against": saga.plan.accepted.content} if saga.plan.accepted else {}
+
+    async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
+        before = object_of(shown).get("against")
+        if before is None:
+            return validate_plan(parse_meal(request), plan)
+        stood = Cooked.model_validate(before)
+        meal, fresh = stood.meal, _fresh(stood, request)
+        for event in fresh:
+            meal = as_known(meal, stood.plan, event)
+        return validate_plan(meal, plan, Past(stood.plan, Cooked.model_validate(plan).waste, fresh[-1]) if fresh else None)
+
+    def needs_approval(self, saga: Saga) -> bool:
+        """Tell whether something starts at another time, or is thrown away."""
+        before, after = accepted(saga), Cooked.model_validate(saga.plan.content)
+        return _begins(before) != _begins(after) or before.waste != after.waste
 
     def title(self, plan: Json) -> str:
         return cooking_title(plan)
 
     def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
-        meal, rows = meal_and_plan(plan)
-        names: list[str] = []
-        specs = []
-        for place, row in enumerate(rows):
-            earlier = sum(each.key == row.key for each in rows[:place])
-            names.append(f"{row.recipe}.{row.step}" + (f".{earlier + 1}" if earlier else ""))
-            text = meal.steps[row.key].text
-            piece = Piece(step=row.step, recipe=row.recipe, duration_s=row.duration, start_s=row.start, text=text)
-            specs.append(self._cook.spec(names[-1], piece, depends_on=[names[before] for before in _before(meal, rows, place)]))
-        return tuple(specs)
+        cooked = Cooked.model_validate(plan)
+        meal, names = cooked.meal, cooked.names
+        dinner = Dinner(recipes=tuple(meal.recipes))
+        starts = [
+            self._cook.spec(name, piece_of(meal, row), depends_on=[names[each] for each in before] or [_KITCHEN])
+            for row, name, before in zip(cooked.plan, names, _before(cooked), strict=True)
+        ]
+        serve = self._serve.spec(cooked.dinner, dinner, depends_on=names)
+        return (self._open.spec(_KITCHEN, dinner), *starts, structs.replace(serve, open_end=not cooked.request.get("served")))
+
+    def revision(self, saga: Saga) -> Revision:
+        """What starts as it did stays, and may stop at another time; all else is started anew, or thrown away."""
+        cooked, kept = Cooked.model_validate(saga.plan.content), {row.begins: row.duration for row in accepted(saga).plan}
+        standing = {each.id: each.spec for each in saga.in_order() if not each.removed}
+        fresh = [spec for spec in self.workflow(saga.plan.content) if spec.id not in standing]
+        for row, name in zip(cooked.plan, cooked.names, strict=True):
+            if name in standing and row.duration != kept[row.begins]:
+                piece = piece_of(cooked.meal, row, goes_on=True)
+                fresh.append(self._cook.spec(f"{name} until {clock(row.end)}.{saga.plan.version + 1}", piece, depends_on=[name]))
+        begins, pieces = _begins(cooked), {name: Piece(**spec.inputs) for name, spec in standing.items() if spec.action == COOK}
+        gone = [name for name, piece in pieces.items() if piece.row.begins not in begins]
+        dinners = [name for name, spec in standing.items() if spec.action == SERVE]
+        return Revision(tuple(fresh), (*gone, *dinners), {name: _instead(name, pieces, standing, cooked) for name in gone})
 
 
-def meal_and_plan(plan: Any) -> tuple[Meal, Plan]:
-    return parse_meal(plan["meal"]), tuple(Row(*row) for row in plan["plan"])
+def _instead(gone: str, pieces: Mapping[str, Piece], standing: Mapping[str, OperationSpec], cooked: Cooked) -> str:
+    """What waited for this waits for when it is made again, unless that is later: then for nobody."""
+    again = next((place for place, row in enumerate(cooked.plan) if row.key == pieces[gone].row.key), None)
+    waiting = (place for place, name in enumerate(cooked.names) if name in standing and gone in standing[name].depends_on)
+    return _KITCHEN if again is None or again >= min(waiting, default=again + 1) else cooked.names[again]
 
 
-def cooking_title(plan: Any) -> str:
-    meal, rows = meal_and_plan(plan)
-    return "; ".join([*meal.recipes, f"complete after {-(-makespan(rows) // 60)} minutes"])
+def cooking_title(plan: Json) -> str:
+    cooked = Cooked.model_validate(plan)
+    return "; ".join([*cooked.meal.recipes, f"complete after {-(-makespan(cooked.plan) // 60)} minutes"])
 
 
-def _before(meal: Meal, rows: Plan, place: int) -> Iterator[int]:
-    """The rows that one waits for: what it comes after, the last work of a cook, and who had its objects last."""
-    step = meal.steps[rows[place].key]
-    others = [(earlier, meal.steps[row.key]) for earlier, row in enumerate(rows[:place])]
-    needed = {step.key, *((step.recipe, number) for number in step.after)}
-    found = {earlier for earlier, other in others if other.key in needed}
-    worked = [earlier for earlier, other in others if not other.is_autonomous and rows[earlier].end <= rows[place].start]
-    for last in (worked, *([earlier for earlier, other in others if name in other.uses] for name in step.uses)):
-        found.update(last[-1:])
-    yield from sorted(found)
+def accepted(saga: Saga) -> Cooked:
+    """The plan that is being carried out."""
+    return Cooked.model_validate(saga.plan.accepted and saga.plan.accepted.content)
+
+
+def reported(saga: Saga, event: object) -> dict[str, Any]:
+    """The request of a meal that is being cooked, with what has happened now. Raises `InvalidInputError`, `NotAllowedError`."""
+    _check_cooking(saga)
+    before = saga.request.get("events", ())
+    new, latest = parse_events(accepted(saga).meal, [event])[0], max((each["at"] for each in before), default=0)
+    if new.at < latest:
+        raise InvalidInputError(f"it is {clock(latest)} already: nothing becomes known at {clock(new.at)} any more", field="at")
+    return {**saga.request, "events": [*before, event]}
+
+
+def served(saga: Saga) -> dict[str, Any]:
+    """The request of a meal that is being cooked, once dinner is on the table. Raises `NotAllowedError`."""
+    _check_cooking(saga)
+    return {**saga.request, "served": True}
+
+
+def _check_cooking(saga: Saga) -> None:
+    if saga.stage is not Stage.RUNNING:
+        told = "its plan waits for approval" if saga.stage is Stage.AWAITING_APPROVAL else f"it is {saga.stage.value}"
+        raise NotAllowedError(f"nothing is being cooked in saga {saga.id!r}: {told}", saga_id=saga.id)
+
+
+def _first(request: Json, plan: Plan) -> Proposal:
+    return _proposal(Cooked(request=document_of(request), plan=plan, planned_s=makespan(plan)), {}, "")
+
+
+def _next(saga: Saga, cooked: Cooked) -> Proposal:
+    before = accepted(saga)
+    named = dict(zip((row.begins for row in before.plan), before.names, strict=True))
+    known = {**saga.request, **{name: cooked.request[name] for name in ("recipes", "cooks", "warm")}}
+    return _proposal(cooked.model_copy(update={"request": known}), named, f".v{saga.plan.version + 1}")
+
+
+def _proposal(cooked: Cooked, named: Mapping[Any, str], suffix: str) -> Proposal:
+    """`named`: the operations that stand, by what they start; `suffix`: of all others."""
+    seen: Counter[StepKey] = Counter()
+    names: list[str] = []
+    for row in cooked.plan:
+        seen[row.key] += 1
+        part = f".{seen[row.key]}" if seen[row.key] > 1 else ""
+        names.append(named.get(row.begins, f"{row.recipe}.{row.step}{part}{suffix}"))
+    content = cooked.model_copy(update={"names": tuple(names), "dinner": f"dinner{suffix}"}).model_dump(mode="json")
+    return Proposal(content, content_hash(content), cooking_title(content), Cost(0, "USD"), cooked.told)
+
+
+def _infeasible(conflict: Conflict) -> Infeasible:
+    sentences = tuple(wish.sentence for wish in conflict.wishes)
+    return Infeasible(sentences or ("this cannot be cooked",), sentences)
+
+
+def _assignment(instructions: str, meal: Meal, solved: tuple[Proposal, ...], **told: Any) -> Assignment:
+    steps = {name: [described(step, first=0) for step in steps] for name, steps in meal.recipes.items()}
+    told |= {"recipes": steps, "cooks": meal.cooks, "ready at most so many seconds before the end": dict(meal.warm)}
+    facts = tuple(Fact(name.replace("_", " "), said, critical=True) for name, said in told.items())
+    return Assignment(instructions, facts, Proposed, solved)
+
+
+def _fresh(cooked: Cooked, request: Any) -> tuple[Event, ...]:
+    """What has happened since that plan."""
+    known = parse_events(cooked.meal, cooked.request.get("events", ()))
+    return tuple(event for event in parse_events(cooked.meal, request.get("events", ())) if event not in known)
+
+
+def _begins(cooked: Cooked) -> set[tuple[str, int, int]]:
+    return {row.begins for row in cooked.plan}
+
+
+def _begun(saga: Saga, cooked: Cooked) -> Plan:
+    latest = max(each["at"] for each in saga.request["events"])
+    return tuple(row for row in cooked.plan if row.start < latest)
+
+
+def _before(cooked: Cooked) -> Iterator[list[int]]:
+    """For each row, those that it waits for: what it comes after, the last work of a cook, and who had its objects last."""
+    meal, rows = cooked.meal, cooked.plan
+    for place, row in enumerate(rows):
+        step = meal.steps[row.key]
+        others = [(earlier, meal.steps[row.key]) for earlier, row in enumerate(rows[:place])]
+        needed = {step.key, *((step.recipe, number) for number in step.after)}
+        found = {earlier for earlier, other in others if other.key in needed}
+        worked = [earlier for earlier, other in others if not other.is_autonomous and rows[earlier].end <= row.start]
+        for last in (worked, *([earlier for earlier, other in others if name in other.uses] for name in step.uses)):
+            found.update(last[-1:])
+        yield sorted(found)

@@ -7,20 +7,27 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sagagraph.domains.recipes.domain import Cooking, meal_and_plan
-from sagagraph.domains.recipes.plan import makespan
-from sagagraph.domains.recipes.request import SHIPPED, parse_meal, shipped
+from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
+from sagagraph.domains.recipes.events import parse_events
+from sagagraph.domains.recipes.model_reading import read_recipes
+from sagagraph.domains.recipes.news import event_in, in_words, is_served, offered
+from sagagraph.domains.recipes.plan import Cooked
+from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock
 from sagagraph.language.forms import form
 from sagagraph.language.numbers import Number
 from sagagraph.language.tagging import tagged
-from sagagraph.planning.page import Bar, Draft, Line, Page, PlanView, Wish
+from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish
+from sagagraph.saga.core.state import Saga, Stage
 
-_AT: Final = form(r"\b(?:at |for )?{time}|\bat {n}")
+_AT: Final = form(r"\b(?:at |for )?{time}|\b(?:at|by) {n}")
+_EARLIEST_DINNER: Final = 10
+"""Hours before it are meant in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
 _FILLING: Final = re.compile(
-    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for)\b", re.IGNORECASE
+    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to)\b",
+    re.IGNORECASE,
 )
 
 
@@ -29,13 +36,23 @@ class RecipesPage(Page):
     title = "A meal"
     opening = f"What shall be cooked? There are {', '.join(name.replace('-', ' ') for name in SHIPPED)}."
     examples = ("We make lentil soup and apple crumble", "Flatbread and custard, dinner at 19:00")
-    outcome = "everything is cooked"
+    go_ahead = "Cook"
+    outcome = "dinner is served"
+    under_way = "It is cooking. Tell me what happens, and I repair the plan; at the end, say that dinner is served."
 
     async def read(self, text: str, known: Any) -> Draft:
         before = dict(known or {})
         recipes = {each["recipe"]: each for each in before.get("recipes", ())}
+        if "\n" in text.strip():  # a recipe, as it is written
+            meal, remarks = await read_recipes(text, self.model)
+            own = {each["recipe"]: each for each in meal.document()["recipes"]}
+            return replace(self.draft_of({**before, "recipes": list((recipes | own).values())}), asides=remarks)
         for name in SHIPPED:
-            text, said = re.subn(rf"(?i)\b{name.replace('-', '[ -]')}\b", "", text)
+            words = rf"({name.replace('-', '[ -]')}|{name.rpartition('-')[2]})s?\b"
+            text, dropped = re.subn(rf"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?{words}", "", text)
+            if dropped and len(recipes) > 1:
+                recipes.pop(name, None)
+            text, said = re.subn(rf"(?i)\b{words}", "", text)
             recipes |= {name: shipped(name)} if said and name not in recipes else {}
         dinner, left = _dinner(text)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
@@ -45,12 +62,11 @@ class RecipesPage(Page):
         return replace(self.draft_of(request), not_understood=unread)
 
     async def checked(self, request: Any) -> Any:
-        if isinstance(request, list):
-            return parse_meal(request).document()
-        parse_meal(request)
-        if isinstance(request.get("dinner"), str):
-            _moment(request["dinner"])
-        return request
+        known = document_of(request)
+        parse_events(parse_meal(known), known.get("events", ()))
+        if isinstance(known.get("dinner"), str):
+            _moment(known["dinner"])
+        return known
 
     def draft_of(self, request: Any) -> Draft:
         wishes = [Wish(f"recipe {name}", "Recipe", name.replace("-", " ")) for name in parse_meal(request).recipes]
@@ -64,17 +80,51 @@ class RecipesPage(Page):
         return await self.read(text or "", rest)
 
     def view(self, plan: Any) -> PlanView:
-        meal, rows = meal_and_plan(plan)
-        dinner = _moment(plan["meal"].get("dinner") or "00:00")
-        begin = dinner - timedelta(seconds=makespan(rows) if plan["meal"].get("dinner") else 0)
+        cooked = Cooked.model_validate(plan)
+        begin, meal = _beginning(cooked), cooked.meal
         lines, bars = [], []
-        for row in rows:
+        for row, name in zip(cooked.plan, cooked.names, strict=True):
             step = meal.steps[row.key]
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
             lines.append(Line(f"{row.recipe} {row.step} {row.start}", f"{row.recipe}: {step.text}", f"{begins:%H:%M}"))
             places = [*step.uses, *(() if step.is_autonomous else ("cook",))] or ["on its own"]
-            bars += [Bar(place, step.text, row.recipe, begins, ends, f"{row.recipe}.{row.step}") for place in places]
+            bars += [Bar(place, step.text, row.recipe, begins, ends, name) for place in places]
+        for row in cooked.waste:
+            begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
+            bars.append(Bar("thrown away", meal.steps[row.key].text, row.recipe, begins, ends))
         return PlanView(tuple(lines), tuple(bars))
+
+    # -- what goes wrong ---------------------------------------------------------------------------------------------------
+
+    def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
+        if saga.stage is not Stage.RUNNING:
+            return ()
+        cooked, since = accepted(saga), max((each["at"] for each in saga.request.get("events", ())), default=0)
+        told = [Disruption(words, words, reported(saga, event)) for words, event in offered(cooked, since)]
+        return (*told, Disruption("Dinner is served", "Dinner is served", served(saga)))
+
+    def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
+        if (known := super().disruption_in(text, saga)) is not None or saga.plan.accepted is None:
+            return known
+        if is_served(text):
+            return Disruption(text, text, served(saga))
+        begin = _beginning(accepted(saga))
+        event = event_in(text, accepted(saga), (begin.hour * 60 + begin.minute) * 60 + begin.second)
+        return None if event is None else Disruption(text, text, reported(saga, event))
+
+    def happened(self, request: Any) -> tuple[Wish, ...]:
+        meal = parse_meal(request)
+        told = (in_words(meal, each) for each in parse_events(meal, request.get("events", ())))
+        return tuple(Wish(f"happened:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+
+    def on_top(self, request: Any, saga: Saga) -> Any:
+        return {**request, **{name: saga.request[name] for name in ("events", "served") if name in saga.request}}
+
+
+def _beginning(cooked: Cooked) -> datetime:
+    """When cooking begins: so that what was planned at first is on the table at dinner. Without a dinner, at midnight."""
+    dinner = cooked.request.get("dinner")
+    return _moment(dinner) - timedelta(seconds=cooked.planned_s) if dinner else _moment("00:00")
 
 
 def _dinner(text: str) -> tuple[str, str]:
@@ -87,7 +137,7 @@ def _dinner(text: str) -> tuple[str, str]:
     number = found[-1].get("n", Number)
     hour = int(number.value or 0) if number else 0
     clock = found[-1].get("time", Clock) or Clock(hour, is_exact=False)
-    evening = 12 if not clock.is_exact and clock.hour < 12 else 0
+    evening = 12 if clock.hour < _EARLIEST_DINNER else 0
     return f"{(clock.hour + evening) % 24:02}:{clock.minute:02}", left
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from sagagraph.domains.recipes.request import Meal, StepKey, parse_meal
 from sagagraph.validators.rows import Rows, parse_rows
 
 LATEST: Final = 10**9
@@ -29,12 +30,54 @@ class Row(NamedTuple):
         return self.start + self.duration
 
     @property
-    def key(self) -> tuple[str, int]:
+    def key(self) -> StepKey:
         return self.recipe, self.step
+
+    @property
+    def begins(self) -> tuple[str, int, int]:
+        return self.recipe, self.step, self.start
 
 
 Plan = tuple[Row, ...]
 """In order of execution. At the same moment whatever goes on alone is started first."""
+
+
+class Cooked(BaseModel):
+    """A meal as far as it is known, and its plan: what journals hold. Before anything has happened, all that it was to be."""
+
+    model_config = ConfigDict(frozen=True)
+
+    request: dict[str, Any]
+    """With the durations that are known now."""
+    plan: Plan
+    """What was done and counts, and what is still to do."""
+    waste: Plan = ()
+    """What was done, or broken off, in vain."""
+    again: tuple[StepKey, ...] = ()
+    """The steps that are made again."""
+    passed: tuple[str, ...] = ()
+    """Limits that could no longer be kept, in words."""
+    names: tuple[str, ...] = ()
+    """Of the operations that start the rows."""
+    dinner: str = "dinner"
+    """The operation that ends the meal."""
+    planned_s: int = 0
+    """When it was to be complete at first."""
+    lower_bound: int = Field(default=0, exclude=True)
+
+    @property
+    def meal(self) -> Meal:
+        return parse_meal(self.request)
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        steps = self.meal.steps
+        again = (f"is made again: {steps[key]}: {steps[key].text}" for key in self.again)
+        return (*(f"can no longer be kept: {sentence}" for sentence in self.passed), *again)
+
+
+def planned(meal: Meal, plan: Plan, lower_bound: int = 0) -> Cooked:
+    return Cooked(request=meal.document(), plan=plan, lower_bound=lower_bound, planned_s=makespan(plan))
 
 
 def makespan(plan: Plan) -> int:

@@ -24,7 +24,7 @@ MOST_STEPS: Final = 400
 LONGEST: Final = 7 * 24 * 3600
 VOLUME: Final = "volume"
 """The property of which a step needs at least so much, and takes it away. Any other must be equal."""
-SHIPPED: Final = ("Lentil-Soup", "Flatbread", "Apple-Crumble", "Custard")
+SHIPPED: Final = ("Lentil-Soup", "Flatbread", "Apple-Crumble", "Custard", "Cobbler", "Pancakes")
 """Recipes of our own."""
 _UNITS: Final = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600}
 _DURATION: Final = re.compile(r"\s*(\d{1,6})\s*([a-z]+?)s?\.?\s*", re.IGNORECASE)
@@ -169,6 +169,11 @@ def parse_meal(value: object) -> Meal:
     return Meal(recipes, form.cooks, form.warm)
 
 
+def document_of(request: Any) -> dict[str, Any]:
+    """The general form, with all else that a request has."""
+    return {**(request if isinstance(request, Mapping) else {}), **parse_meal(request).document()}
+
+
 def _is_several(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, list) for each in value)
 
@@ -217,6 +222,12 @@ def meal_in(path: Path, pair: str = "") -> Meal:
     if pair not in pairs:
         raise InvalidInputError(f"{path} has no pair {pair!r}; `sagagraph recipes pairs` lists them", field="--pair")
     return parse_meal(pairs[pair])
+
+
+def in_words_of(pair: str) -> str | None:
+    """A sentence that asks for that pair; None where its recipes are not all shipped."""
+    names = pair.split("_")
+    return " and ".join(names).replace("-", " ") if all(name in SHIPPED for name in names) else None
 
 
 def shipped(name: str) -> Any:

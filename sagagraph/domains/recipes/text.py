@@ -9,52 +9,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat, zip_longest
 from typing import Any, Final
 
-from sagagraph.domains.recipes.request import FIELD, Meal, parse_meal
+from sagagraph.domains.recipes.plan import clock
+from sagagraph.domains.recipes.request import FIELD, Meal, Step, parse_meal
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.forms import Forms
 
 _UNIT: Final = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)"
 _TIME: Final = re.compile(rf"(?i)(\d+)\s*({_UNIT})\b")
 _ASIDE: Final = re.compile(r"\(([^()]*)\)\s*[.!]?\s*$")
 _WITHIN: Final = re.compile(rf"(?i)\bwithin (\d+\s*{_UNIT})\b(?: of step (\d+))?")
 _NUMBER: Final = re.compile(r"(?i)^\s*(?:step\s*)?(\d+)\s*[.):]\s*|^\s*[-*•]\s*")
-_HEATED_UP: Final = re.compile(r"\bpre-?\s?heat(?! the)|\b(?:pre-?\s?)?heat (?:up )?(?:the |your )?oven")
-_ALONE: Final = re.compile(
-    r"\b(?:(?:pre-?\s?heat|bake|microwave|melt|simmer|boil|steam|heat|roast|toast|warm|freeze|refrigerate|chill|cool|marinate|soak|"
-    r"rise|wait|cook|fry|let|leave|harden)\b(?![- ]safe)|to dry\b|fridge|refri?d?gerator|in (?:the )?oven\b)",
-)
-_BY_HAND: Final = re.compile(
-    r"\b(?:stir|saut|whisk|flip|turn|keep|add|pour|spread|sprinkle|mix|slice|chop|dice|cut|press|smooth|spoon|wipe|squeeze|"
-    r"place the|put (?!it in|in the fridge|them in the oven)|constantly|throw|top|fill|everything|it\.$)",
-)
-_OBJECTS: Final = {
-    "oven": re.compile(r"\boven\b|\bbak(?:e|ing for)\b|\broast"),
-    "microwave": re.compile(r"\bmicrowave\b(?![- ]safe)|\bmicrowave\b(?=.*\buntil)"),
-    "stove": re.compile(
-        r"\b(?:stove|(?:frying|sauce|hot|big|non-stick) pans?|saucepan|skillet|griddle|wok|kettle|bain-marie|fry|"
-        r"fried|fryed|saut\w*|saucing|simmer|boil|heat)\b",
-    ),
-}
 _DEGREES: Final = re.compile(r"(\d{2,3})\s*(?:°|degrees|deg\b)?\s*(c|celsius|f|fahrenheit)?\b")
 _WORD: Final = re.compile(r"[a-z]{3,}")
-_ANEW: Final = re.compile(
-    r"^\W*(?:(?:to begin|first|now|then|also|finally|carefully|thinly|finely|roughly|evenly|"
-    r"in (?:a|another)[\w -]*(?:bowl|pan|pot|jug)),? )*"
-    r"(?:measure|peel|chop|slice|cut|dice|mince|grate|crush|crumble|crack|break|whisk|wash|rinse|grease|unwrap|spray|"
-    r"remove the leaves|heat|melt|boil|stir \d|warm|mix (?:the|together the) \w+ \w* ?(?:with|,))(?! (?:it|them|and|into)\b)",
-)
-_DIVISIBLE: Final = re.compile(
-    r"\b(?:measure|peel|chop|slice|cut|dice|mince|grate|crush|crumble|whisk|wash|rinse|grease|unwrap|knead|roll|shape|mix)",
-)
-_STAYS: Final = re.compile(r"\b(?:add|put|mix|stir|fry|fried|toast|cook|season|place|let it cook|pour|throw|turn)")
-_LEAVES: Final = re.compile(r"\b(?:plate|bowl|dish|mold|serve|remove|off|sheet|fridge|freezer|top (?:the|of))\b")
-_COMMON_WORDS: Final = """
-the and with into for until your from that over about each some them this bowl pan put add place mix small large
-medium minutes minute oven heat cup cups tablespoon tablespoons teaspoon slices slice pieces one two then all other
-side sides top cut onto out its are use using make take bottom evenly microwave cook bake when few more while well
-"""
-_COMMON: Final = frozenset(_COMMON_WORDS.split())
+_SAYS: Final = Forms(__file__, "words")
+_OBJECTS: Final = Forms(__file__, "objects")
+"""In the oven is not on the stove: the first that is said counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What somebody else says of a step; None: nothing, so that the rules read it."""
+
+    is_alone: bool | None = None
+    is_divisible: bool | None = None
+    after: tuple[int, ...] | None = None
+    object: str | None = None
+    """Empty: it needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +51,27 @@ class Belief:
     """As in Recipe2Plan's form; temperatures in degrees Fahrenheit."""
 
 
-def read_meal(text: str) -> Meal:
+def read_meal(text: str, claims: Sequence[Sequence[Claim]] = ()) -> Meal:
     """Read recipes, a blank line between them: a name and then the steps, a line each, as in `Whisk the eggs (5 min).`
 
     Lines may be numbered from 1. What stands in brackets at the end of a step, or else in the step, is its time; `within 2 min of
     step 3` is a time constraint. `alone`, `by hand` and `in one go` in the brackets correct what the words are taken to mean.
-    Raises `InvalidInputError`, which names the line, and what to add to it.
+    `claims`: what is said of each step of each recipe besides. Raises `InvalidInputError`, which names the line, and what to add.
     """
-    blocks = [block.splitlines() for block in re.split(r"\n\s*\n", text.strip())]
-    return parse_meal([_recipe([line.strip() for line in block]) for block in blocks])
+    blocks = [[line.strip() for line in block.splitlines()] for block in re.split(r"\n\s*\n", text.strip())]
+    return parse_meal([_recipe(*each) for each in zip_longest(blocks, claims[: len(blocks)], fillvalue=())])
 
 
-def _recipe(lines: Sequence[str]) -> dict[str, Any]:
+def steps_of(lines: Sequence[str]) -> tuple[str, ...]:
+    """The steps of a recipe without their numbers, and without what stands in brackets at their ends."""
+    return tuple(_ASIDE.sub("", _NUMBER.sub("", line)) for line in lines[1:])
+
+
+def _recipe(lines: Sequence[str], claims: Sequence[Claim]) -> dict[str, Any]:
     if len(lines) < 2:
         raise InvalidInputError("write the recipe's name, and then each step on a line of its own", field=FIELD)
     steps = [_NUMBER.sub("", line) for line in lines[1:]]
-    beliefs = beliefs_of([_ASIDE.sub("", step) for step in steps])
+    beliefs = beliefs_of(steps_of(lines), claims)
     documents = [_document(number, step, belief) for number, (step, belief) in enumerate(zip(steps, beliefs, strict=True))]
     return {"recipe": re.sub(r"\W+", "-", lines[0]).strip("-"), "steps": documents}
 
@@ -112,30 +100,49 @@ def _document(number: int, text: str, belief: Belief) -> dict[str, Any]:
     }
 
 
-def beliefs_of(texts: Sequence[str]) -> tuple[Belief, ...]:
-    """Return one belief for each step, in the order of the recipe."""
+def described(step: Step, first: int = 1) -> str:
+    """How a step is understood. Steps are numbered from `first`."""
+    how = "goes on alone" if step.is_autonomous else "may be interrupted" if step.is_interruptible else "in one go"
+    after = [f"after {', '.join(str(number + first) for number in step.after)}"] if step.after else []
+    within = [f"within {clock(limit)} of {number + first}" for number, limit in step.within.items()]
+    uses = []
+    for name, use in step.uses.items():
+        heat = use.update.get("temperature", use.require.get("temperature"))
+        uses.append(name if heat is None else f"{name} {'to' if use.update else 'at'} {heat:g} °F")
+    return f"{step.number + first}. {step.text}: {', '.join([clock(step.duration), how, *after, *within, *uses])}"
+
+
+def beliefs_of(texts: Sequence[str], claims: Sequence[Claim] = ()) -> tuple[Belief, ...]:
+    """Return one belief for each step, in the order of the recipe. What is claimed of a step holds; the rules read the rest."""
     texts = [text.casefold() for text in texts]
     found: list[Belief] = []
     heated: float | None = None
-    for place, text in enumerate(texts):
-        name = next((name for name, words in _OBJECTS.items() if words.search(text)), "")  # in the oven is not on the stove
-        after = tuple(sorted(set(_after(texts, found, place, name))))
-        if not name and any("stove" in found[each].uses for each in after) and _STAYS.search(text) and not _LEAVES.search(text):
+    for place, (text, claim) in enumerate(zip(texts, claims or repeat(Claim()), strict=False)):
+        name = next((name for name in _OBJECTS if _OBJECTS[name].search(text)), "")
+        after = tuple(sorted(set(_after(texts, found, place, name)))) if claim.after is None else claim.after
+        if (
+            not name
+            and any("stove" in found[each].uses for each in after)
+            and _SAYS.stays.search(text)
+            and not _SAYS.leaves.search(text)
+        ):
             name = "stove"
+        name = name if claim.object is None else claim.object
         use = {"require": {"temperature": heated}} if name == "oven" and heated is not None else {}
-        if name == "oven" and _HEATED_UP.search(text) and (said := _DEGREES.search(text)):
+        if name == "oven" and _SAYS.heated_up.search(text) and (said := _DEGREES.search(text)):
             heated = round(float(said[1]) * 9 / 5 + 32, 1) if (said[2] or "").startswith("c") else float(said[1])
             use = {"update": {"temperature": heated}}
-        alone = bool(_HEATED_UP.search(text)) or (bool(_ALONE.search(text)) and not _BY_HAND.search(text))
-        divisible = not alone and bool(_DIVISIBLE.search(text))
-        found.append(Belief(alone, divisible, after, {name: use} if name else {}))
+        alone = bool(_SAYS.heated_up.search(text)) or (bool(_SAYS.alone.search(text)) and not _SAYS.by_hand.search(text))
+        alone = alone if claim.is_alone is None else claim.is_alone
+        divisible = bool(_SAYS.divisible.search(text)) if claim.is_divisible is None else claim.is_divisible
+        found.append(Belief(alone, divisible and not alone, after, {name: use} if name else {}))
     return tuple(found)
 
 
 def _after(texts: Sequence[str], found: Sequence[Belief], place: int, name: str) -> Iterator[int]:
     """It goes on with what is at hand, unless it begins with something new; and with all that it names and nothing has used."""
     text = texts[place]
-    if _HEATED_UP.search(text):
+    if _SAYS.heated_up.search(text):
         return
     heaters = [earlier for earlier in range(place) if "update" in found[earlier].uses.get("oven", {})]
     if name == "oven":
@@ -143,7 +150,7 @@ def _after(texts: Sequence[str], found: Sequence[Belief], place: int, name: str)
     used = {earlier for belief in found for earlier in belief.after}
     ends = [earlier for earlier in range(place) if earlier not in used and earlier not in heaters]
     yield from (earlier for earlier in ends if _contents(texts, found, earlier) & _things(text))
-    if ends and not _ANEW.search(text):
+    if ends and not _SAYS.anew.search(text):
         yield ends[-1]
 
 
@@ -153,4 +160,4 @@ def _contents(texts: Sequence[str], found: Sequence[Belief], place: int) -> set[
 
 
 def _things(text: str) -> set[str]:
-    return {word.rstrip("s") for word in _WORD.findall(text)} - _COMMON
+    return {word.rstrip("s") for word in _WORD.findall(text)} - _SAYS.listed("COMMON")

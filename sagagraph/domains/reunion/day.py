@@ -33,6 +33,11 @@ class ReunionRequest(BaseModel):
     told: Transcript | None = Field(None, exclude_if=lambda told: told is None)
     """What was said, if `problem` was made from that; written only if present."""
 
+    @property
+    def known(self) -> tuple[Event, ...]:
+        """What has happened, in the order of the times at which it became known."""
+        return tuple(sorted(self.events, key=lambda event: event.at))
+
     def wishes_for_the_same_as(self, other: ReunionRequest) -> bool:
         """Tell whether both ask for the same, in whatever words."""
         return self.model_copy(update={"told": None}) == other.model_copy(update={"told": None})

@@ -128,8 +128,7 @@ class Reunion:
         return await self._repaired(wanted, accepted.plan)
 
     async def _repaired(self, wanted: ReunionRequest, plan: ReunionPlan) -> Proposal | Infeasible:
-        events = tuple(sorted(wanted.events, key=lambda event: event.at))
-        repaired = await in_background(self._planner.repair, wanted.problem, plan, events)
+        repaired = await in_background(self._planner.repair, wanted.problem, plan, wanted.known)
         return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
 
     async def evidence(self, saga: Saga) -> Json:
@@ -146,7 +145,7 @@ class Reunion:
         return self._judge(
             wanted.problem,
             object_of(plan)["plan"],
-            tuple(sorted(wanted.events, key=lambda event: event.at)),
+            wanted.known,
             against=known.get("against"),
             executed_until=None if until is None else parse_moment_of(wanted.problem, until, "executed_until"),
         )
@@ -175,8 +174,7 @@ def accepted_plan(saga: Saga) -> DayPlan:
 
 def reunion_title(plan: Json) -> str:
     day = DayPlan.model_validate(plan)
-    acts = sorted(day.plan.actions, key=lambda act: (act.start, act.end))
-    return "; ".join(f"{text_of(act.start)} to {text_of(act.end)} {in_words(act, day.places)}" for act in acts)
+    return "; ".join(in_words(act, day.places) for act in day.plan.in_time)
 
 
 def _stands(saga: Saga, wanted: ReunionRequest) -> bool:

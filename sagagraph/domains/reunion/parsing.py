@@ -9,19 +9,9 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from sagagraph.domains.reunion.events import (
-    EVENTS,
-    Added,
-    Cancelled,
-    Delayed,
-    Event,
-    MayReroute,
-    RoadClosed,
-    TravelFactor,
-    VehicleDown,
-)
+from sagagraph.domains.reunion.events import EVENTS, Added, Event
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem, moments_in, names_in
 from sagagraph.domains.reunion.times import Moment, is_dated
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
@@ -145,38 +135,13 @@ def _parse_act(said: object, dated: bool | None) -> Act | tuple[tuple[str, str],
 
 def _check_event(problem: ReunionProblem, people: set[str], event: Event, field: str) -> None:
     """Check its moments, the names in it, and that whoever is added is new."""
-    vehicles, places = {vehicle.name for vehicle in problem.vehicles}, set(problem.places)
-    moments: list[tuple[str, int | None]] = [("at", event.at)]
-    named: list[tuple[str, str, set[str]]] = []
-    match event:
-        case TravelFactor():
-            moments.append(("until", event.until))
-            named = [("place", event.place, places), *(("passed", each, vehicles) for each in event.passed)]
-        case Delayed():
-            moments.append(("from", event.from_))
-            named = [("person", event.person, people)]
-        case Cancelled():
-            named = [("person", event.person, people)]
-        case Added(person=person):
-            goals = [(f"person.goals[{number}]", goal) for number, goal in enumerate(person.goals)]
-            moments += [("person.from", person.from_), *((f"{name}.by", goal.by) for name, goal in goals)]
-            named = [("person.place", person.place, places), *((f"{name}.place", goal.place, places) for name, goal in goals)]
-            named += [("person.prefers", each, people) for each in person.prefers]
-        case VehicleDown():
-            moments.append(("until", event.until))
-            named = [("vehicle", event.vehicle, vehicles)]
-        case RoadClosed():
-            moments.append(("until", event.until))
-            named = [("from", event.from_, places), ("to", event.to, places)]
-        case MayReroute():
-            named = [("vehicle", event.vehicle, vehicles), *(("minutes_left", each, places) for each in event.minutes_left)]
-    for name, moment in moments:
-        if moment is not None:
-            _check_kind(problem.is_dated, moment, f"{field}.{name}")
-    for name, said, known in named:
-        if said not in known:
-            there_are = ", ".join(sorted(known)) or "none"
-            raise InvalidInputError(f"there is no {said!r}; there are {there_are}", field=f"{field}.{name}")
+    for name, moment in moments_in(event):
+        _check_kind(problem.is_dated, moment, f"{field}.{name}")
+    there_are = {"place": {*problem.places}, "person": people, "vehicle": {vehicle.name for vehicle in problem.vehicles}}
+    for name, kind, said in names_in(event):
+        if said not in there_are[kind]:
+            known = ", ".join(sorted(there_are[kind])) or "none"
+            raise InvalidInputError(f"there is no {said!r}; there are {known}", field=f"{field}.{name}")
     if isinstance(event, Added) and event.person.name in people:
         raise InvalidInputError(f"{event.person.name!r} is there already; a name stands for one", field=f"{field}.person.name")
 

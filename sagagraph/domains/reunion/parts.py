@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.reunion.day import DayPlan
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.times import Moment
+from sagagraph.domains.reunion.times import Moment, text_of
 
 _FORBID: Final = ConfigDict(extra="forbid", frozen=True)
 
@@ -43,7 +43,7 @@ class Part(BaseModel):
 def parts_of(plan: DayPlan) -> tuple[Part, ...]:
     """Return one part for everybody who does something, in the order of their first steps."""
     steps: dict[str, list[Step]] = {}
-    for act in sorted(plan.plan.actions, key=lambda each: (each.start, each.end)):
+    for act in plan.plan.in_time:
         here = act.from_ if isinstance(act, Journey) else act.place or ""
         for who, what in _by_person(act, plan.places):
             step = Step.model_construct(start=act.start, end=act.end, what=what, place=plan.places.get(here, here))
@@ -54,8 +54,10 @@ def parts_of(plan: DayPlan) -> tuple[Part, ...]:
 def in_words(act: Act, places: dict[str, str]) -> str:
     """Return one action in words, for somebody who looks at the whole plan."""
     if isinstance(act, Journey):
-        return f"{act.driver or act.vehicle}: {_drive(act, places)}"
-    return f"{_listed(act.who)}: {_work(act, places)}"
+        who, what = act.driver or act.vehicle, _drive(act, places)
+    else:
+        who, what = _listed(act.who), _work(act, places)
+    return f"{text_of(act.start)} to {text_of(act.end)} {who}: {what}"
 
 
 def _by_person(act: Act, places: dict[str, str]) -> Iterator[tuple[str, str]]:

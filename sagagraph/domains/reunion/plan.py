@@ -64,3 +64,7 @@ class ReunionPlan(BaseModel):
 
     problem: str
     actions: tuple[Act, ...]
+
+    @property
+    def in_time(self) -> list[Act]:
+        return sorted(self.actions, key=lambda act: (act.start, act.end))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -49,6 +49,9 @@ AS_PEOPLE_PLAN: Final = (
 """What is optimised where people tell a reunion and say nothing of it; a file that says nothing has driving minutes alone."""
 MOST_WITH_SLACK: Final = 10
 """People; with more of them robustness is not looked for: every delay of each of them would take too long."""
+LATE_MINUTES: Final = 30
+SLOW_ROAD: Final = 1.5
+"""Times as long: the disturbances that `ROBUSTNESS` counts."""
 
 
 class Road(BaseModel):
@@ -185,6 +188,10 @@ class Task(BaseModel):
     food: bool = False
     """What it makes is eaten when the last goal at its place is due."""
 
+    @property
+    def is_watched(self) -> bool:
+        return self.attention is Attention.WATCHED
+
 
 class ReunionProblem(BaseModel):
     """A logistics problem. Every name is defined in it once; its times are all of one kind, with a date or without."""
@@ -211,14 +218,16 @@ class ReunionProblem(BaseModel):
             for number, name in enumerate(listed):
                 if name in listed[:number]:
                     raise ValueError(f"{kind}[{number}].name: {name!r} is there twice; a name stands for one")
-        known = (
-            ("no place", set(self.places), _places_named),
-            ("nobody", {each.name for each in self.people}, _people_named),
-            ("no task", {each.name for each in self.tasks}, _tasks_named),
-        )
-        for none, names, named_in in known:
-            for field, name in named_in(self):
-                if name not in names:
+        known = {
+            "place": {*self.places},
+            "person": {each.name for each in self.people},
+            "task": {each.name for each in self.tasks},
+        }
+        found = [*names_in(self), *((f"apart[{n}]", "person", name) for n, names in enumerate(self.apart) for name in names)]
+        for kind, names in known.items():
+            for field, of, name in found:
+                if of == kind and name not in names:
+                    none = "nobody" if kind == "person" else f"no {kind}"
                     raise ValueError(f"{field}: {none} is called {name!r}; there are {', '.join(sorted(names)) or 'none'}")
         return self
 
@@ -240,16 +249,10 @@ class ReunionProblem(BaseModel):
         roads: nx.DiGraph[str] = nx.DiGraph()
         roads.add_nodes_from(self.places)
         roads.add_edges_from(way for road in self.travel_minutes for way in road.ways)
-        ways = [
-            *((field, person, goal) for field, person, goal in _own_goals(self)),
-            *(
-                (f"goals[{number}]", person, goal)
-                for number, goal in enumerate(self.goals)
-                for person in self.people
-                if goal.people == "all" or person.name in goal.people
-            ),
-        ]
-        for field, person, goal in ways:
+        people = list(enumerate(self.people))
+        own = ((f"people[{n}].goals[{i}]", person, goal) for n, person in people for i, goal in enumerate(person.goals))
+        shared = ((f"goals[{n}]", person, goal) for n, goal in enumerate(self.goals) for _, person in people)
+        for field, person, goal in (*own, *(each for each in shared if each[2] in self.goals_of(each[1]))):
             if not nx.has_path(roads, person.place, goal.place):
                 raise ValueError(
                     f"{field}: {person.name} is to be at {goal.place}, and travel_minutes has no way from {person.place}"
@@ -267,7 +270,7 @@ class ReunionProblem(BaseModel):
     @model_validator(mode="after")
     def _times_are_of_one_kind(self) -> Self:
         dated = self.is_dated
-        for field, moment in _moments(self):
+        for field, moment in moments_in(self):
             if is_dated(moment) is not dated:
                 has = "has no date, and others have one" if dated else "has a date, and others have none"
                 raise ValueError(f"{field}: {text_of(moment)} {has}: write all of them one way")
@@ -276,64 +279,75 @@ class ReunionProblem(BaseModel):
     @property
     def is_dated(self) -> bool | None:
         """Whether its times have a date; None if it has no times."""
-        return next((is_dated(moment) for _, moment in _moments(self)), None)
+        return next((is_dated(moment) for _, moment in moments_in(self)), None)
 
     @property
     def moments(self) -> list[int]:
         """What is stated of when something begins, opens, closes or is due."""
-        return [moment for field, moment in _moments(self) if not field.endswith("not_before")]
+        return [moment for field, moment in moments_in(self) if not field.endswith("not_before")]
+
+    @property
+    def every_goal(self) -> tuple[PersonGoal, ...]:
+        return (*self.goals, *(goal for person in self.people for goal in person.goals))
+
+    @property
+    def minutes(self) -> dict[tuple[str, str], float]:
+        """Of every direct way; if it is listed twice, as the last row has it."""
+        return {way: road.amount for road in self.travel_minutes for way in road.ways}
+
+    @property
+    def kilometres(self) -> dict[tuple[str, str], float]:
+        return {way: road.amount for road in self.distance_km for way in road.ways}
 
     def goals_of(self, person: Person) -> tuple[PersonGoal, ...]:
         """Return their own goals, and those of several that they belong to."""
         return (*person.goals, *(goal for goal in self.goals if goal.people == "all" or person.name in goal.people))
 
 
-def _own_goals(problem: ReunionProblem) -> Iterator[tuple[str, Person, PersonGoal]]:
-    for number, person in enumerate(problem.people):
-        yield from ((f"people[{number}].goals[{index}]", person, goal) for index, goal in enumerate(person.goals))
+Change = Callable[[ReunionProblem], ReunionProblem]
 
 
-def _places_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
-    for table in ("travel_minutes", "distance_km"):
-        for number, road in enumerate(getattr(problem, table)):
-            yield from ((f"{table}[{number}]", end) for end in (road.here, road.there))
-    for number, person in enumerate(problem.people):
-        yield f"people[{number}].place", person.place
-        yield from ((f"{field}.place", goal.place) for field, who, goal in _own_goals(problem) if who is person)
-    for kind in ("vehicles", "tasks", "goals"):
-        named = enumerate(getattr(problem, kind))
-        yield from ((f"{kind}[{number}].place", each.place) for number, each in named if each.place is not None)
+def with_row(kind: str, name: str, **update: Any) -> Change:
+    """Return what changes one of the `people`, `tasks` or `vehicles`."""
+
+    def change(problem: ReunionProblem) -> ReunionProblem:
+        rows = (each.model_copy(update=update) if each.name == name else each for each in getattr(problem, kind))
+        return problem.model_copy(update={kind: tuple(rows)})
+
+    return change
 
 
-def _people_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
-    for number, person in enumerate(problem.people):
-        yield from ((f"people[{number}].prefers", name) for name in person.prefers)
-    for number, vehicle in enumerate(problem.vehicles):
-        yield from ((f"vehicles[{number}].drivers", name) for name in vehicle.drivers or ())
-    for number, task in enumerate(problem.tasks):
-        yield from ((f"tasks[{number}].who", name) for name in task.who or ())
-    for number, goal in enumerate(problem.goals):
-        yield from ((f"goals[{number}].people", name) for name in (() if goal.people == "all" else goal.people))
-    for number, names in enumerate(problem.apart):
-        yield from ((f"apart[{number}]", name) for name in names)
+_NAMES: Final = {
+    "place": ("place", "here", "there", "from_", "to", "minutes_left"),
+    "person": ("person", "people", "prefers", "drivers", "who"),
+    "vehicle": ("vehicle", "passed"),
+    "task": ("unlocked_by", "after"),
+}
+"""The fields that name something of a problem, by what they name; `from_` is a moment if it is a number."""
+_KIND_OF: Final = {field: kind for kind, fields in _NAMES.items() for field in fields}
+_MOMENTS: Final = ("at", "until", "from_", "opens", "closes", "by", "not_before")
 
 
-def _tasks_named(problem: ReunionProblem) -> Iterator[tuple[str, str]]:
-    for number, vehicle in enumerate(problem.vehicles):
-        if vehicle.unlocked_by is not None:
-            yield f"vehicles[{number}].unlocked_by", vehicle.unlocked_by
-    for number, task in enumerate(problem.tasks):
-        yield from ((f"tasks[{number}].after", name) for name in task.after)
+def names_in(model: BaseModel) -> Iterator[tuple[str, str, str]]:
+    """Return (path, kind, name) of each name of a place, person, vehicle or task in a problem or an event."""
+    for path, field, held in _fields_in(model):
+        if field in _KIND_OF and held != "all" and not isinstance(held, int | None):
+            yield from ((path, _KIND_OF[field], name) for name in ((held,) if isinstance(held, str) else held))
 
 
-def _moments(problem: ReunionProblem) -> Iterator[tuple[str, int]]:
-    """Return (field, moment) of all stated moments."""
-    goals: list[tuple[str, PersonGoal]] = [(f"goals[{number}]", goal) for number, goal in enumerate(problem.goals)]
-    goals += [(field, goal) for field, _person, goal in _own_goals(problem)]
-    stated = [(f"people[{number}].from", person.from_) for number, person in enumerate(problem.people)]
-    stated += [(f"vehicles[{number}].from", vehicle.from_) for number, vehicle in enumerate(problem.vehicles)]
-    for number, task in enumerate(problem.tasks):
-        stated += [(f"tasks[{number}].window", moment) for moment in (task.window.opens, task.window.closes)]
-    for field, goal in goals:
-        stated += [(f"{field}.by", goal.by), (f"{field}.not_before", goal.not_before)]
-    yield from ((field, moment) for field, moment in stated if moment is not None)
+def moments_in(model: BaseModel) -> Iterator[tuple[str, int]]:
+    """Return (path, moment) of all stated moments."""
+    return ((path, held) for path, field, held in _fields_in(model) if field in _MOMENTS and isinstance(held, int))
+
+
+def _fields_in(model: BaseModel, path: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Return (path, field, value) of what is no model itself; all of a row has the row's path."""
+    for field, held in model:
+        here = path if isinstance(model, Road | Window) else f"{path}.{field.rstrip('_')}".lstrip(".")
+        if isinstance(held, BaseModel):
+            yield from _fields_in(held, here)
+        elif isinstance(held, tuple) and held and isinstance(held[0], BaseModel):
+            for number, each in enumerate(held):
+                yield from _fields_in(each, f"{here}[{number}]")
+        else:
+            yield here, field, held

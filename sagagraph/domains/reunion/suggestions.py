@@ -6,12 +6,12 @@ The first two are those of the Thanksgiving problem (SagaLLM, P6; ALAS, family r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from sagagraph.domains.reunion.parsing import parse_problem
-from sagagraph.domains.reunion.request import Attention, Person, ReunionProblem, Task, Vehicle
+from sagagraph.domains.reunion.request import Attention, Change, ReunionProblem, Task, Vehicle, with_row
 from sagagraph.errors import InvalidInputError
 
 KERB_MINUTES: Final = 30
@@ -21,8 +21,6 @@ _A_WHILE_MINUTES: Final = 60
 _AIRPORT: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
 _RENTAL: Final = re.compile(r"\b(?:rental|rented|hire(?:d)?)\b", re.IGNORECASE)
 _OVEN: Final = re.compile(r"\b(?:oven|turkey|roast|bak(?:e|ing)|stove|grill|barbecue)\b", re.IGNORECASE)
-
-Change = Callable[[ReunionProblem], ReunionProblem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +49,10 @@ def accept(problem: ReunionProblem, ids: Iterable[str]) -> ReunionProblem:
 
 def _kerb(problem: ReunionProblem) -> Iterator[Suggestion]:
     for person in problem.people:
-        if person.from_ is not None and not person.exit_minutes and _is(_AIRPORT, problem, person.place):
-            where = problem.places[person.place]
+        where = problem.places[person.place]
+        if person.from_ is not None and not person.exit_minutes and _AIRPORT.search(f"{person.place} {where}"):
             sentence = f"{person.name} needs {KERB_MINUTES} minutes from landing to the kerb of {where}"
-            yield Suggestion(f"kerb:{person.name}", sentence, _on_person(person, exit_minutes=KERB_MINUTES))
+            yield Suggestion(f"kerb:{person.name}", sentence, with_row("people", person.name, exit_minutes=KERB_MINUTES))
 
 
 def _rental(problem: ReunionProblem) -> Iterator[Suggestion]:
@@ -70,9 +68,9 @@ def _rental(problem: ReunionProblem) -> Iterator[Suggestion]:
 
 def _oven(problem: ReunionProblem) -> Iterator[Suggestion]:
     for task in problem.tasks:
-        if task.attention is Attention.ACTIVE and task.minutes >= _A_WHILE_MINUTES and _OVEN.search(task.name):
+        if not task.is_watched and task.minutes >= _A_WHILE_MINUTES and _OVEN.search(task.name):
             sentence = f"{task.name}: nobody has to do nothing else, but somebody has to be there all the time"
-            yield Suggestion(f"watch:{task.name}", sentence, _on_task(task, attention=Attention.WATCHED))
+            yield Suggestion(f"watch:{task.name}", sentence, with_row("tasks", task.name, attention=Attention.WATCHED))
 
 
 def _errand(problem: ReunionProblem) -> Iterator[Suggestion]:
@@ -80,33 +78,13 @@ def _errand(problem: ReunionProblem) -> Iterator[Suggestion]:
     for task in problem.tasks:
         if not task.minutes and task.place is not None and task.name not in unlocking:
             sentence = f"{task.name} at {problem.places[task.place]} takes {ERRAND_MINUTES} minutes"
-            yield Suggestion(f"errand:{task.name}", sentence, _on_task(task, minutes=ERRAND_MINUTES))
-
-
-def _is(kind: re.Pattern[str], problem: ReunionProblem, place: str) -> bool:
-    return bool(kind.search(place) or kind.search(problem.places[place]))
-
-
-def _on_person(person: Person, **changes: Any) -> Change:
-    return lambda problem: problem.model_copy(update={"people": _swapped(problem.people, person.name, changes)})
-
-
-def _on_task(task: Task, **changes: Any) -> Change:
-    return lambda problem: problem.model_copy(update={"tasks": _swapped(problem.tasks, task.name, changes)})
+            yield Suggestion(f"errand:{task.name}", sentence, with_row("tasks", task.name, minutes=ERRAND_MINUTES))
 
 
 def _renting(vehicle: Vehicle, renting: Task | None) -> Change:
     if renting is not None:
-        return _on_task(renting, minutes=RENTAL_MINUTES)
+        return with_row("tasks", renting.name, minutes=RENTAL_MINUTES)
     name = f"rent {vehicle.name}"
     task = Task(name=name, place=vehicle.place, minutes=RENTAL_MINUTES, who=vehicle.drivers)
-
-    def change(problem: ReunionProblem) -> ReunionProblem:
-        vehicles = _swapped(problem.vehicles, vehicle.name, {"unlocked_by": name})
-        return problem.model_copy(update={"vehicles": vehicles, "tasks": (*problem.tasks, task)})
-
-    return change
-
-
-def _swapped(listed: Iterable[Any], name: str, changes: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(each.model_copy(update=changes) if each.name == name else each for each in listed)
+    unlocked = with_row("vehicles", vehicle.name, unlocked_by=name)
+    return lambda problem: unlocked(problem.model_copy(update={"tasks": (*problem.tasks, task)}))

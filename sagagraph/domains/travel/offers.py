@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from sagagraph.domains.travel.money import Price
+from sagagraph.domains.travel.request import Lean
 
 
 class Cancellation(BaseModel):
@@ -36,7 +37,9 @@ class _Offer(BaseModel):
     cancellation: Cancellation
 
 
-class TransportOffer(_Offer):
+class TransportOffer(_Offer, Lean):
+    later = frozenset({"children", "price_per_child"})
+
     carrier: str
     number: str
     origin: str
@@ -52,6 +55,9 @@ class TransportOffer(_Offer):
     stops: int = Field(ge=0)
     via: tuple[str, ...] = ()
     price_per_person: Price
+    children: int = Field(default=0, ge=0)
+    """Travellers who pay a child's fare."""
+    price_per_child: Price = Decimal(0)
 
 
 class FlightOffer(TransportOffer):

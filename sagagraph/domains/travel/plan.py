@@ -155,6 +155,7 @@ def plan_hash(itinerary: Itinerary) -> str:
             "total": f"{itinerary.total:.2f}",
             "currency": itinerary.currency,
             "legs": [_bookable(leg) for leg in itinerary.legs],
+            **({"children": itinerary.request.children} if itinerary.request.children else {}),
             **({"fees": f"{itinerary.fees:.2f}"} if itinerary.fees else {}),
         },
         sort_keys=True,

@@ -185,7 +185,7 @@ ANY_STARS: Final = (1, 5)
 class TripRequest(Lean):
     """A trip that can be planned: nothing in it is missing or contradicts itself."""
 
-    later = frozenset({"hours", "not_on", "order", "insured"})
+    later = frozenset({"children", "hours", "not_on", "order", "insured"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -199,7 +199,9 @@ class TripRequest(Lean):
     depart: Day | None = Field(default=None, validate_default=True)
     """The exact day of the first departure."""
     travellers: Count = 1
-    rooms: Count = Field(default_factory=lambda data: -(-data["travellers"] // 2))
+    children: Annotated[int, Field(strict=True, ge=0, lt=LARGEST_PARTY)] = 0
+    """Travellers under 12: each has a seat, at a child's fare where there is one, and a bed beside two adults."""
+    rooms: Count = Field(default_factory=lambda data: rooms_for(data["travellers"], data.get("children", 0)))
     budget: Annotated[Money, Field(gt=0)] | None = None
     """For the whole trip and everybody on it; None: no limit."""
     currency: str = PRICE_CURRENCY
@@ -213,6 +215,13 @@ class TripRequest(Lean):
     order: Order = Order.GIVEN
     insured: bool = False
     """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
+
+    @field_validator("children")
+    @classmethod
+    def _go_with_an_adult(cls, children: int, info: ValidationInfo) -> int:
+        if children >= info.data.get("travellers", LARGEST_PARTY):
+            raise ValueError(f"{children} of the travellers are children: at least one adult goes along")
+        return children
 
     def stars_in(self, city: str) -> tuple[int, int]:
         """Return the fewest and most stars of hotels in a city."""
@@ -295,6 +304,11 @@ class TripRequest(Lean):
         first = max(self.window.first, today)
         days = (self.window.last - first).days - self.nights
         return tuple(first + timedelta(days=n) for n in range(days + 1))
+
+
+def rooms_for(travellers: int, children: int) -> int:
+    """Return how many rooms a party needs: each has beds for two, and for one child more."""
+    return max(-(-(travellers - children) // 2), -(-travellers // 3)) if children else -(-travellers // 2)
 
 
 def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> TripRequest:

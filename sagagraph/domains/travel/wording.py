@@ -20,6 +20,13 @@ def count_text(count: int, singular: str) -> str:
     return f"{count} {singular}{'' if count == 1 else 's'}"
 
 
+def party_text(travellers: int, children: int) -> str:
+    """`2 adults and 1 child`; `3 travellers` where all are adults."""
+    if not children:
+        return count_text(travellers, "traveller")
+    return f"{count_text(travellers - children, 'adult')} and {children} {'child' if children == 1 else 'children'}"
+
+
 def listed(parts: Sequence[str]) -> str:
     """`a, b and c`"""
     *most, last = parts

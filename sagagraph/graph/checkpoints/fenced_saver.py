@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import signature
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
@@ -16,12 +17,19 @@ from sagagraph.graph.running.run import RUN
 from sagagraph.graph.running.waiting import Waiting
 from sagagraph.saga.engine.coordinator import Coordinator
 
+_NOT_OF_A_RUN: Final = ("acopy_thread", "adelete_for_runs", "aprune", "copy_thread", "delete_for_runs", "prune")
+
 
 class FencedSaver(BaseCheckpointSaver[Any]):
     """All of `inner`, but writing to a thread requires holding its saga.
 
     A saver without asynchronous methods is lent a thread.
     """
+
+    def __new__(cls, inner: Any = None) -> FencedSaver:
+        """LangGraph asks the class of a saver what else it can do: this one's can what the class of `inner` can."""
+        own = [each for each in _NOT_OF_A_RUN if getattr(type(inner), each, None) not in (None, getattr(cls, each))]
+        return super().__new__(type(cls.__name__, (cls,), {each: property(attrgetter(f"inner.{each}")) for each in own}))
 
     def __init__(self, inner: Any) -> None:
         super().__init__(serde=inner.serde)
@@ -31,7 +39,15 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         self._takes_path = "task_path" in signature(inner.put_writes).parameters
 
     def __getattr__(self, name: str) -> Any:
+        if name == "inner":  # of one that is being copied
+            raise AttributeError(name)
         return getattr(self.inner, name)
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> FencedSaver:
+        """Behind the same fence, a saver that reads more types: what LangGraph asks for under `LANGGRAPH_STRICT_MSGPACK`."""
+        allowing = FencedSaver(self.inner.with_allowlist(extra_allowlist))
+        allowing._holders = self._holders
+        return allowing
 
     @contextmanager
     def held_by(self, thread: str, coordinator: Coordinator | None) -> Iterator[None]:

@@ -12,7 +12,9 @@ from sagagraph.language.forms import Forms
 _SAYS: Final = Forms(__file__, "shorthand")
 _IN_FULL: Final = dict(each.split(":") for each in _SAYS.text("WRITTEN_OUT").split(","))
 _SHORT: Final = re.compile(
-    rf"\b(?:{'|'.join(_IN_FULL)})\b(?!')|\b(?P<verb>do|does|did|ca|wo|is|are|was|were|has|have|would|could|should|ai)nt\b"
+    rf"\b(?:{'|'.join(_IN_FULL)})\b(?!')|"
+    r"(?P<were>(?:^|(?<=[.!?] ))were(?= (?:\w+ing|a|two|three|four|five)\b))|"
+    r"\b(?P<verb>do|does|did|ca|wo|is|are|was|were|has|have|would|could|should|ai)nt\b"
     r"|(?P<for>(?<!for )\b4 (?=(?-i:us|me)\b(?! ?\$| dollars)))|(?P<with>\bw/)(?P<out>o\b)? ?|(?<=[a-z]) (?:n|'n'|n')(?= [a-z])",
     re.IGNORECASE,
 )
@@ -30,6 +32,8 @@ def in_full(text: str) -> str:
 def _written_out(found: re.Match[str]) -> str:
     if found["for"]:
         return "for "
+    if found["were"]:
+        return "we're"
     if found["with"]:
         return "without " if found["out"] else "with "
     if found["verb"]:

@@ -145,9 +145,10 @@ def _parts(sentence: str) -> Iterator[Utterance]:
         is_condition = sentence[split.end("first") : split.start("rest")].strip(" ,").casefold() not in ("and", "but")
         yield from [Utterance(Kind.HEARSAY, rest, said=sentence)] if is_condition else _parts(rest)
         return
-    decisions = [_decision(piece) for piece in _SAYS.joint.split(sentence)]
-    if all(decisions) and _is_opposed(filter(None, decisions)):
-        yield Utterance(Kind.HEARSAY, sentence, said=sentence)
+    decisions = [decided for piece in _SAYS.joint.split(sentence) if (decided := _decision(piece)) or piece.strip()]
+    if all(decisions):
+        opposed = _is_opposed(filter(None, decisions))
+        yield from [Utterance(Kind.HEARSAY, sentence, said=sentence)] if opposed else filter(None, decisions)
         return
     pieces = [piece for piece in _SAYS.also_asked.split(sentence) if piece.strip()]
     if len(pieces) > 1 and _kind_of(pieces[0]).kind in (Kind.WISH, Kind.NEWS):
@@ -159,13 +160,14 @@ def _parts(sentence: str) -> Iterator[Utterance]:
 
 # -- questions and hypotheticals ---------------------------------------------------------------------------------------
 
+_QUESTION_MARK: Final = re.compile(r"\?[\s!?.…]*$")
 _TENSES: Final = dict(each.split(":") for each in _SAYS.listed("TENSES"))
 _TENSE: Final = form(rf"\b(?:{'|'.join(_TENSES)})\b")
 
 
 def _kind_of(said: str) -> Utterance:
     supposed = _SAYS.supposed.match(said)
-    is_asked = said.rstrip().endswith("?") or _SAYS.asks.match(said) is not None
+    is_asked = _QUESTION_MARK.search(said) is not None or _SAYS.asks.match(said) is not None
     if supposed is not None or (is_asked and _SAYS.would.search(said)):
         return Utterance(Kind.HYPOTHETICAL, supposed_wish(supposed["wish"] if supposed else said), said=said)
     polite = _SAYS.polite.match(said)
@@ -198,6 +200,11 @@ def _stated(said: str) -> Kind:
 def tells_news(said: str) -> bool:
     """Tell whether it speaks of something that falls through."""
     return _SAYS.happened.search(said) is not None
+
+
+def falls_through(said: str) -> bool:
+    """Tell whether it speaks of a booking that is lost."""
+    return _SAYS.lost.search(said) is not None
 
 
 def _decision(said: str) -> Utterance | None:

@@ -36,6 +36,7 @@ Json = dict[str, Any]
 Money = Annotated[Cents, BeforeValidator(cents_of, json_schema_input_type=float)]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1)]
 Asked = Annotated[int, Query(ge=1, le=999)]
+Few = Annotated[int, Query(ge=0, le=999)]
 
 _TEN_YEARS_S = 10 * 366 * 86400
 
@@ -151,8 +152,10 @@ def _add_offers(router: APIRouter, service: Service, faults: FaultInjection) -> 
         return {"offers": found}
 
     def journeys(kind: Literal["flight", "train"]) -> Callable[..., Awaitable[Json]]:
-        async def found(origin: str, destination: str, date: date, travellers: Asked = 1) -> Json:
-            return await search(JourneyQuestion(kind, _city(origin), _city(destination), date, travellers))
+        async def found(origin: str, destination: str, date: date, travellers: Asked = 1, children: Few = 0) -> Json:
+            if children > travellers:
+                raise refusal("invalid", "children: must not be more than the travellers")
+            return await search(JourneyQuestion(kind, _city(origin), _city(destination), date, travellers, children))
 
         return found
 

@@ -39,6 +39,8 @@ class Offer:
     """The id without the quantity."""
     quantity: int
     """Travellers or rooms."""
+    children: int = 0
+    """Of the travellers: they pay less."""
     rate: Cents
     """For one traveller, or for one room and night."""
     nights: int = 1
@@ -51,7 +53,7 @@ class Offer:
 
     @property
     def offer_id(self) -> str:
-        return f"{self.base_id}.x{self.quantity}"
+        return f"{self.base_id}.x{self.quantity}{f'c{self.children}' if self.children else ''}"
 
     @property
     def priced_as(self) -> str:
@@ -60,7 +62,12 @@ class Offer:
 
     @property
     def price(self) -> Cents:
-        return self.rate * self.nights * self.quantity
+        return self.rate * self.nights * (self.quantity - self.children) + self.child_rate * self.children
+
+    @property
+    def child_rate(self) -> Cents:
+        """For a child under 12: half on a train, three quarters elsewhere, in whole dollars."""
+        return self.rate * (2 if self.kind == "train" else 3) // 400 * 100
 
     @property
     def free_until(self) -> datetime | None:
@@ -91,7 +98,7 @@ class Offer:
                 return self.price
 
     def for_quantity(self, quantity: int) -> Offer:
-        return replace(self, quantity=quantity)
+        return replace(self, quantity=quantity, children=min(self.children, quantity))
 
     def cover(self) -> Offer:
         """The insurance of a fare: it pays what cancelling costs. A twentieth of the fare, in whole dollars, at least $5."""
@@ -111,10 +118,12 @@ class Offer:
     def as_json(self, *, left: int) -> dict[str, Any]:
         free_until = self.free_until and self.free_until.isoformat()
         quantity, rate = ("rooms", "price_per_night") if self.kind == "hotel" else ("travellers", "price_per_person")
+        family = {"children": self.children, "price_per_child": as_amount(self.child_rate)} if self.children else {}
         return {
             "offer_id": self.offer_id,
             "kind": self.kind,
             **self.facts,
+            **family,
             quantity: self.quantity,
             rate: as_amount(self.rate),
             "price": as_amount(self.price),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
@@ -16,7 +16,7 @@ from sagagraph.sandbox.world.trains import trains_between
 
 _DAY = r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _CITY = r"([A-Z]{3}|[1-9][0-9]{0,9})"
-_JOURNEY_ID = re.compile(rf"(flight|train)\.{_CITY}-{_CITY}\.{_DAY}\.[A-Z0-9]+\.x([1-9][0-9]{{0,2}})")
+_JOURNEY_ID = re.compile(rf"(flight|train)\.{_CITY}-{_CITY}\.{_DAY}\.[A-Z0-9]+\.x([1-9][0-9]{{0,2}})(?:c([1-9][0-9]{{0,2}}))?")
 _STAY_ID = re.compile(rf"hotel\.{_CITY}-[0-9]\.{_DAY}\.{_DAY}\.x([1-9][0-9]{{0,2}})")
 
 
@@ -27,6 +27,8 @@ class JourneyQuestion:
     destination: City
     day: date
     travellers: int
+    children: int = 0
+    """Of the travellers."""
 
     @property
     def first_day(self) -> date:
@@ -36,7 +38,8 @@ class JourneyQuestion:
         if self.day.year not in YEARS:
             return []
         search = flights_between if self.kind == "flight" else trains_between
-        return search(self.origin, self.destination, self.day, self.travellers)
+        offers = search(self.origin, self.destination, self.day, self.travellers)
+        return [replace(each, children=self.children) for each in offers] if self.children else offers
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,11 @@ def find_offer(offer_id: str) -> Offer | None:
 def _question_behind(offer_id: str) -> Question | None:
     try:
         if match := _JOURNEY_ID.fullmatch(offer_id):
-            kind, origin, destination, day, travellers = match.groups()
+            kind, origin, destination, day, travellers, children = match.groups(default="0")
             ends = cities_by_key().get(origin), cities_by_key().get(destination)
-            if ends[0] and ends[1]:
+            if ends[0] and ends[1] and int(children) <= int(travellers):
                 journey: Literal["flight", "train"] = "flight" if kind == "flight" else "train"
-                return JourneyQuestion(journey, ends[0], ends[1], date.fromisoformat(day), int(travellers))
+                return JourneyQuestion(journey, ends[0], ends[1], date.fromisoformat(day), int(travellers), int(children))
         if match := _STAY_ID.fullmatch(offer_id):
             key, check_in, check_out, rooms = match.groups()
             if city := cities_by_key().get(key):

@@ -57,6 +57,8 @@ class Answering(Turn):
         before = self.conversation.before
         facts = Facts(self._page, self.conversation.draft, shown, preview, None if before is None else (before.plan, before.cost))
         self._say(Deed.ANSWERED, answer(topic, asked, facts))
+        if topic is Topic.PRICE and shown is not None:
+            self._add(await self._page.price_as_asked(asked, shown))
 
     async def _is_told(self, asked: str) -> bool:
         """Whether a question before there is any plan tells so much of one that it begins with it."""
@@ -85,10 +87,10 @@ class Answering(Turn):
             return True
 
     async def _suppose_news(self, text: str, saga: Saga) -> None:
-        news = self._page.disruption_in(text, saga)
-        if news is None:
-            return
-        if news.request is not None and not news.lost:
+        news = None
+        with suppress(InvalidInputError):  # which one it would be makes no difference
+            news = self._page.disruption_in(text, saga)
+        if news is not None and news.request is not None and not news.lost:
             await self._show_difference(news.request, saga)
         else:
             self._say(Deed.ANSWERED, _IF_SO)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Final
 
+from sagagraph.language.calendar import Expression
+from sagagraph.language.tagging import tagged
 from sagagraph.language.utterance.questions import Topic
 from sagagraph.money import cost_text
 from sagagraph.planning.page import Detail, Draft, Line, Page
@@ -18,7 +21,10 @@ from sagagraph.saga.engine.views.view import reasons_of
 from sagagraph.ui.chat.narration import in_names, left_over
 from sagagraph.ui.differences import price_change, told
 
-IDENTITY: Final = "I am SagaGraph, a program that plans, books and repairs. I am no person."
+IDENTITY: Final = (
+    "I am SagaGraph, a program that plans, books and repairs. I am no person. Where “Practice world” stands above, nothing is "
+    "really bought."
+)
 _HELP: Final = (
     "I make a plan from what you say, change it as you like (“one more night in Paris”, “undo that”), try things out "
     "(“what if we "
@@ -29,8 +35,13 @@ _UNKNOWN: Final = "I know nothing about that: only what is in the plan, its pric
 _OPEN: Final = "Nothing is booked"
 _FIRST: Final = re.compile(r"\b(?:leave|leaving|start|begin|depart|outbound|there|first)\b", re.IGNORECASE)
 _LAST: Final = re.compile(r"\b(?:back|home|return\w*|end|last)\b", re.IGNORECASE)
-_STAYS: Final = re.compile(r"\b(?:hotels?|stay\w*|check|rooms?|nights?|stars?|sleep\w*)\b", re.IGNORECASE)
-_WAYS: Final = re.compile(r"\b(?:flights?|fly\w*|trains?|airline|plane|direct|get from|travel)\b", re.IGNORECASE)
+_MORE: Final = re.compile(r"\b(?:changed?|more|less|extra|cheaper|dearer|difference)\b", re.IGNORECASE)
+_KINDS: Final = {
+    "hotel": re.compile(r"\b(?:hotels?|stay\w*|check|rooms?|nights?|stars?|sleep\w*)\b", re.IGNORECASE),
+    "flight": re.compile(r"\b(?:flights?|fly\w*|airlines?|planes?|direct|travel)\b", re.IGNORECASE),
+    "train": re.compile(r"\b(?:trains?|railways?|rides?|travel)\b", re.IGNORECASE),
+}
+"""What parts of a trip are asked about with."""
 _HOW_MANY: Final = re.compile(
     r"\b(?:how many (?:people|persons|of us|travell?ers|guests|rooms?|adults|kids|children|beds)|(?:\d|one|two|three|own"
     r"|same) rooms?"
@@ -74,14 +85,27 @@ class Facts:
         """The lines that a question is about, by the words that it shares with them; all where it names none."""
         said = set(re.findall(r"\w{3,}", asked.casefold())) - _COMMON
         scored = [(len(said & set(re.findall(r"\w{3,}", f"{each.key} {each.what}".casefold()))), each) for each in self.lines]
-        ways, stays = ([each for each in self.lines if ("→" in each.key) is is_way] for is_way in (True, False))
-        kind = stays if _STAYS.search(asked) and stays and ways else ways if _WAYS.search(asked) and ways else list(self.lines)
+        ways = [each for each in self.lines if each.kind in ("flight", "train")]
+        meant = [name for name, words in _KINDS.items() if words.search(asked)]
+        kind = [each for each in self.lines if each.kind in meant] or list(self.lines)
+        if (there := self._on_the_day(asked, kind)) is not None:
+            return [there]
         best = [each for score, each in scored if score and score == max(score for score, _ in scored) and each in kind]
         if best:
             return best
-        if ways and stays and kind is not stays and (_LAST.search(asked) or _FIRST.search(asked)):
+        if ways and "hotel" not in meant and (_LAST.search(asked) or _FIRST.search(asked)):
+            ways = [each for each in kind if each in ways] or ways
             return ways[-1:] if _LAST.search(asked) else ways[:1]
         return kind
+
+    def _on_the_day(self, asked: str, lines: Sequence[Line]) -> Line | None:
+        """What a day is spent with, where one is named."""
+        dated = sorted(((each.begins.date(), each) for each in lines if each.begins is not None), key=itemgetter(0))
+        said = [each.first[0] for each in tagged(asked, today=dated[0][0]).values(Expression) if each.first] if dated else []
+        for day in (each for each in said if each.part is None):
+            before = [line for begins, line in dated if (begins.month, begins.day) <= (day.month or begins.month, day.begins)]
+            return before[-1] if before else None
+        return None
 
 
 def answer(topic: Topic | None, asked: str, facts: Facts) -> str:
@@ -96,9 +120,11 @@ def answer(topic: Topic | None, asked: str, facts: Facts) -> str:
         return _understood(facts)
     saga = facts.saga
     if saga is None:
-        return f"Nothing is planned yet, and nothing is booked. {facts.page.opening}"
+        return f"Nothing is planned yet, and nothing is booked. {(*facts.draft.questions, facts.page.opening)[0]}"
     if saga.plan.content is None:
-        return "I am still planning: the answer comes with the plan."
+        counted = " and ".join(facts.counted(asked))
+        standing = _STANDS.get(status_of(saga), "I am still planning: the answer comes with the plan.")
+        return f"You wish for {counted}." if counted else standing
     return "\n".join(_ANSWERS[topic](_Asked(asked, facts, saga)))
 
 
@@ -108,7 +134,8 @@ def _understood(facts: Facts) -> str:
         wishes += [each.text for each in facts.page.happened(facts.saga.request)]
     if not wishes:
         return f"Nothing yet. {facts.page.opening}"
-    open_ = f" Still open: {facts.draft.questions[0]}" if facts.draft.questions else ""
+    still = facts.draft.questions[:1] or tuple(f"“{each}” means nothing to me." for each in facts.draft.not_understood)
+    open_ = f" Still open: {' '.join(still)}" if still else ""
     return f"I have understood: {'; '.join(wishes)}.{open_}"
 
 
@@ -126,6 +153,8 @@ def _price(ask: _Asked) -> Iterator[str]:
     if not price:
         yield "It costs nothing here: nobody is paid."
         return
+    if ask.facts.before is not None and _MORE.search(ask.words):
+        yield f"{price_change(ask.facts.before[1], ask.saga.plan.cost) or 'It costs the same'}."
     verb, currency = "You paid" if ask.facts.is_booked else "It costs", ask.saga.plan.cost["currency"]
     yield f"{verb} {price} in all ({currency}), for everybody and everything in the plan:"
     yield from (f"– {each.what}: {each.price}" for each in ask.facts.lines if each.price)
@@ -179,6 +208,9 @@ def _refund(ask: _Asked) -> Iterator[str]:
 
 
 def _why(ask: _Asked) -> Iterator[str]:
+    if ask.facts.before is not None and _MORE.search(ask.words):
+        yield from _changed(ask)
+        return
     details, lines = ask.facts.details, ask.facts.about(ask.words)
     for line in lines:
         detail = details.get(line.key)
@@ -249,9 +281,8 @@ def _next(ask: _Asked) -> Iterator[str]:
 
 
 def _numbers(ask: _Asked) -> Iterator[str]:
-    found = [
-        f"– {each.what}: {ask.facts.details[each.key].reference}" for each in ask.facts.lines if each.key in ask.facts.details
-    ]
+    about = ask.facts.about(ask.words)
+    found = [f"– {each.what}: {ask.facts.details[each.key].reference}" for each in about if each.key in ask.facts.details]
     known = [each for each in found if not each.endswith(": ")]
     yield from known or ["There are none yet: nothing is booked."]
 

@@ -72,7 +72,8 @@ class Turn:
 
     def _say(self, deed: Deed, text: str) -> None:
         self.deeds.append(deed)
-        self.conversation = self.conversation.answered(text)
+        if self.conversation.messages[-1].text != text:  # what holds of two decisions is said once
+            self.conversation = self.conversation.answered(text)
 
     def _add(self, text: str) -> None:
         self.conversation = self.conversation.answered(text)

@@ -1,4 +1,4 @@
-"""A meal that is cooked, and one that is called off: scenarios for the sweep, judged by the kitchen's ledger.
+"""Meals that are cooked, made again, called off and served: scenarios for the sweep, judged by the kitchen's ledger.
 
 `python -m sagagraph.testing tests.domains.recipes.kitchens:COOKED` harms the first at every boundary.
 """
@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
-from sagagraph.domains.recipes.actions import Kitchen
-from sagagraph.domains.recipes.domain import Cooking
-from sagagraph.domains.recipes.plan import Plan
-from sagagraph.domains.recipes.request import parse_meal, shipped
+from sagagraph.domains.recipes.actions import Kitchen, Piece
+from sagagraph.domains.recipes.domain import Cooking, accepted
+from sagagraph.domains.recipes.plan import Cooked, Plan
+from sagagraph.domains.recipes.request import shipped
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.errors import UnknownSagaError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
@@ -28,10 +29,16 @@ SAGA = "dinner"
 REQUEST = {"recipes": [shipped("Custard")]}
 
 
+BURNT: Final[dict[str, Any]] = {"event": "burnt", "at": 300, "recipe": "Custard", "step": 0}
+"""What is on the stove after five minutes."""
+
+
 @dataclass(frozen=True)
 class Dinner:
+    """`happens`: what is done in a meal that is being cooked; None: it is begun."""
+
     name: str
-    is_cancelled: bool = False
+    happens: str | None = None
     kitchen: type[Kitchen] = Kitchen
 
     @contextmanager
@@ -39,16 +46,19 @@ class Dinner:
         yield
 
     async def prepare(self, folder: Path) -> None:
-        if self.is_cancelled:
+        if self.happens is not None:
             async with self._opened(folder, None) as (_engine, graph):
                 await graph.start(SAGA, REQUEST, approved_by="Ann")
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
         async with self._opened(folder, crash) as (engine, graph):
-            if self.is_cancelled:
+            if self.happens is None:
+                await graph.start(SAGA, REQUEST, approved_by="Ann")
+            elif self.happens == "cancelled":
                 await engine.cancel(SAGA, by="Ann")
             else:
-                await graph.start(SAGA, REQUEST, approved_by="Ann")
+                after = {"served": True} if self.happens == "served" else {"events": [BURNT]}
+                await graph.change(SAGA, {**REQUEST, **after}, by="Ann", approved_by="Ann")
 
     async def resume(self, folder: Path) -> None:
         async with self._opened(folder, None) as (engine, graph):
@@ -61,11 +71,15 @@ class Dinner:
         engine = Engine(await open_store(store_of(folder)))
         try:
             status = (await engine.status(SAGA)).status.value
+            saga = await engine.load(SAGA)
+            cooked = accepted(saga) if saga.plan.accepted else None
         except UnknownSagaError:
-            status = "never begun"
-        kept, thrown = await self.kitchen(engine.store).ledger(SAGA)
+            status, cooked = "never begun", None
+        kitchen = self.kitchen(engine.store)
+        pieces, dinners = list((await kitchen.pieces(SAGA)).values()), await kitchen.dinners(SAGA)
+        kept, _thrown = await kitchen.ledger(SAGA)
         await engine.close()
-        return Judgement(status, tuple(_faults(status, kept, thrown)))
+        return Judgement(status, tuple(_faults(status, cooked, pieces, kept, len(dinners))))
 
     @asynccontextmanager
     async def _opened(self, folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
@@ -82,15 +96,23 @@ class Dinner:
             await engine.close()
 
 
-def _faults(status: str, kept: Plan, thrown: Plan) -> Iterator[str]:
-    for row, times in Counter((*kept, *thrown)).items():
+def _faults(status: str, cooked: Cooked | None, pieces: Iterable[tuple[Piece, bool]], kept: Plan, dinners: int) -> Iterator[str]:
+    starts = [(each.recipe, each.step, each.start_s) for each, _is_gone in pieces if not each.goes_on]
+    for begin, times in Counter(starts).items():
         if times > 1:
-            yield f"{row} was started {times} times"
-    if status == "committed" and not validate_plan(parse_meal(REQUEST), [list(row) for row in kept]).is_valid:
-        yield f"committed, and this is on the stove: {kept}"
-    if status != "committed" and kept:
+            yield f"{begin} was started {times} times"
+    if dinners != (status == "committed"):
+        yield f"{status}, and dinner was served {dinners} times"
+    if cooked is not None and status in ("running", "committed"):
+        if sorted(kept) != sorted(cooked.plan):
+            yield f"{status}, and this is on the stove: {kept}, not {cooked.plan}"
+        if not validate_plan(cooked.meal, [list(row) for row in kept]).is_valid:
+            yield f"{status}, and this is no meal: {kept}"
+    elif kept:
         yield f"{status}, and this is on the stove: {kept}"
 
 
 COOKED = Dinner("cooked")
-CALLED_OFF = Dinner("called off", is_cancelled=True)
+CALLED_OFF = Dinner("called off", "cancelled")
+MADE_AGAIN = Dinner("made again", "burnt")
+SERVED = Dinner("served", "served")

@@ -2,47 +2,134 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any, Final
 
 import pytest
 
-from sagagraph.domains.recipes.actions import Kitchen
-from sagagraph.domains.recipes.domain import Cooking
+from sagagraph.domains.recipes.actions import Kitchen, Piece
+from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
+from sagagraph.domains.recipes.news import event_in
 from sagagraph.domains.recipes.page import RecipesPage
-from sagagraph.domains.recipes.plan import Row
-from sagagraph.domains.recipes.request import parse_meal, shipped
+from sagagraph.domains.recipes.plan import Cooked, Row
+from sagagraph.domains.recipes.request import pairs_in, parse_meal, shipped
 from sagagraph.domains.recipes.rules.validator import validate_plan
-from sagagraph.errors import InvalidInputError
-from sagagraph.graph.planning_graph import planning_graph
+from sagagraph.errors import InvalidInputError, NotAllowedError
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
-from tests.domains.recipes.kitchens import REQUEST, SAGA, _faults
+from tests.domains.recipes.kitchens import BURNT, REQUEST, SAGA, _faults
 from tests.domains.recipes.meals import recipe, step
+from tests.domains.recipes.test_repair import struck
 
 pytestmark = pytest.mark.quick
 
 
-async def test_a_meal_is_cooked_as_planned_and_thrown_away_when_it_is_called_off() -> None:
+@asynccontextmanager
+async def cooking() -> AsyncIterator[tuple[Engine, PlanningGraph, Kitchen]]:
+    """A custard on the stove."""
     engine = Engine(await open_store("memory:"))
     kitchen = Kitchen(engine.store)
     graph = planning_graph(domain=Cooking(kitchen), engine=engine)
     await graph.start(SAGA, REQUEST, approved_by="Ann")
-    assert (await engine.status(SAGA)).status.value == "committed"
-    kept, thrown = await kitchen.ledger(SAGA)
-    assert validate_plan(parse_meal(REQUEST), [list(row) for row in kept]).is_valid
-    assert (thrown, list(_faults("committed", kept, thrown))) == ((), [])
-    await engine.cancel(SAGA, by="Ann")
-    assert await kitchen.ledger(SAGA) == ((), kept)
+    assert (await engine.status(SAGA)).status.value == "running"
+    yield engine, graph, kitchen
+    await engine.close()
+
+
+async def test_a_meal_is_cooked_as_planned_and_thrown_away_when_it_is_called_off() -> None:
+    async with cooking() as (engine, _graph, kitchen):
+        kept, thrown = await kitchen.ledger(SAGA)
+        assert validate_plan(parse_meal(REQUEST), [list(row) for row in kept]).is_valid
+        assert thrown == ()
+        await engine.cancel(SAGA, by="Ann")
+        assert await kitchen.ledger(SAGA) == ((), kept)
+
+
+async def test_nothing_is_thrown_away_any_more_once_dinner_is_served() -> None:
+    async with cooking() as (engine, graph, kitchen):
+        await graph.change(SAGA, served(await engine.load(SAGA)), by="Ann")
+        assert ((await engine.status(SAGA)).status.value, len(await kitchen.dinners(SAGA))) == ("committed", 1)
+        with pytest.raises(NotAllowedError, match="nothing is being cooked"):
+            reported(await engine.load(SAGA), BURNT)
+
+
+async def test_what_burns_is_thrown_away_and_made_again_and_the_rest_stands() -> None:
+    async with cooking() as (engine, graph, kitchen):
+        before, _none = await kitchen.ledger(SAGA)
+        view = await graph.change(SAGA, reported(await engine.load(SAGA), BURNT), by="Ann")
+        assert view.status.value == "awaiting_approval"  # something is made again
+        assert await kitchen.ledger(SAGA) == (before, ())  # nothing follows from a report
+        await graph.decide(SAGA, approved=True, by="Ann", plan_hash=view.plan_hash)
+        saga, (kept, thrown) = await engine.load(SAGA), await kitchen.ledger(SAGA)
+        found = accepted(saga)
+        assert sorted(kept) == sorted(found.plan)
+        begun = {row for row in before if row.start < BURNT["at"]}
+        assert found.again == (("Custard", 0), ("Custard", 1))  # the milk would be cold by then
+        assert {row.key for row in begun} & {row.key for row in thrown} == set(found.again)
+        assert min(row.start for row in kept if row.key == ("Custard", 0)) >= BURNT["at"]
+        assert any("is made again: Custard step 0" in each for each in saga.plan.reasons)
+        await engine.cancel(SAGA, by="Ann")
+        assert (await kitchen.ledger(SAGA))[0] == ()
+
+
+async def test_what_takes_longer_goes_on_and_is_not_started_again() -> None:
+    async with cooking() as (engine, graph, kitchen):
+        event = {"event": "longer", "at": 60, "recipe": "Custard", "step": 0, "duration_s": 270}
+        row = next(row for row in (await kitchen.ledger(SAGA))[0] if row.key == ("Custard", 0))
+        await graph.change(SAGA, reported(await engine.load(SAGA), event), by="Ann", approved_by="Ann")
+        kept, thrown = await kitchen.ledger(SAGA)
+        assert row._replace(duration=270) in kept
+        assert ("Custard", 0) not in {each.key for each in thrown}
+        with pytest.raises(InvalidInputError, match="at: it is 00:01:00 already"):
+            reported(await engine.load(SAGA), {**BURNT, "at": 30})
+
+
+async def test_whatever_happens_while_a_pair_cooks_its_saga_takes_the_repair() -> None:
+    """Two events after each other in each of several dinners: all that was started once is in the plan, or thrown away."""
+    rng, engine = Random(6), Engine(await open_store("memory:"))
+    kitchen = Kitchen(engine.store)
+    graph = planning_graph(domain=Cooking(kitchen), engine=engine)
+    for number, pair in enumerate(list(pairs_in(None).values())[::3]):
+        await graph.start(f"{SAGA}{number}", {"recipes": pair}, approved_by="Ann")
+        for _ in range(2):
+            saga = await engine.load(f"{SAGA}{number}")
+            event = struck(accepted(saga), rng).model_dump(exclude_defaults=True)
+            if event["at"] >= max((each["at"] for each in saga.request.get("events", ())), default=0):
+                await graph.change(saga.id, reported(saga, event), by="Ann", approved_by="Ann")
+        saga, (kept, thrown) = await engine.load(f"{SAGA}{number}"), await kitchen.ledger(f"{SAGA}{number}")
+        assert saga.stage.value == "running"
+        assert sorted(kept) == sorted(accepted(saga).plan)
+        assert {row.begins for row in accepted(saga).waste} <= {row.begins for row in thrown}
+    await engine.close()
+
+
+async def test_a_dinner_that_no_plan_is_left_for_stays_as_it_was() -> None:
+    engine = Engine(await open_store("memory:"))
+    kitchen = Kitchen(engine.store)
+    graph = planning_graph(domain=Cooking(kitchen), engine=engine)
+    glaze = recipe("Glaze", step("1 min"), step("1 min", 0), step("2 min", 0, 1, within={0: "2 min"}))
+    await graph.start(SAGA, {"recipes": [glaze]}, approved_by="Ann")
+    before = await kitchen.ledger(SAGA)
+    event = {"event": "longer", "at": 30, "recipe": "Glaze", "step": 1, "duration_s": 300}
+    await graph.change(SAGA, reported(await engine.load(SAGA), event), by="Ann", approved_by="Ann")
+    saga = await engine.load(SAGA)
+    assert (saga.stage.value, "events" in saga.request, await kitchen.ledger(SAGA)) == ("running", False, before)
     await engine.close()
 
 
 def test_the_judge_of_the_sweep_sees_what_is_wrong() -> None:
+    piece = Piece(step=0, recipe="Custard", duration_s=240, start_s=0)
     row = Row(0, "Custard", 240, 0)
-    assert len(list(_faults("compensated", (row,), ()))) == 1
-    assert len(list(_faults("committed", (row, row), ()))) == 2
-    assert len(list(_faults("compensated", (), (row, row)))) == 1
+    content = Cooked(request=REQUEST, plan=(row,))
+    assert len(list(_faults("compensated", content, [(piece, False)], (row,), 0))) == 1
+    assert len(list(_faults("committed", content, [(piece, False), (piece, True)], (row,), 0))) == 3
+    assert len(list(_faults("running", content, [(piece, False)], (), 1))) == 3
 
 
 async def test_a_meal_that_cannot_be_cooked_is_no_saga() -> None:
@@ -60,7 +147,11 @@ async def test_each_start_waits_for_what_it_comes_after_and_for_a_cook() -> None
     assert {"Custard.0", "Custard.1"} <= set(specs["Custard.2"].depends_on)
     assert "Flatbread.0" in specs["Flatbread.5"].depends_on  # the same oven
     for spec in specs.values():
-        assert all(specs[other].inputs["start_s"] <= spec.inputs["start_s"] for other in spec.depends_on)
+        if spec.id == "dinner":
+            assert set(spec.depends_on) == set(specs) - {"dinner", "kitchen"}
+            assert spec.open_end
+        elif spec.depends_on not in ((), ("kitchen",)):
+            assert all(specs[other].inputs["start_s"] <= spec.inputs["start_s"] for other in spec.depends_on)
 
 
 def _cooking() -> Cooking:
@@ -73,6 +164,7 @@ def _cooking() -> Cooking:
         ("We make lentil soup and apple crumble", ["Lentil-Soup", "Apple-Crumble"], None, ()),
         ("Flatbread and custard, dinner at seven", ["Flatbread", "Custard"], "19:00", ()),
         ("I want custard please, at 6:30 pm", ["Custard"], "18:30", ()),
+        ("We make cobbler and pancakes, dinner at seven", ["Cobbler", "Pancakes"], "19:00", ()),
         ("custard and pizza", ["Custard"], None, ("pizza",)),
     ],
 )
@@ -112,3 +204,68 @@ async def test_a_request_from_elsewhere_is_checked() -> None:
     for wrong, words in (({"recipes": []}, "recipes: is empty"), ({**REQUEST, "dinner": "soon"}, "dinner: must be a time")):
         with pytest.raises(InvalidInputError, match=words):
             await page.checked(wrong)
+
+
+AT: Final = 18 * 3600
+"""When cooking begins, in seconds since midnight."""
+NEWS: Final = {
+    "the whisked egg yolks are burnt, at 18:05": {"event": "burnt", "at": 300, "recipe": "Custard", "step": 0},
+    "at 6:05 heating the milk takes 5 minutes longer": {
+        "event": "longer",
+        "at": 300,
+        "recipe": "Custard",
+        "step": 1,
+        "duration_s": 660,
+    },
+    "the stove is broken from 18:05 until 18:20": {"event": "broken", "at": 300, "until": 1200, "object": "stove"},
+    "after 5 minutes the stove fails for ten minutes": {"event": "broken", "at": 300, "until": 900, "object": "stove"},
+    "I have to leave at 18:10 for 10 minutes": {"event": "away", "at": 600, "until": 1200},
+    "what is for dessert": None,
+}
+UNCLEAR: Final = {
+    "the custard is burnt": "When did that happen?",
+    "the stove is broken at 18:05": "How long, or until when?",
+    "the toaster is broken at 18:05 for 3 minutes": "Which of these: stove?",
+    "it is burnt, at 18:05": "Which of these: Custard:",
+}
+
+
+async def test_news_are_understood_or_asked_about() -> None:
+    answer = await _cooking().propose(REQUEST)
+    assert isinstance(answer, tuple)
+    cooked = Cooked.model_validate(answer[0].plan)
+    for said, event in NEWS.items():
+        assert event_in(said, cooked, AT) == event, said
+    for said, asked in UNCLEAR.items():
+        with pytest.raises(InvalidInputError, match=re.escape(asked)):
+            event_in(said, cooked, AT)
+
+
+async def test_the_page_offers_what_can_happen_and_takes_it_up_as_the_request_of_the_saga() -> None:
+    async with cooking() as (engine, graph, _kitchen):
+        page, saga = RecipesPage(_cooking()), await engine.load(SAGA)
+        offered = page.disruptions(saga)
+        assert [each.words.partition(": ")[2].partition(",")[0] for each in offered[:2]] == [
+            "the cook is away until minute 18.5",
+            "Custard",
+        ]
+        for each in offered[:-1]:
+            assert page.disruption_in(each.words, saga) == each
+            assert page.happened(each.request)[0].text == each.words
+        burnt = page.disruption_in("after 5 minutes, the egg yolks are burnt", saga)
+        assert burnt is not None
+        assert burnt.request["events"] == [BURNT]
+        over = page.disruption_in("dinner is served", saga)
+        assert over is not None
+        await graph.change(SAGA, burnt.request, by="Ann")
+        assert page.disruptions(await engine.load(SAGA)) == ()  # first, somebody approves
+        await graph.decide(SAGA, approved=True, by="Ann")
+        view = page.view((await engine.load(SAGA)).plan.content)
+        assert {bar.row for bar in view.bars} >= {"cook", "stove", "thrown away"}
+        assert page.on_top(REQUEST, await engine.load(SAGA))["events"] == [BURNT]
+
+
+async def test_a_recipe_is_pasted_into_the_conversation() -> None:
+    draft = await RecipesPage(_cooking()).read("Rice\n1. Wash the rice (2 min)\n2. Boil the rice (12 min)", None)
+    assert [wish.text for wish in draft.wishes] == ["Rice"]
+    assert parse_meal(draft.request).steps["Rice", 1].is_autonomous

@@ -117,7 +117,7 @@ def test_there_is_a_bound_and_no_lie_when_the_time_is_short() -> None:
     for document in pairs_in(None).values():
         meal = parse_meal(document)
         found = plan_meal(Situation(meal), Budget(5, count().__next__))
-        assert makespan_bound(meal) <= found.lower_bound
+        assert makespan_bound(Situation(meal)) <= found.lower_bound
         assert not found.plan or found.lower_bound <= found.makespan
         assert not found.is_infeasible
 

@@ -73,6 +73,15 @@ async def test_sentences_become_valid_trips(url: str, sentence: str) -> None:
         assert await planned(provider, sentence)
 
 
+async def test_a_child_flies_for_less_and_sleeps_beside_the_adults(url: str) -> None:
+    async with HttpReservationProvider(url) as provider:
+        family, *_ = await planned(provider, f"{SAMPLE}, two adults and a 4 year old")
+    assert (family.request.travellers, family.request.children, family.request.rooms) == (3, 1, 1)
+    for each in family.transports:
+        assert each.children == 1
+        assert each.price == 2 * each.price_per_person + each.price_per_child < 3 * each.price_per_person
+
+
 async def test_a_month_is_searched_in_a_moment(url: str) -> None:
     async with HttpReservationProvider(url) as provider:
         begun = time.process_time()

@@ -3,9 +3,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 from itertools import combinations, permutations
+from typing import Literal
 
 import pytest
 from hypothesis import given, strategies
@@ -188,6 +190,16 @@ def test_prices_are_whole_dollars_for_all_travellers_and_nights() -> None:
     for offer in [*flights("Boston", "Rome", JUNE_10, 3), *hotels("Paris", JUNE_10, JUNE_14, 2)]:
         assert offer.rate % 100 == 0
         assert offer.price == offer.rate * offer.quantity * offer.nights
+
+
+@pytest.mark.parametrize(("kind", "share"), [("flight", 0.75), ("train", 0.5)])
+def test_a_child_has_a_seat_for_less_and_the_offer_is_found_again(kind: Literal["flight", "train"], share: float) -> None:
+    question = JourneyQuestion(kind, city("Berlin"), city("Cologne"), JUNE_14, 3, children=1)
+    for family, adults in zip(question.offers(), replace(question, children=0).offers(), strict=True):
+        fare = adults.price // 3
+        assert fare * share - 100 < family.price - 2 * fare <= fare * share
+        assert (family.quantity, family.as_json(left=9)["children"]) == (3, 1)
+        assert find_offer(family.offer_id) == family != adults == find_offer(adults.offer_id)
 
 
 def test_the_sample_trip_fits_its_budget_comfortably_and_can_also_break_it() -> None:

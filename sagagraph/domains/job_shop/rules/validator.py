@@ -13,10 +13,9 @@ from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
 from sagagraph.domains.job_shop.request import Event, JobShop, Slot
 from sagagraph.domains.job_shop.rules.case import Case, History, Row, Stop, named, rows_of
 from sagagraph.validators import concern
-from sagagraph.validators.concern import Concern, Remembered, certified, in_order_of, judge_scopes, windows
+from sagagraph.validators.concern import Concern, Remembered, certified, history_end, in_order_of, judge_scopes, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.rows import readable_rows
-from sagagraph.validators.rulebook import history_end
 from sagagraph.validators.verdict import Verdict, Violation
 
 

@@ -275,6 +275,7 @@ def calmest(
     for key, start in (was or {}).items():
         if key in model.works and start % grid == 0:
             moved.append(model.cp.new_bool_var(""))
+            model.cp.add_hint(model.works[key].starts[0], start // grid)
             model.cp.add(model.works[key].starts[0] == start // grid).only_enforce_if(~moved[-1])
     breaks = [each for work in model.works.values() for each in work.breaks]
     return model.least(4 * sum(moved) + sum(breaks), budget).plan or known

@@ -121,7 +121,7 @@ def plan_or_explain(situation: Situation, budget: Budget) -> Planned | Conflict:
 
 def plan_meal(situation: Situation, budget: Budget) -> Planned:
     """Plan what is left of a meal."""
-    floor = makespan_bound(situation.meal) if not situation.past else 0
+    floor = makespan_bound(situation)
     coarse, finest = situation.grids
     kinds = list(dict.fromkeys(((coarse, False), (coarse, True), (finest, True))))
     best, how, answer = Planned((), 0), kinds[0], Planned((), 0)
@@ -139,22 +139,25 @@ def plan_meal(situation: Situation, budget: Budget) -> Planned:
     return Planned(plan, best.makespan if is_proven else min(bound, best.makespan))
 
 
-def makespan_bound(meal: Meal) -> int:
+def makespan_bound(situation: Situation) -> int:
     """What no plan goes below: the longest chain of steps, and the work of a cook and of each object if all could be split."""
+    meal, left = situation.meal, situation.left
     before = {key: [each.key for each in meal.before(step)] for key, step in meal.steps.items()}
     order = [meal.steps[key] for key in TopologicalSorter(before).static_order()]
     heads, tails = dict.fromkeys(before, 0), dict.fromkeys(before, 0)
     for step in order:
-        heads[step.key] = max((heads[key] + meal.steps[key].duration for key in before[step.key]), default=0)
+        ends = (heads[key] + left(meal.steps[key]) for key in before[step.key])
+        heads[step.key] = max((situation.ended(step), *((situation.since, *ends) if left(step) > 0 else ())))
     for step in reversed(order):
         for key in before[step.key]:
-            tails[key] = max(tails[key], tails[step.key] + step.duration)
-    chain = max(heads[step.key] + step.duration + tails[step.key] for step in order)
+            tails[key] = max(tails[key], tails[step.key] + left(step))
+    chain = max(heads[step.key] + left(step) + tails[step.key] for step in order)
     works = [[step for step in order if name in step.uses and not step.uses[name].update] for name in meal.objects]
     by_hand = [step for step in order if not step.is_autonomous]
     works += [by_hand] if meal.cooks == 1 else []
-    split = (interrupted((heads[step.key], step.duration, tails[step.key]) for step in work) for work in works)
-    return max(chain, -(-sum(step.duration for step in by_hand) // meal.cooks), *split)
+    to_do = ([step for step in work if left(step) > 0] for work in works)
+    split = (interrupted((heads[step.key], left(step), tails[step.key]) for step in work) for work in to_do)
+    return max(chain, situation.since + -(-sum(left(step) for step in by_hand) // meal.cooks), *split)
 
 
 def explain(situation: Situation, budget: Budget) -> Conflict:

@@ -6,107 +6,43 @@ with all that went into it. What only sets the state of an object, such as heati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from sagagraph.domains.recipes.plan import LATEST, Plan, Row
-from sagagraph.domains.recipes.planning.model import calmest
-from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
+from sagagraph.domains.recipes.events import Event, as_known, cut
+from sagagraph.domains.recipes.plan import Cooked, Plan, Row
+from sagagraph.domains.recipes.planning.model import Planned, calmest
+from sagagraph.domains.recipes.planning.planner import Conflict, Situation, makespan_bound, plan_or_explain
 from sagagraph.domains.recipes.request import VOLUME, Property
-from sagagraph.errors import InvalidInputError
-from sagagraph.validators.complaints import checked, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sagagraph.domains.recipes.request import Meal, Step, StepKey
     from sagagraph.planning.budget import Budget
 
 _SLACK: Final = 0.02
 """A repair may end later than the best plan by so much of it, if fewer starts move."""
+_NEAR_S: Final = 1.0
 _CALM_S: Final = 3.0
-_FIELDS: Final = {
-    "longer": {"recipe", "step", "duration_s"},
-    "burnt": {"recipe", "step"},
-    "away": {"until"},
-    "broken": {"object", "until"},
-}
-Moment = Annotated[int, Field(strict=True, ge=0, le=LATEST)]
 
 
-class Event(BaseModel):
-    """Longer: a step that is not over takes so long in all. Burnt: what a step has made, or is making, is spoilt.
+def repair(cooked: Cooked, events: Iterable[Event], budget: Budget, *, keeps: bool = True) -> Cooked | Conflict:
+    """Repair a plan after each of the events in turn, or say why there is none any more. Raises `PlannerError`.
 
-    Away: the cooks are called away until then. Broken: an object fails until then, and is cold when it works again.
+    Where it `keeps` nothing, the rest is planned anew: the yardstick for repairs.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    event: Literal["longer", "burnt", "away", "broken"]
-    at: Moment
-    """Seconds from the beginning of the meal, as `until`. What began before is history."""
-    recipe: str = ""
-    step: int = -1
-    duration_s: Annotated[int, Field(strict=True, gt=0, le=LATEST)] = 1
-    object: str = ""
-    until: Moment = 0
-
-
-def parse_events(meal: Meal, listed: list[object]) -> tuple[Event, ...]:
-    """Parse what became known, in the order of `at`. Raises `InvalidInputError`: what is wrong first, with its field."""
-    found = (_parse(meal, said, f"events[{place}]") for place, said in enumerate(listed))
-    return tuple(sorted(found, key=lambda event: event.at))
-
-
-def _parse(meal: Meal, said: object, field: str) -> Event:
-    kind = said.get("event") if isinstance(said, Mapping) else None
-    if not isinstance(said, Mapping) or not isinstance(kind, str) or kind not in _FIELDS:
-        raise InvalidInputError(f"must be one of {', '.join(_FIELDS)}, not {shown(kind)}", field=f"{field}.event")
-    wanted = {"event", "at", *_FIELDS[kind]}
-    for name in sorted(wanted ^ set(said)):
-        raise InvalidInputError("is missing" if name in wanted else "is not a known field", field=f"{field}.{name}")
-    event = checked(Event, said, field=field, is_part=True)
-    if "step" in wanted and (event.recipe, event.step) not in meal.steps:
-        raise InvalidInputError(f"there is no step {event.step} of {shown(event.recipe)}", field=f"{field}.step")
-    if "until" in wanted and event.until < event.at:
-        raise InvalidInputError(f"{event.until} is before {event.at}", field=f"{field}.until")
-    if kind == "broken" and event.object not in meal.objects:
-        raise InvalidInputError(f"nothing needs an object {shown(event.object)}", field=f"{field}.object")
-    return event
-
-
-@dataclass(frozen=True, slots=True)
-class Repaired:
-    meal: Meal
-    """With the durations that are known now."""
-    plan: Plan
-    """What was done and counts, and what is still to do."""
-    waste: Plan
-    """What was done, or broken off, in vain."""
-    again: tuple[StepKey, ...]
-    """The steps that are made again."""
-    lower_bound: int
-    shortest: Plan
-    """The plan that is complete earliest, however much it changes."""
-    passed: tuple[str, ...] = ()
-    """Limits that could no longer be kept, in words."""
-
-
-def repair(meal: Meal, plan: Plan, events: Iterable[Event], budget: Budget) -> Repaired | Conflict:
-    """Repair a plan after each of the events in turn, or say why there is none any more. Raises `PlannerError`."""
-    repaired: Repaired | Conflict = Repaired(meal, plan, (), (), 0, plan)
+    repaired: Cooked | Conflict = cooked
     for event in events:
-        if isinstance(repaired, Repaired):
-            repaired = _after(repaired, event, budget)
+        if isinstance(repaired, Cooked):
+            repaired = _after(repaired, event, budget, keeps=keeps)
     return repaired
 
 
-def _after(old: Repaired, event: Event, budget: Budget) -> Repaired | Conflict:
-    meal = _with_duration(old, event) if event.event == "longer" else old.meal
+def _after(old: Cooked, event: Event, budget: Budget, *, keeps: bool) -> Cooked | Conflict:
+    meal = as_known(old.meal, old.plan, event)
     begun = tuple(_now(meal, row, event) for row in old.plan if row.start < event.at)
+    was = {row.key: row.start for row in reversed(old.plan) if row.start >= event.at}
+    bound = 0 if event.event == "longer" else old.lower_bound  # with limits, longer steps can make a meal shorter
     lost = _lost(meal, begun, event)
     passed: list[str] = []
     while True:
@@ -114,15 +50,14 @@ def _after(old: Repaired, event: Event, budget: Budget) -> Repaired | Conflict:
         if cold := _cold(situation):
             lost |= cold
             continue
-        found = plan_or_explain(situation, budget)
+        found = nearest(situation, was, budget, bound) if keeps else plan_or_explain(situation, budget)
         if not isinstance(found, Conflict):
-            was = {row.key: row.start for row in reversed(old.plan) if row.start >= event.at}
-            latest = int(found.makespan * (1 + _SLACK))
-            calm = calmest(situation, found.plan, situation.grids[-1], latest, budget.part(_CALM_S), was)
-            waste = (*old.waste, *(_cut(row, event.at) for row in begun if row.key in lost))
+            waste = (*old.waste, *(cut(row, event.at) for row in begun if row.key in lost))
             again, told = tuple(sorted({*old.again, *lost})), (*old.passed, *passed)
-            return Repaired(meal, calm, waste, again, found.lower_bound, found.plan, told)
-        limits = [(wish, meal.steps[wish.recipe, int(wish.about or 0)]) for wish in found.wishes if wish.kind == "within"]
+            known = {"request": {**old.request, **meal.document()}, "plan": found.plan, "lower_bound": found.lower_bound}
+            return old.model_copy(update={**known, "waste": waste, "again": again, "passed": told})
+        limits = [(wish, meal.recipes[wish.recipe][int(wish.about or 0)]) for wish in found.wishes if wish.kind == "within"]
+        limits += [(wish, meal.recipes[wish.recipe][-1]) for wish in found.wishes if wish.kind == "warm"]
         gone = [(wish.sentence, step) for wish, step in limits if situation.left(step) < step.duration]
         if not gone:
             return found
@@ -130,14 +65,19 @@ def _after(old: Repaired, event: Event, budget: Budget) -> Repaired | Conflict:
         lost |= _made_of(meal, begun, gone[0][1])
 
 
-def _with_duration(old: Repaired, event: Event) -> Meal:
-    """What is over by then stays as it was."""
-    step = old.meal.steps[event.recipe, event.step]
-    begun = [row for row in old.plan if row.key == step.key and row.start < event.at]
-    if begun and sum(row.duration for row in begun) >= step.duration and max(row.end for row in begun) <= event.at:
-        return old.meal
-    done = sum(_cut(row, event.at).duration for row in begun)
-    return old.meal.changed(step, duration=max(event.duration_s, done + 1))
+def nearest(situation: Situation, was: Mapping[StepKey, int], budget: Budget, bound: int = 0) -> Planned | Conflict:
+    """Of all plans at most 2 % longer than the shortest, return one in which the fewest steps begin at another time than `was`.
+
+    What is so near to a bound that is known already (`bound`, or that of the chain and the work) needs no other plan beside it.
+    """
+    grid, bound = situation.grids[-1], max(bound, makespan_bound(situation))
+    if near := calmest(situation, (), grid, int(bound * (1 + _SLACK)), budget.part(_NEAR_S), was):
+        return Planned(near, bound)
+    found = plan_or_explain(situation, budget)
+    if isinstance(found, Conflict):
+        return found
+    latest = int(found.makespan * (1 + _SLACK))
+    return Planned(calmest(situation, found.plan, grid, latest, budget.part(_CALM_S), was), found.lower_bound)
 
 
 def _now(meal: Meal, row: Row, event: Event) -> Row:
@@ -146,14 +86,10 @@ def _now(meal: Meal, row: Row, event: Event) -> Row:
     if row.end <= event.at:
         return row
     if event.event == "away" and step.is_interruptible and not step.is_autonomous:
-        return _cut(row, event.at)
+        return cut(row, event.at)
     if event.event == "longer" and (event.recipe, event.step) == step.key and not step.is_interruptible:
         return row._replace(duration=step.duration)
     return row
-
-
-def _cut(row: Row, at: int) -> Row:
-    return row._replace(duration=min(row.end, at) - row.start)
 
 
 def _lost(meal: Meal, begun: Plan, event: Event) -> set[StepKey]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -16,6 +16,9 @@ from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.rows import Rows
 from sagagraph.validators.verdict import Violation
+
+if TYPE_CHECKING:
+    from sagagraph.domains.recipes.rules.past import Past
 
 _State = dict[str, Property]
 
@@ -56,6 +59,8 @@ class Piece(Struct, frozen=True, array_like=True):
 class Case:
     meal: Meal
     plan: Rows[Row]
+    past: Past | None = None
+    """What had happened before, where it was repaired."""
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:

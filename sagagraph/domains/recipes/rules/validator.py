@@ -11,6 +11,7 @@ from msgspec import Struct
 from sagagraph.domains.recipes.plan import clock, parse_plan
 from sagagraph.domains.recipes.request import Meal, Step
 from sagagraph.domains.recipes.rules.kitchen import COOK, OBJECTS, Case, Piece
+from sagagraph.domains.recipes.rules.past import BEGUN, FRESH, Past
 from sagagraph.validators.concern import Concern, certified, each_row, in_order_of, judge_scopes
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.rows import readable_rows
@@ -181,11 +182,13 @@ CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
     Concern("warm", Kind.TEMPORAL, WarmView, _warm, _check_warm),
     each_row("step", Kind.CONSTRAINT, Done, _done, _check_done),
     each_row("missing steps", Kind.RETENTION, Wanted, _wanted, _check_wanted),
+    BEGUN,
+    FRESH,
 )
 
 
-def validate_plan(meal: Meal, plan: object) -> Verdict:
-    """`plan` is JSON, whatever it holds."""
-    case = Case(meal, parse_plan(plan))
+def validate_plan(meal: Meal, plan: object, past: Past | None = None) -> Verdict:
+    """`plan` is JSON, whatever it holds. `past`: what it must not rewrite."""
+    case = Case(meal, parse_plan(plan), past)
     verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case)
     return certified(in_order_of(verdict, "row"), plan, "recipes")

@@ -105,7 +105,9 @@ def _close_action(outbox: Outbox) -> Action:
     """Make the action that closes the day. Nothing is taken back after it: people have met."""
 
     async def close_day(request: Closing, call: Call) -> Closed:
-        return _closed(request, await outbox.post(call.saga_id, call.idempotency_key, partial(_end, request, call)))
+        words = f"{request.reunion} on {request.day} is over"
+        draft = partial(_message, call, kind=MessageKind.END, text=words)
+        return _closed(request, await outbox.post(call.saga_id, call.idempotency_key, draft))
 
     async def find(request: Closing, call: Call) -> Probe:
         landed = await outbox.find(call.saga_id, call.operation_key)
@@ -148,10 +150,6 @@ def _taking_back(part: Part, uid: str, call: Call) -> Draft:
         calendar=withdrawal_ics(part, uid, sent=at).decode(),
         withdraws=call.operation_key,
     )
-
-
-def _end(closing: Closing, call: Call, at: datetime) -> Message:
-    return _message(call, at, MessageKind.END, f"{closing.reunion} on {closing.day} is over")
 
 
 def _invitation(outbox: Outbox, message: Message) -> Invitation:

@@ -44,16 +44,11 @@ def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -
     event.add("description", part_text(part))
     event.add("status", "CANCELLED" if method == "CANCEL" else "CONFIRMED")
     event.add("organizer", vCalAddress("urn:sagagraph:organizer"))
-    event.add("attendee", _attendee(part.who))
+    attendee = vCalAddress("urn:sagagraph:attendee")  # no address is known here: whoever delivers it knows them by the name
+    attendee.params["CN"] = part.who
+    event.add("attendee", attendee)
     calendar.add_component(event)
     return bytes(calendar.to_ical())
-
-
-def _attendee(name: str) -> vCalAddress:
-    """Return the attendee. No address is known here: whoever delivers the message knows it by the name."""
-    address = vCalAddress("urn:sagagraph:attendee")
-    address.params["CN"] = name
-    return address
 
 
 def _instant(moment: int, day: date) -> datetime:

@@ -22,9 +22,8 @@ from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
 from sagagraph.domains.reunion.day import as_json as model_json
 from sagagraph.domains.reunion.domain import NAME, accepted_plan
 from sagagraph.domains.reunion.entry import DOMAIN
-from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
+from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_problem
 from sagagraph.domains.reunion.rules.facts.case import Case
-from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.simulation import Whereabouts, in_words, whereabouts
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
@@ -151,9 +150,7 @@ async def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | N
 
 
 def _show_day(options: Options, view: SagaView, now: int, request: ReunionRequest, plan: DayPlan) -> int:
-    events = tuple(sorted(request.events, key=lambda each: each.at))
-    parsed = parse_plan(request.problem, model_json(plan.plan))
-    found = list(whereabouts(Case(Circumstances(request.problem, events), parsed).simulation, now))
+    found = list(whereabouts(Case.of(request.problem, model_json(plan.plan), request.known).simulation, now))
     if options.as_json:
         render.print_json({"at": text_of(now), **_where_json(found), "saga": view})
     else:
@@ -168,12 +165,12 @@ def where(problem: Path, plan: Path, at: str, events: list[Path], *, as_json: bo
     known = parse_problem(json_file(problem, "PROBLEM"))
     moment = parse_moment_of(known, at, "--at")
     happened = parse_events(known, *(json_file(each, "--event") for each in events))
-    parsed = parse_plan(known, json_file(plan, "PLAN"))
-    if parsed.fault:
-        raise InvalidInputError(parsed.fault, field="PLAN")
-    for each in parsed.broken:
+    case = Case.of(known, json_file(plan, "PLAN"), happened)
+    if case.plan.fault:
+        raise InvalidInputError(case.plan.fault, field="PLAN")
+    for each in case.plan.broken:
         render.stderr.print(f"action {each.index} is left out: it cannot be read", markup=False)
-    found = list(whereabouts(Case(Circumstances(known, happened), parsed).simulation, moment))
+    found = list(whereabouts(case.simulation, moment))
     if as_json:
         render.print_json({"at": text_of(moment), **_where_json(found)})
     for one in found if not as_json else ():

@@ -8,13 +8,10 @@ from functools import cached_property
 from typing import Final
 
 from sagagraph.domains.reunion.day import DayPlan, as_json, parse_request
-from sagagraph.domains.reunion.parsing import parse_plan
 from sagagraph.domains.reunion.parts import in_words as act_in_words
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.measure import waits
-from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.rules.facts.case import Case
-from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.simulation import in_words, whereabouts
 from sagagraph.domains.reunion.text.clauses import When, tagged
 from sagagraph.domains.reunion.text.news import named_in, places_in
@@ -60,7 +57,7 @@ class Answers:
         self._request = parse_request(saga.request)
         self._problem = self._request.problem
         self._day = DayPlan.model_validate(saga.plan.content)
-        self._acts = sorted(self._day.plan.actions, key=lambda act: (act.start, act.end))
+        self._acts = self._day.plan.in_time
         self._now = now
 
     def answer(self, asked: str) -> str | None:
@@ -86,8 +83,7 @@ class Answers:
 
     @cached_property
     def _case(self) -> Case:
-        events = tuple(sorted(self._request.events, key=lambda event: event.at))
-        return Case(Circumstances(self._problem, events), parse_plan(self._problem, as_json(self._day.plan)))
+        return Case.of(self._problem, as_json(self._day.plan), self._request.known)
 
     @cached_property
     def _partial(self) -> PartialProblem | None:
@@ -147,7 +143,7 @@ class Answers:
                 yield from self._told([act])
                 task = self._case.world.tasks[act.task]
                 place = act.place or task.place
-                if task.attention is Attention.WATCHED and place is not None:
+                if task.is_watched and place is not None:
                     times = [at for at in self._case.changes if act.start <= at < act.end]
                     people = self._case.simulation.people.items()
                     there = [name for name, course in people if any(course.may_be_at(place, at) for at in times)]
@@ -158,8 +154,7 @@ class Answers:
         yield from self._told(act for act in self._acts if not asked or asked & {*act.people})
 
     def _told(self, acts: Iterable[Act]) -> Iterator[str]:
-        for act in acts:
-            yield f"– {text_of(act.start)} to {text_of(act.end)} {act_in_words(act, self._day.places)}"
+        yield from (f"– {act_in_words(act, self._day.places)}" for act in acts)
 
 
 def _shares_a_word(task: str, asked: str) -> bool:

@@ -15,8 +15,7 @@ from sagagraph.planning.page import Bar, Connection, Line, Place, PlanView, Rout
 
 def view_of(plan: DayPlan) -> PlanView:
     """A line for everybody who does something, and a row for them and for every vehicle."""
-    acts = sorted(plan.plan.actions, key=lambda act: (act.start, act.end))
-    bars = [bar for act in acts for bar in _bars(act, plan)]
+    bars = [bar for act in plan.plan.in_time for bar in _bars(act, plan)]
     people = sorted((bar for bar in bars if bar.operation), key=lambda bar: bar.row)
     lines = (
         Line(part.who, part.who, "; ".join(f"{text_of(step.start)}–{text_of(step.end)} {step.what}" for step in part.steps))

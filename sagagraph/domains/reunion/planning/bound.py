@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.reach import METRES
-from sagagraph.domains.reunion.planning.model.situation import Leg, Situation, Traveller
+from sagagraph.domains.reunion.planning.model.reach import weight
+from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import proven_bound, solver_with
@@ -19,28 +19,19 @@ Flow = dict[tuple[str, str], cp_model.IntVar]
 
 def driving_bound(situation: Situation, objective: Objective, budget: Budget) -> int:
     """Return a bound in minutes or metres; 0 for objectives that are not sums over journeys."""
-    if objective not in (Objective.DRIVING_MINUTES, Objective.DISTANCE):
+    weigh = weight(objective)
+    if weigh is None:
         return 0
     network = _Network(situation)
-    costs = _costs(situation, objective)
+    costs: dict[tuple[str, str], int] = {}  # of each road, the least at any time
+    for leg in situation.legs:
+        road = leg.here, leg.there
+        costs[road] = min(costs.get(road, weigh(leg)), weigh(leg))
     network.model.minimize(sum(cost * network.driven[road] for road, cost in costs.items()))
     solver = solver_with(budget)
     if solver.solve(network.model) == cp_model.INFEASIBLE:
         return 0
     return max(0, proven_bound(solver))
-
-
-def _costs(situation: Situation, objective: Objective) -> dict[tuple[str, str], int]:
-    """Return each road's least cost at any time."""
-
-    def cost(leg: Leg) -> int:
-        return leg.minutes if objective is Objective.DRIVING_MINUTES else round(leg.km * METRES)
-
-    costs: dict[tuple[str, str], int] = {}
-    for leg in situation.legs:
-        road = leg.here, leg.there
-        costs[road] = min(costs.get(road, cost(leg)), cost(leg))
-    return costs
 
 
 class _Network:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sagagraph.domains.reunion.planning.requirement import Change, Requirement, by_person, requirements_of
+from sagagraph.domains.reunion.planning.requirement import Requirement, by_person, requirements_of
 from sagagraph.domains.reunion.planning.solving import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
-from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.request import Change, ReunionProblem
 from sagagraph.planning.budget import Budget
 
 SECONDS_A_QUESTION: Final = 4.0

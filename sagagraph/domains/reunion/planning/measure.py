@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sagagraph.domains.reunion.plan import Journey, ReunionPlan, Work
-from sagagraph.domains.reunion.request import LONG_WAIT, Attention, Objective, Person, ReunionProblem
+from sagagraph.domains.reunion.request import LONG_WAIT, Objective, Person, ReunionProblem
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
 
@@ -23,7 +23,7 @@ def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) ->
     journeys = [action for action in plan.actions if isinstance(action, Journey)]
     match objective:
         case Objective.DISTANCE:
-            km = _kilometres(problem)
+            km = problem.kilometres
             return round(sum(km.get((each.from_, each.to), 0.0) for each in journeys), 3)
         case Objective.DRIVING_MINUTES:
             return sum(each.end - each.start for each in journeys)
@@ -54,7 +54,7 @@ def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) ->
 
 def waits(problem: ReunionProblem, plan: ReunionPlan, person: Person) -> Iterator[int]:
     """Yield how long each wait between the actions of one person is, where these do not overlap."""
-    watched = {task.name for task in problem.tasks if task.attention is Attention.WATCHED}
+    watched = {task.name for task in problem.tasks if task.is_watched}
     own = [each for each in plan.actions if person.name in each.people and not (each.do == "task" and each.task in watched)]
     destinations = {goal.place for goal in problem.goals_of(person)}
     place, free = person.place, person.available
@@ -67,7 +67,7 @@ def waits(problem: ReunionProblem, plan: ReunionPlan, person: Person) -> Iterato
 
 def _standing_food(problem: ReunionProblem, plan: ReunionPlan) -> int:
     """Minutes from when each food is ready until it is eaten."""
-    goals = [*problem.goals, *(goal for person in problem.people for goal in person.goals)]
+    goals = problem.every_goal
     food = {task.name: [goal.by for goal in goals if goal.place == task.place] for task in problem.tasks if task.food}
     works = [each for each in plan.actions if isinstance(each, Work) and food.get(each.task)]
     return sum(max(0, max(food[each.task]) - each.end) for each in works)
@@ -78,16 +78,12 @@ def check_distances(problem: ReunionProblem) -> None:
     Raises:
         InvalidInputError: `distance` is an objective, and a road has none.
     """
-    km = _kilometres(problem)
+    km = problem.kilometres
     roads = problem.travel_minutes if Objective.DISTANCE in problem.objectives else ()
     for here, there in (way for road in roads for way in road.ways):
         if here != there and (here, there) not in km:
             why = f"{here} to {there} has none, and distance is an objective"
             raise InvalidInputError(why, field="distance_km")
-
-
-def _kilometres(problem: ReunionProblem) -> dict[tuple[str, str], float]:
-    return {way: road.amount for road in problem.distance_km for way in road.ways}
 
 
 # -- what plans are compared by ----------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from sagagraph.domains.reunion.request import Objective, ReunionProblem
 from sagagraph.planning.budget import Budget
 
 MANY: Final = 10
-"""More people than these are planned in teams: as a whole they take too long."""
+"""More people than these are planned in teams, and get no choice: as a whole they take too long."""
 TOO_MANY: Final = 25
 """More people than these are not planned as a whole at all."""
 TEAMS_SHARE: Final = 0.8
@@ -43,22 +43,17 @@ def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, befo
         return Unsolved(is_proof=True)
     if len(problem.people) > MANY:
         share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
-        made = _in_teams(problem, budget.part(budget.left * share), setting, before)
+        part = budget.part(budget.left * share)
+        least = bound_of(problem, part, setting, before)  # proven best only where the plan reaches it
+        made = Teamwork(problem, part, setting, before).plan(least)
         if made is not None:
-            return made
+            return judged(problem, made[0], least, made[1])
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before)
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
         return solve(problem, free, budget, before=before)
     return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
-
-
-def _in_teams(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> Solved | None:
-    """Plan in teams. The plan is proven best only if it reaches a bound that holds for every plan."""
-    least = bound_of(problem, budget, setting, before)
-    made = Teamwork(problem, budget, setting, before).plan(least)
-    return None if made is None else judged(problem, made[0], least, made[1])
 
 
 def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> float:
@@ -97,8 +92,6 @@ def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budg
 # -- choices ----------------------------------------------------------------------------------------------------------
 
 
-MOST_PEOPLE: Final = 10
-"""More are planned in teams, and get no choice."""
 NOTICEABLE: Final = 5
 """Minutes or kilometres: what is better by less is no choice."""
 EFFORT: Final = 0.3
@@ -118,7 +111,7 @@ def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: 
     simpler = driven if Objective.ROBUSTNESS in problem.objectives else problem
     others: list[ReunionPlan] = []
     known = [tradeoffs(problem, preferred)]
-    for aim in SOUGHT if len(problem.people) <= MOST_PEOPLE else ():
+    for aim in SOUGHT if len(problem.people) <= MANY else ():
         is_sought_already = aim is Objective.DRIVING_MINUTES and problem.objectives[:1] == (aim,)
         value = round(measure(problem, preferred, aim))
         if is_sought_already or value < NOTICEABLE or len(others) == most or not budget.left:

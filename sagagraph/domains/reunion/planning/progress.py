@@ -15,12 +15,11 @@ from sagagraph.domains.reunion.planning.model.situation import (
     Situation,
     Traveller,
     Watch,
-    is_watched,
     journey,
     roads_of,
     situation_of,
 )
-from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.domains.reunion.request import ReunionProblem, with_row
 from sagagraph.domains.reunion.times import whole_minutes
 
 Numbered = Mapping[int, Act]
@@ -50,7 +49,7 @@ class Standing:
         for action in begun:
             if action.do == "task" and action.end > self.now and action.task in tasks:
                 place = action.place or tasks[action.task].place
-                if not is_watched(tasks[action.task]):
+                if not tasks[action.task].is_watched:
                     shifts.append(Shift(action.who, place, action.end))
                 elif place is not None:
                     watches.append(Watch(place, action.end))
@@ -102,8 +101,7 @@ def amended(problem: ReunionProblem, events: tuple[Event, ...]) -> ReunionProble
             case Added(person=person):
                 problem = problem.model_copy(update={"people": (*problem.people, person)})
             case Delayed(person=name, from_=since):
-                people = (each.model_copy(update={"from_": since}) if each.name == name else each for each in problem.people)
-                problem = problem.model_copy(update={"people": tuple(people)})
+                problem = with_row("people", name, from_=since)(problem)
             case Cancelled(person=name):
                 left = (tuple(each for each in names if each != name) for names in problem.apart)
                 goals = (
@@ -165,7 +163,7 @@ def _holds(event: TravelFactor | RoadClosed | VehicleDown, moment: int) -> bool:
 
 def _traveller(stands: Standing, person: Traveller, begun: list[Act]) -> Traveller:
     own = [action for action in begun if person.name in action.people]
-    watched = {task.name for task in stands.problem.tasks if is_watched(task)}
+    watched = {task.name for task in stands.problem.tasks if task.is_watched}
     journeys = [action for action in own if isinstance(action, Journey)]
     busy = [action.end for action in own if isinstance(action, Journey) or action.task not in watched]
 

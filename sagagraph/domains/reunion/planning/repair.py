@@ -19,7 +19,7 @@ from sagagraph.domains.reunion.planning.planner import MANY, bound_of, judged
 from sagagraph.domains.reunion.planning.planner import plan as plan_anew
 from sagagraph.domains.reunion.planning.progress import Standing, standing
 from sagagraph.domains.reunion.planning.solving import MOST_JOURNEYS, Solved, Unsolved, is_impossible, questions_of, solve, sought
-from sagagraph.domains.reunion.planning.teams import Team, excerpt, teams_of
+from sagagraph.domains.reunion.planning.teams import Team, excerpt, joined, teams_of
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 
@@ -60,11 +60,10 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
     """
     best: tuple[tuple[float, ...], Repaired] | None = None
     standings = tuple(standing(sought(problem), plan, events))
-    for stands in standings:
-        for answer in _repaired(plan, stands, budget):
+    for answer in (_repaired(plan, stands, budget) for stands in standings):
+        if answer is not None:
             worth = (*(each.value for each in answer.solved.objectives), float(answer.edit_radius.actions))
-            if best is None or worth < best[0]:
-                best = (worth, answer)
+            best = (worth, answer) if best is None or worth < best[0] else best
     if best is not None:
         return best[1]
     return Unsolved(is_proof=all(is_impossible(each.problem, each.setting, budget) for each in standings))
@@ -77,23 +76,21 @@ def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, .
     return answer if isinstance(answer, Unsolved) else _told(plan, answer, len(stands.planned))
 
 
-def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Iterator[Repaired]:
-    """Return at most one repair: in the smallest neighbourhood that has a plan."""
+def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired | None:
+    """Return the repair in the smallest neighbourhood that has a plan."""
     if len(stands.problem.people) > MANY:
         for team in _neighbours(stands):
             by_team = _repaired_in(team, stands, budget)
             if by_team is not None:
-                size = sum(team.takes_part_in(action) for action in stands.planned.values())
-                yield _told(plan, by_team, size)
-                return
-        return
+                return _told(plan, by_team, sum(map(team.takes_part_in, stands.planned.values())))
+        return None
     for question in questions_of(stands.problem, stands.setting):
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
             kept = replace(question, planned=stands.planned, fixed=fixed)
             answer = solve(stands.problem, kept, budget, before=tuple(stands.history.values()))
             if isinstance(answer, Solved):
-                yield _told(plan, answer, len(stands.planned) - len(fixed))
-                return
+                return _told(plan, answer, len(stands.planned) - len(fixed))
+    return None
 
 
 # -- many people -----------------------------------------------------------------------------------------------------
@@ -105,20 +102,13 @@ def _neighbours(stands: Standing) -> Iterator[Team]:
     actions = (*stands.history.values(), *stands.planned.values())
     teams = teams_of(stands.problem, actions)
     touched_names = _touched(stands, stands.setting(stands.problem, MOST_JOURNEYS))
-    touched = Team()
-    for team in teams:
-        if not touched_names.isdisjoint(team.people | team.vehicles | team.tasks):
-            touched |= team
+    touched = joined(team for team in teams if not touched_names.isdisjoint(team.people | team.vehicles | team.tasks))
     others = [team for team in teams if team.vehicles and not team.vehicles <= touched.vehicles]
-    others.sort(key=lambda team: sum(team.takes_part_in(action) for action in stands.planned.values()))
+    others.sort(key=lambda team: sum(map(team.takes_part_in, stands.planned.values())))
     if touched.vehicles:
         yield touched
     yield from (touched | other for other in others)
-    for count in range(2, len(others) + 1):
-        joined = touched
-        for other in others[:count]:
-            joined |= other
-        yield joined
+    yield from (joined((touched, *others[:count])) for count in range(2, len(others) + 1))
 
 
 def _repaired_in(team: Team, stands: Standing, budget: Budget) -> Solved | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from sagagraph.domains.reunion.request import Person, PersonGoal, ReunionProblem, Task, Vehicle, Window
+from sagagraph.domains.reunion.request import Change, Person, PersonGoal, ReunionProblem, Task, Vehicle, Window, with_row
 from sagagraph.domains.reunion.times import text_of
 
-Change = Callable[[ReunionProblem], ReunionProblem]
 DAY: Final = 24 * 60
 
 
@@ -65,29 +65,27 @@ def requirements_of(problem: ReunionProblem) -> tuple[Requirement, ...]:
     )
 
 
+def _row(kind: str, name: str, field: str, sentence: str, scale: Scale | None = None, **without: Any) -> Requirement:
+    """Return what a field of a person, task or vehicle states; `without`: what it says if it asks for nothing."""
+    return Requirement(f"{kind}.{name}{field and f'.{field}'}", sentence, with_row(kind, name, **without), scale)
+
+
 def _of_person(person: Person) -> Iterator[Requirement]:
     name = person.name
     if person.from_ is not None:
         extra = f" and needs {person.exit_minutes:g} minutes more" if person.exit_minutes else ""
-        yield Requirement(
-            f"people.{name}.from",
-            f"{name} comes at {text_of(person.from_)}{extra}",
-            _with("people", name, from_=None, exit_minutes=0),
-            _earlier(person.from_, f"{name} came", lambda since: _with("people", name, from_=since)),
-        )
+        sentence = f"{name} comes at {text_of(person.from_)}{extra}"
+        earlier = _earlier(person.from_, f"{name} came", lambda since: with_row("people", name, from_=since))
+        yield _row("people", name, "from", sentence, earlier, from_=None, exit_minutes=0)
     for number, goal in enumerate(person.goals):
         yield Requirement(
             f"people.{name}.goals[{number}].by",
             f"{name} is at {goal.place} by {text_of(goal.by)}",
             _goal_due(person, goal, None),
-            _later(goal.by, f"{name} may be at {goal.place} by", _due_of(person, goal)),
+            _later(goal.by, f"{name} may be at {goal.place} by", partial(_goal_due, person, goal)),
         )
     if person.never_alone:
-        yield Requirement(f"people.{name}.never_alone", f"{name} never waits alone", _with("people", name, never_alone=False))
-
-
-def _due_of(person: Person, goal: PersonGoal) -> Callable[[int], Change]:
-    return lambda by: _goal_due(person, goal, by)
+        yield _row("people", name, "never_alone", f"{name} never waits alone", never_alone=False)
 
 
 def _goal_due(person: Person, goal: PersonGoal, by: int | None) -> Change:
@@ -97,7 +95,7 @@ def _goal_due(person: Person, goal: PersonGoal, by: int | None) -> Change:
         now = next(each for each in problem.people if each.name == person.name)
         others = tuple(each for each in now.goals if each != goal)
         instead = () if by is None else (goal.model_copy(update={"by": by, "not_before": None}),)
-        return _with("people", person.name, goals=(*others, *instead))(problem)
+        return with_row("people", person.name, goals=(*others, *instead))(problem)
 
     return change
 
@@ -106,10 +104,10 @@ def _of_task(task: Task) -> Iterator[Requirement]:
     name, opens, closes = task.name, task.window.opens, task.window.closes
 
     def window(opens: int | None, closes: int | None) -> Change:
-        return _with("tasks", name, window=Window.model_construct(opens=opens, closes=closes))
+        return with_row("tasks", name, window=Window.model_construct(opens=opens, closes=closes))
 
     if not task.optional:
-        yield Requirement(f"tasks.{name}", f"{name!r} is done", _with("tasks", name, optional=True))
+        yield _row("tasks", name, "", f"{name!r} is done", optional=True)
     if closes is not None:
         later = _later(closes, f"{name!r} may end by", lambda moment: window(opens, moment))
         sentence = f"{name!r} ends by {text_of(closes)}"
@@ -119,54 +117,32 @@ def _of_task(task: Task) -> Iterator[Requirement]:
         sentence = f"{name!r} begins at {text_of(opens)} or later"
         yield Requirement(f"tasks.{name}.window.opens", sentence, window(None, closes), earlier)
     if task.people > 1:
-        yield Requirement(
-            f"tasks.{name}.people",
-            f"{name!r} takes {task.people} people",
-            _with("tasks", name, people=1),
-            Scale(
-                task.people - 1,
-                lambda fewer: task.people - fewer,
-                lambda people: _with("tasks", name, people=people),
-                (f"{name!r} took", " people"),
-                int,
-            ),
+        fewer = _counted(
+            task.people, -1, task.people - 1, f"{name!r} took", " people", lambda people: with_row("tasks", name, people=people)
         )
+        yield _row("tasks", name, "people", f"{name!r} takes {task.people} people", fewer, people=1)
     if task.who is not None:
-        yield Requirement(f"tasks.{name}.who", f"{name!r} is done by {' or '.join(task.who)}", _with("tasks", name, who=None))
+        yield _row("tasks", name, "who", f"{name!r} is done by {' or '.join(task.who)}", who=None)
     if task.after:
-        yield Requirement(
-            f"tasks.{name}.after", f"{name!r} comes after {' or '.join(task.after)}", _with("tasks", name, after=())
-        )
+        yield _row("tasks", name, "after", f"{name!r} comes after {' or '.join(task.after)}", after=())
 
 
 def _of_vehicle(problem: ReunionProblem, vehicle: Vehicle) -> Iterator[Requirement]:
     name, everybody = vehicle.name, tuple(each.name for each in problem.people)
     if vehicle.from_ is not None:
-        yield Requirement(
-            f"vehicles.{name}.from",
-            f"{name} is there from {text_of(vehicle.from_)} on",
-            _with("vehicles", name, from_=None),
-            _earlier(vehicle.from_, f"{name} were there", lambda since: _with("vehicles", name, from_=since)),
-        )
+        sentence = f"{name} is there from {text_of(vehicle.from_)} on"
+        earlier = _earlier(vehicle.from_, f"{name} were there", lambda since: with_row("vehicles", name, from_=since))
+        yield _row("vehicles", name, "from", sentence, earlier, from_=None)
     if vehicle.seats < len(everybody):
-        yield Requirement(
-            f"vehicles.{name}.seats",
-            f"{name} has {vehicle.seats} seats",
-            _with("vehicles", name, seats=len(everybody)),
-            Scale(
-                len(everybody) - vehicle.seats,
-                lambda more: vehicle.seats + more,
-                lambda seats: _with("vehicles", name, seats=seats),
-                (f"{name} had", " seats"),
-                int,
-            ),
-        )
+        most = len(everybody) - vehicle.seats
+        more = _counted(vehicle.seats, 1, most, f"{name} had", " seats", lambda seats: with_row("vehicles", name, seats=seats))
+        yield _row("vehicles", name, "seats", f"{name} has {vehicle.seats} seats", more, seats=len(everybody))
     if vehicle.unlocked_by is not None:
         sentence = f"{name} is unlocked by {vehicle.unlocked_by!r}"
-        yield Requirement(f"vehicles.{name}.unlocked_by", sentence, _with("vehicles", name, unlocked_by=None))
+        yield _row("vehicles", name, "unlocked_by", sentence, unlocked_by=None)
     if vehicle.drivers is not None:
         sentence = f"{name} is driven by {' or '.join(vehicle.drivers) or 'nobody'}"
-        yield Requirement(f"vehicles.{name}.drivers", sentence, _with("vehicles", name, drivers=everybody))
+        yield _row("vehicles", name, "drivers", sentence, drivers=everybody)
 
 
 def _of_those_apart(number: int, names: tuple[str, ...]) -> Requirement:
@@ -176,14 +152,8 @@ def _of_those_apart(number: int, names: tuple[str, ...]) -> Requirement:
     return Requirement(f"apart[{number}]", f"{' and '.join(names)} do not work side by side", change)
 
 
-def _with(kind: str, name: str, **update: Any) -> Change:
-    """Another row of `people`, `tasks` or `vehicles`."""
-
-    def change(problem: ReunionProblem) -> ReunionProblem:
-        rows = (each.model_copy(update=update) if each.name == name else each for each in getattr(problem, kind))
-        return problem.model_copy(update={kind: tuple(rows)})
-
-    return change
+def _counted(now: int, step: int, most: int, before: str, after: str, change: Callable[[int], Change]) -> Scale:
+    return Scale(most, lambda degree: now + step * degree, change, (before, after), int)
 
 
 def _earlier(moment: int, words: str, change: Callable[[int], Change]) -> Scale:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise, permutations
+from operator import or_
 from typing import Final
 
 import networkx as nx
 
 from sagagraph.domains.reunion.plan import Act, Journey
-from sagagraph.domains.reunion.planning.model.situation import drivers_of, is_watched, roads_of
+from sagagraph.domains.reunion.planning.model.situation import drivers_of, roads_of
 from sagagraph.domains.reunion.request import Person, ReunionProblem, Task
 from sagagraph.domains.reunion.times import whole_minutes
 
@@ -33,6 +35,10 @@ class Team:
         return is_theirs or not self.people.isdisjoint(action.people)
 
 
+def joined(teams: Iterable[Team]) -> Team:
+    return reduce(or_, teams, Team())
+
+
 def excerpt(problem: ReunionProblem, team: Team, before: Iterable[Act] = ()) -> ReunionProblem:
     """What of the problem is theirs, without the places that neither it nor journeys `before` name, where all others are joined
     by roads."""
@@ -46,8 +52,7 @@ def excerpt(problem: ReunionProblem, team: Team, before: Iterable[Act] = ()) -> 
         }
     )
     places = {end for each in before if isinstance(each, Journey) for end in (each.from_, each.to)}
-    places |= {*(goal.place for goal in own.goals), *(each.place for each in own.people), *(car.place for car in own.vehicles)}
-    places |= {goal.place for person in own.people for goal in person.goals}
+    places |= {goal.place for goal in own.every_goal} | {each.place for each in own.people} | {car.place for car in own.vehicles}
     places |= {task.place for task in own.tasks if task.place is not None}
     roads = {(here, there) for here, there, _, _ in roads_of(own)}
     if not roads.issuperset(permutations(places, 2)):
@@ -101,7 +106,7 @@ def _bonds_of(problem: ReunionProblem, actions: tuple[Act, ...]) -> Iterator[tup
     """Who watches belongs to what is watched: one who stays for all of it, or else whoever is there for a while. Who must not
     wait alone belongs to all whom they may meet where they wait."""
     journeys = [each for each in actions if isinstance(each, Journey)]
-    watched = {task.name: task for task in problem.tasks if is_watched(task)}
+    watched = {task.name: task for task in problem.tasks if task.is_watched}
     for action in actions:
         what = ("vehicle", action.vehicle) if isinstance(action, Journey) else ("task", action.task)
         yield from ((what, ("person", name)) for name in action.people)
@@ -141,10 +146,7 @@ def allot(problem: ReunionProblem) -> tuple[Team, ...]:
     cars = {each.name: each for each in problem.vehicles}
     tours = [_Tour(team, cars[next(name for name in cars if name in team.vehicles)].place) for team in teams if team.vehicles]
     if not tours:
-        everybody = Team()
-        for team in teams:
-            everybody |= team
-        return (everybody,)
+        return (joined(teams),)
     home = _at_home(problem, teams)
     waiting = [team for team in teams if not team.vehicles and not (team.people | team.tasks) <= (home.people | home.tasks)]
     room = [max(cars[name].seats - (cars[name].drivers is not None) for name in tour.team.vehicles) for tour in tours]
@@ -167,11 +169,8 @@ def _at_home(problem: ReunionProblem, teams: tuple[Team, ...]) -> Team:
         able = [each for each in stay if each.place == task.place and (task.who is None or each.name in task.who)]
         return task.place is None or len(able) >= task.people
 
-    home = Team()
-    for team in teams:
-        people = [each for each in problem.people if each.name in team.people]
-        if people and not team.vehicles and all(map(may_stay, people)):
-            home |= team
+    leaving = {each.name for each in problem.people if not may_stay(each)}
+    home = joined(team for team in teams if team.people and not team.vehicles and leaving.isdisjoint(team.people))
     stay = [each for each in problem.people if each.name in home.people]
     for team in teams:
         if not team.vehicles and not team.people and all(can_be_done(task) for task in problem.tasks if task.name in team.tasks):

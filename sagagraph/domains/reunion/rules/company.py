@@ -12,7 +12,6 @@ from itertools import combinations
 from msgspec import Struct
 
 from sagagraph.domains.reunion.plan import Work
-from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.rules.facts.case import Case, clock
 from sagagraph.domains.reunion.rules.facts.course import Course
 from sagagraph.validators.concern import Concern, windows
@@ -80,7 +79,7 @@ class ApartView(Struct, frozen=True):
 def _watched_scopes(case: Case) -> Iterator[tuple[str, WatchView]]:
     for index, work in case.works:
         place = case.simulation.sites.get(index)
-        if case.world.tasks[work.task].attention is Attention.WATCHED and place is not None:
+        if case.world.tasks[work.task].is_watched and place is not None:
             since = work.start
             shared = list(windows(_watchers(case, place, work))) or [[]]
             for number, window in enumerate(shared, start=1):
@@ -207,7 +206,7 @@ def _apart_scopes(case: Case) -> Iterator[tuple[str, ApartView]]:
 def _shifts(case: Case, name: str) -> Iterator[Shift]:
     for index, work in case.works:
         if name in work.who and case.world.takes_part(name, work.start):
-            is_active = case.world.tasks[work.task].attention is Attention.ACTIVE
+            is_active = not case.world.tasks[work.task].is_watched
             yield Shift(name, index, work.task, case.simulation.sites.get(index), work.start, work.end, is_active)
 
 

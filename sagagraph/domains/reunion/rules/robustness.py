@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
 
 from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan, Work
-from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Attention, Objective, ReunionProblem
+from sagagraph.domains.reunion.request import LATE_MINUTES, MOST_WITH_SLACK, SLOW_ROAD, Objective, ReunionProblem, with_row
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
+from sagagraph.domains.reunion.rules.facts.course import ALWAYS
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import whole_minutes
-
-LATE_MINUTES: Final = 30
-SLOW_ROAD: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +33,7 @@ def disturbances(problem: ReunionProblem) -> Iterator[Disturbance]:
         if person.from_ is None:
             yield Disturbance(words, problem, person.name)
         else:
-            late = person.model_copy(update={"from_": person.from_ + LATE_MINUTES})
-            people = tuple(late if each is person else each for each in problem.people)
-            yield Disturbance(words, problem.model_copy(update={"people": people}))
+            yield Disturbance(words, with_row("people", person.name, from_=person.from_ + LATE_MINUTES)(problem))
     roads = {frozenset((each.here, each.there)): each for each in problem.travel_minutes if each.here != each.there}
     for ends, road in roads.items():
         slow = (
@@ -104,7 +99,7 @@ class _Play:
 
     def __post_init__(self) -> None:
         world = Circumstances(self.disturbance.problem)
-        since = {name: _ALWAYS if each.available is None else each.available for name, each in world.people.items()}
+        since = {name: ALWAYS if each.available is None else each.available for name, each in world.people.items()}
         self._people = {name: _Whereabouts(each.place, since[name], since[name]) for name, each in world.people.items()}
         acts = sorted(self.original.actions, key=lambda act: (act.start, not _is_watched(world, act), act.end))
         self.plan = self.original.model_copy(update={"actions": tuple(self._played(world, act) for act in acts)})
@@ -126,10 +121,10 @@ class _Play:
             yield act.start + LATE_MINUTES
         if isinstance(act, Journey):
             vehicle = world.vehicles.get(act.vehicle)
-            yield self._vehicles.get(act.vehicle, _ALWAYS)
-            yield self._tasks.get((vehicle and vehicle.unlocked_by) or "", _ALWAYS)
+            yield self._vehicles.get(act.vehicle, ALWAYS)
+            yield self._tasks.get((vehicle and vehicle.unlocked_by) or "", ALWAYS)
         elif act.task in world.tasks:
-            yield from (self._tasks.get(name, _ALWAYS) for name in world.tasks[act.task].after)
+            yield from (self._tasks.get(name, ALWAYS) for name in world.tasks[act.task].after)
 
     def _relieved(self, journey: Journey, start: int) -> int:
         """Whoever leaves something watched waits until it is over, or somebody else has come."""
@@ -157,14 +152,10 @@ class _Play:
 
 
 def _is_watched(world: Circumstances, act: Act) -> bool:
-    return isinstance(act, Work) and act.task in world.tasks and world.tasks[act.task].attention is Attention.WATCHED
+    return isinstance(act, Work) and act.task in world.tasks and world.tasks[act.task].is_watched
 
 
 def _needed(world: Circumstances, act: Act) -> int:
     if isinstance(act, Journey):
         return world.way(act).needed() or 0
     return whole_minutes(world.tasks[act.task].minutes) if act.task in world.tasks else 0
-
-
-_ALWAYS: Final = -(10**9)
-"""Before every moment."""

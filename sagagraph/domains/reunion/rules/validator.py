@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from sagagraph.domains.reunion.events import Event
@@ -10,15 +11,13 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.company import ALONE, APART, WATCHED
 from sagagraph.domains.reunion.rules.days import PERSON, VEHICLE
 from sagagraph.domains.reunion.rules.facts.case import Case, clock
-from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.history import History
 from sagagraph.domains.reunion.rules.journeys import JOURNEYS
 from sagagraph.domains.reunion.rules.references import NAMES
 from sagagraph.domains.reunion.rules.tasks import TASKS
 from sagagraph.domains.reunion.rules.whole import MISSING, PAST, UNREAD
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.concern import Concern, Remembered, certified, judge_scopes
-from sagagraph.validators.rulebook import history_end
+from sagagraph.validators.concern import Concern, Remembered, certified, history_end, judge_scopes
 from sagagraph.validators.verdict import Verdict, Violation
 
 CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
@@ -52,16 +51,14 @@ def validate_plan(
     Raises:
         InvalidInputError: there is an old plan, and nothing says until when it was carried out, or it is no plan.
     """
-    parsed = parse_plan(problem, plan)
-    history = None
+    case = Case.of(problem, plan, events)
     if against is not None:
         until = history_end(executed_until, [each.at for each in reversed(events)], "plan")
         old = parse_plan(problem, against)
         if old.fault:
             raise InvalidInputError(old.fault, field="against")
-        history = History(old, parsed, until, events)
-    case = Case(Circumstances(problem, events), parsed, history)
-    verdict = judge_scopes((UNREAD,) if parsed.fault else CONCERNS, case, remembered)
+        case = replace(case, history=History(old, case.plan, until, events))
+    verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case, remembered)
     return certified(seen_together(verdict, case), plan, "reunion")
 
 

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.reunion.text.facts import Fact
-from sagagraph.language.clock import Clock, Lasting, tag_clock, tag_clock_digits
+from sagagraph.language.clock import AFTERNOON_UP_TO, Clock, Lasting, on_the_clock, tag_clock, tag_clock_digits
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number, tag_numbers
 from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "clauses")
-_HOURS: Final = _SAYS.text("HOURS").split("|")
-_AFTERNOON_UP_TO: Final = 6
-"""A bare hour from 1 to this is one of the afternoon: people who mean the morning say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class Amount:
 
 def tagged(sentence: str) -> Passage:
     """Tag times of day as `when`, and durations and distances as `amount`."""
-    passage = Passage.of(_SAYS.past.sub(_on_the_clock, sentence))
+    passage = Passage.of(on_the_clock(sentence))
     tag_clock_digits(passage)
     tag_numbers(passage)
     tag_clock(passage)
@@ -44,15 +41,6 @@ def tagged(sentence: str) -> Passage:
     passage.tag("when", _SAYS.bare_hour, _at_an_hour)
     passage.tag("amount", _SAYS.amount, _amount)
     return passage
-
-
-def _on_the_clock(found: re.Match[str]) -> str:
-    """`Half past three` is `3:30 pm`."""
-    hour = _HOURS.index(found["hour"].lower()) + 1 if found["hour"].lower() in _HOURS else int(found["hour"])
-    before = 60 if found["to"].lower() == "to" else 0
-    minutes = 60 * hour - before + (before - 15 if before else 15 if found["part"] else 30)
-    half = " pm" if minutes < 60 * (_AFTERNOON_UP_TO + 1) else ""
-    return f"{minutes // 60}:{minutes % 60:02}{half}"
 
 
 def _at_an_hour(found: Found) -> When | None:
@@ -63,7 +51,7 @@ def _at_an_hour(found: Found) -> When | None:
 def _when(found: Found, clock: Clock | None) -> When | None:
     if clock is None:
         return None
-    hour = clock.hour + 12 if not clock.is_exact and 1 <= clock.hour <= _AFTERNOON_UP_TO else clock.hour
+    hour = clock.hour + 12 if not clock.is_exact and 1 <= clock.hour <= AFTERNOON_UP_TO else clock.hour
     minutes = hour * 60 + clock.minute
     how = found["how"] or "at"
     is_last_midnight = minutes == 24 * 60 and how not in ("by", "before", "until", "till")

@@ -36,6 +36,7 @@ _SPELLINGS: Final = tuple(
             r"(?=(?:pick|buy|get|collect|fetch|bring|walk|feed|bake|cook|make|prepare)\b)",
             "somebody must ",
         ),
+        (r"\bin ([A-Z]\w+(?: [A-Z]\w+)?) at ((?:[A-Z]\w+'s|our|my|the) (?:place|house|home))\b", r"at \2 in \1"),
         (r"\b(\d+) and a half hours", r"\1.5 hours"),
         (r"\b([A-Z]\w+)'s (?=(?:at|in|coming|landing|driving|arriving|not|still) )", r"\1 is "),
         (r"(?i)\b(?:my|our|her|his|their|the) (dog|cat|puppy|kitten),? (?-i:[A-Z]\w+),?", r"the \1"),

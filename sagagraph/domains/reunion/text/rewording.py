@@ -10,14 +10,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from sagagraph.context.model import Model, Question
-from sagagraph.context.quoting import Quoted, new_nonce
+from sagagraph.context.answering import answer_of
+from sagagraph.context.model import Model
+from sagagraph.context.quoting import new_nonce
 from sagagraph.domains.reunion.text.partial import LONGEST_TEXT, PartialProblem, read_reunion
 from sagagraph.domains.reunion.text.revision import Revision, partial_of, with_said
 from sagagraph.domains.reunion.transcript import Transcript
-from sagagraph.errors import InvalidInputError, ModelError, UnusableAnswerError
+from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.language.numbers import Number, tag_numbers
 from sagagraph.language.passage import Passage
 
@@ -53,14 +54,15 @@ async def reworded(
         ModelError: the model cannot be asked.
     """
     places = tuple(dict.fromkeys(places))
-    quoted = Quoted({"text": text[:LONGEST_TEXT], **({"known places": places} if places else {})}, mint())
-    question = Question(f"{_INSTRUCTIONS}\n{quoted.rule}", quoted, Rewording.model_json_schema(), max_tokens=1024)
+    data = {"text": text[:LONGEST_TEXT], **({"known places": places} if places else {})}
+    answer = await answer_of(model, _INSTRUCTIONS, data, Rewording, mint=mint)
+    if answer is None:
+        return None
+    said = tuple(answer.sentences)
+    together = " ".join(f"{each.rstrip(' .')}." for each in said)
     try:
-        answer = await model.answer(question)
-        said = tuple(Rewording.model_validate(answer.content).sentences)
-        together = " ".join(f"{each.rstrip(' .')}." for each in said)
         read = read_reunion(together)
-    except (UnusableAnswerError, ValidationError, InvalidInputError):
+    except InvalidInputError:
         return None
     is_taken = not read.unread and keeps(read_reunion(text), read) and is_grounded(together, read, text, places)
     return said if is_taken else None

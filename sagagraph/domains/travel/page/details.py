@@ -12,6 +12,7 @@ from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.progress import bookings
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.utterance.utterances import falls_through
 from sagagraph.planning.page import Detail, Disruption
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -57,12 +58,6 @@ def details(saga: Saga) -> Iterator[Detail]:
         )
 
 
-_FELL_THROUGH: Final = re.compile(
-    r"\b(?:(?:hotel|flight|train|room|booking|stay)s? (?:just )?(?:cancell?ed|overbooked)|cancell?ed on (?:us|me)"
-    r"|(?:is|was|were|got|has been|been) (?:cancell?ed|overbooked)|fell through|has fallen through"
-    r"|does(?:n't| not) (?:run|fly)|overbooked|cancell?ed (?:my|our|the))\b",
-    re.IGNORECASE,
-)
 _WAYS: Final = (
     (re.compile(r"\b(?:home|back|return\w*|last)\b", re.IGNORECASE), -1),
     (re.compile(r"\b(?:outbound|outward|first|out|there)\b", re.IGNORECASE), 0),
@@ -91,7 +86,7 @@ def disruptions(saga: Saga) -> tuple[Disruption, ...]:
 
 def disruption_in(text: str, saga: Saga) -> Disruption | None:
     """Find a disruption by the kind of booking, and by as many words of its title as were said."""
-    if not _FELL_THROUGH.search(text):
+    if not falls_through(text):
         return None
     said = set(_WORD.findall(text.casefold()))
     if status_of(saga) is SagaStatus.AWAITING_APPROVAL and any(said & names for names in _NAMES.values()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from typing import Any, Final
 
 from sagagraph.context.model import Model
@@ -15,20 +16,24 @@ from sagagraph.domains.travel.page import wishes as w
 from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
+from sagagraph.domains.travel.planning.measures import cents, converted
 from sagagraph.domains.travel.progress import bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
-from sagagraph.domains.travel.request import parse_request
+from sagagraph.domains.travel.request import CURRENCIES, parse_request, rooms_for
 from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.domains.travel.text.model_reading import read_by_model
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.language.forms import form
+from sagagraph.language.money import SIGN, currencies_meant
 from sagagraph.language.utterance.tongues import cannot_read, tongue_of
 from sagagraph.money import cost_text, money_text
 from sagagraph.planning import page as p
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.saga.core.state import Saga
 
+_CURRENCY: Final = form(rf"(?<!\w)({SIGN})(?!\w)")
 _KINDS: Final = ("hotel", "flight", "train", "payment")
 
 
@@ -91,7 +96,7 @@ class TravelPage(p.Page):
 
     def draft_of(self, request: Any) -> p.Draft:
         trip = wish_of(request)
-        follows = trip.rooms == -(-trip.travellers // 2)
+        follows = trip.rooms == rooms_for(trip.travellers, trip.children)
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
 
     async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
@@ -180,6 +185,16 @@ class TravelPage(p.Page):
             return paid
         return f"{money_text(converted.total, converted.currency)} ({paid}, at the rate of {converted.on:%-d %B %Y})"
 
+    async def price_as_asked(self, asked: str, saga: Saga) -> str:
+        total = cents(Decimal(str((saga.plan.cost or {}).get("total", 0))))
+        for found in _CURRENCY.finditer(asked):
+            request = wish_of(saga.request).model_copy(
+                update={"currency": next(iter(currencies_meant(found[0], CURRENCIES)), "USD")}
+            )
+            if (other := converted(request, total, await self.domain.provider.rates())) is not None:
+                return f"That is {money_text(other.total, other.currency)}, at the rate of {other.on:%-d %B %Y}."
+        return ""
+
     def details(self, saga: Saga) -> tuple[p.Detail, ...]:
         return () if saga.plan.content is None else tuple(details(saga))
 
@@ -220,12 +235,15 @@ def _line(leg: Leg) -> p.Line:
     if isinstance(offer, HotelOffer):
         when = f"{_day(offer.check_in)} – {_day(offer.check_out)}, {count_text(offer.nights, 'night')}"
         begins = datetime.combine(offer.check_in, offer.check_in_from)
-        return p.Line(line_key(leg), f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price, begins)
+        return p.Line(
+            line_key(leg), f"{offer.name}, {offer.city}, {count_text(offer.stars, 'star')}", when, price, begins, offer.kind
+        )
     stops = "direct" if not offer.stops else f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
     how = "" if offer.kind == "train" else f", {stops}"
-    when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}"
+    fare = f", a child's fare {money_text(offer.price_per_child, offer.currency)}" if offer.children else ""
+    when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}{fare}"
     what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
-    return p.Line(line_key(leg), what, when, price, offer.departs.replace(tzinfo=None))
+    return p.Line(line_key(leg), what, when, price, offer.departs.replace(tzinfo=None), offer.kind)
 
 
 def _day(day: date) -> str:

@@ -11,11 +11,11 @@ from typing import Final
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.request import Direct, Hours, Order
+from sagagraph.domains.travel.request import Direct, Hours, Order, rooms_for
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.reader import left_unread
 from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
-from sagagraph.domains.travel.wording import count_text, day_text, listed
+from sagagraph.domains.travel.wording import count_text, day_text, listed, party_text
 from sagagraph.planning.page import ALONE, Preference, Wish, better_offer
 from sagagraph.saga.core.state import Saga
 
@@ -55,10 +55,10 @@ def _dates(said: PartialRequest) -> Iterator[Wish]:
 
 def _party(said: PartialRequest) -> Iterator[Wish]:
     if said.travellers:
-        yield Wish("travellers", "Who", count_text(said.travellers, "traveller"))
+        yield Wish("travellers", "Who", party_text(said.travellers, said.children or 0))
     travellers = said.travellers or 1
     if said.rooms or travellers > 1:
-        rooms = said.rooms or -(-travellers // 2)
+        rooms = said.rooms or rooms_for(travellers, said.children or 0)
         yield Wish("rooms", "Rooms", count_text(rooms, "room"), removable=said.rooms is not None)
     amount = said.budget or said.budget_each
     if amount:
@@ -95,6 +95,7 @@ def _limits(verb: str, hours: Hours) -> Iterator[str]:
 
 _FIELDS: Final = {
     "window": ("first", "last"),
+    "travellers": ("travellers", "children"),
     "budget": ("budget", "budget_each", "currency", "no_limit"),
     "return_to": ("return_to", "one_way"),
 }
@@ -156,6 +157,12 @@ _AIMS: Final = (
     ),
 )
 _DENIED: Final = re.compile(r"(?:\b(?:not|no|never|nothing|without)|n't)\s+(?:[\w']+\s+){0,3}$", re.IGNORECASE)
+_AS_IT_IS: Final = re.compile(
+    r"\b(?:the |a )?(?:one|hotel|room|stay|rest)? ?(?:in|at) \w[\w .-]*? (?:(?:is|was|looks|seems) (?:\w+ )?"
+    r"(?:fine|ok(?:ay)?|good|great|perfect|all right)|(?:can )?stays?\b|as it is)",
+    re.IGNORECASE,
+)
+"""Of a stop of which nothing is to change."""
 _DEGREE: Final = re.compile(r"\b(?:much|even|little|slightly|possible|way|lot|significantly)\b", re.IGNORECASE)
 
 
@@ -171,7 +178,8 @@ def stay_meant(text: str, saga: Saga) -> HotelOffer | None:
     """Return the stay of which another hotel is wished: `a nicer hotel in Cologne`."""
     if not _HOTEL.search(text):
         return None
-    stays = [stay for stay in Itinerary.model_validate(saga.plan.content).stays if stay.city.casefold() in text.casefold()]
+    meant = _AS_IT_IS.sub(" ", text).casefold()
+    stays = [stay for stay in Itinerary.model_validate(saga.plan.content).stays if stay.city.casefold() in meant]
     return stays[0] if len(stays) == 1 else None
 
 

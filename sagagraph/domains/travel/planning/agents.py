@@ -48,13 +48,16 @@ ROLES: Final = (
     _role(
         ITINERARY,
         "You choose the days and the order of the stops.",
-        *("origin", "stops", "return_to", "window", "depart", "travellers", "direct", "hours", "not_on", "order"),
+        *("origin", "stops", "return_to", "window", "depart", "travellers", "children", "direct", "hours", "not_on", "order"),
         after=(),
     ),
-    _role("flight", "You choose the flights.", "travellers", "direct", "hours", "not_on", after=(ITINERARY,)),
+    _role("flight", "You choose the flights.", "travellers", "children", "direct", "hours", "not_on", after=(ITINERARY,)),
     _role("hotel", "You choose the hotels.", "stops", "stars", "rooms", after=(ITINERARY,)),
     _role(
-        "train", "You choose the trains; they must fit the flights.", "travellers", "hours", "not_on", after=(ITINERARY, "flight")
+        "train",
+        "You choose the trains; they must fit the flights.",
+        *("travellers", "children", "hours", "not_on"),
+        after=(ITINERARY, "flight"),
     ),
     _role(BUDGET, "You choose between whole trips by what they cost.", "budget", "currency", after=("flight", "hotel", "train")),
 )

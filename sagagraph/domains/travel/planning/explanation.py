@@ -14,7 +14,7 @@ from sagagraph.domains.travel.planning.measures import converted, discomfort_of
 from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
 from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
-from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed
+from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed, party_text
 from sagagraph.planning.domain import Relaxation
 
 _ALTERNATIVES = 3
@@ -26,7 +26,7 @@ _ALTERNATIVES = 3
 
 def reasons(request: TripRequest, market: m.Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
     """Return the reasons. `others`: every proposed path, this one among them."""
-    party = f" for {count_text(request.travellers, 'traveller')}" if request.travellers > 1 else ""
+    party = f" for {party_text(request.travellers, request.children)}" if request.travellers > 1 else ""
     said = [f"{', '.join(titles)}: {_money(path.cents)}{party}, {duration_text(_minutes_of(path))} under way"]
     said += _against(path, others)
     said += _on_budget(request, market, path)

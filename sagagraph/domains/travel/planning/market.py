@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Self, TypeVar
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
-from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.provider.provider import ReservationProvider, journeys
 from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, Order, Stop, TripRequest, Weekday
 
 CALLS_AT_ONCE: Final = 8
@@ -261,14 +261,13 @@ class _Gathering:
         if under_way or day < self.now.astimezone(UTC).date():
             self.journeys[here, there, day] = under_way
             return under_way
-        party = self.request.travellers
         found: Transports = ()
         async with self.turn:
             ends = self.cities.get(here), self.cities.get(there)
             if not (ends[0] and ends[1]) or ends[0].distance_km(ends[1]) <= FARTHEST_BY_TRAIN_KM:
-                found = await self.provider.trains(here, there, day, party)
+                found = await journeys(self.provider, "train", here, there, day, self.request)
             if self.beside_trains or not any(is_good_train(self.request, train, self.now) for train in found):
-                found += await self.provider.flights(here, there, day, party)
+                found += await journeys(self.provider, "flight", here, there, day, self.request)
         self.journeys[here, there, day] = _beside(found, here_of(self.known))
         return self.journeys[here, there, day]
 

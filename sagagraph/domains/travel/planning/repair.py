@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
+from operator import attrgetter
 
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates, money_text
@@ -23,7 +24,7 @@ from sagagraph.domains.travel.planning.measures import balance, cents, converted
 from sagagraph.domains.travel.planning.planner import Infeasible, infeasible
 from sagagraph.domains.travel.planning.search import Path, best_path
 from sagagraph.domains.travel.progress import Standing
-from sagagraph.domains.travel.provider.provider import ReservationProvider
+from sagagraph.domains.travel.provider.provider import ReservationProvider, journeys
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import count_text, headline
 
@@ -50,9 +51,8 @@ class Damage:
     @property
     def fitting(self) -> tuple[Leg, ...]:
         """The legs planned for the present number of travellers: all of them, or none."""
-        planned = self.itinerary.request
-        has_same_party = (planned.travellers, planned.rooms) == (self.request.travellers, self.request.rooms)
-        return self.itinerary.legs if has_same_party else ()
+        party = attrgetter("travellers", "children", "rooms")
+        return self.itinerary.legs if party(self.itinerary.request) == party(self.request) else ()
 
     @property
     def usable(self) -> tuple[Standing, ...]:
@@ -130,8 +130,8 @@ async def _instead(damage: Damage, leg: Leg, quoted: Mapping[str, Offer], provid
     if isinstance(offer, HotelOffer):
         offered = await provider.hotels(offer.city, offer.check_in, offer.check_out, request.rooms)
     else:
-        where = (offer.origin_city, offer.destination_city, offer.departs.date(), request.travellers)
-        trains, flights = await asyncio.gather(provider.trains(*where), provider.flights(*where))
+        where = (offer.origin_city, offer.destination_city, offer.departs.date(), request)
+        trains, flights = await asyncio.gather(journeys(provider, "train", *where), journeys(provider, "flight", *where))
         offered = (*trains, *flights)
     return [each for each in offered if _may_be_had(damage, each)]
 

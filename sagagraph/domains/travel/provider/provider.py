@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final, Generic, Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
+from typing import Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
 from urllib.parse import quote
 
 import httpx2
@@ -18,12 +18,13 @@ from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter
 
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import Rates, as_json_number
-from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TrainOffer
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TrainOffer, Transport
 from sagagraph.domains.travel.provider import receipts as r
 from sagagraph.domains.travel.provider.wire import NoSuchPathError, ProviderAnswerLostError, UnknownOfferError, Wire
+from sagagraph.domains.travel.request import TripRequest
 from sagagraph.saga.core.decide.providers import origin_of
 
-AnyOffer = TypeVar("AnyOffer", FlightOffer, TrainOffer, HotelOffer)
+AnyOffer = TypeVar("AnyOffer", FlightOffer, TrainOffer, HotelOffer, Transport)
 
 __all__ = ["HttpReservationProvider", "ProviderAnswerLostError", "ReservationProvider"]
 
@@ -126,6 +127,27 @@ class Insuring(Protocol):
         ...
 
 
+@runtime_checkable
+class ForFamilies(Protocol):
+    """A provider with children's fares; where there are none, a child pays what everybody pays."""
+
+    async def family_fares(
+        self, kind: Literal["flight", "train"], origin: str, destination: str, day: date, travellers: int, children: int
+    ) -> tuple[Transport, ...]:
+        """Return the flights or trains for a party, `children` of whom are children."""
+        ...
+
+
+async def journeys(
+    provider: ReservationProvider, kind: Literal["flight", "train"], here: str, there: str, day: date, request: TripRequest
+) -> tuple[Transport, ...]:
+    """Return what goes from here to there for the party of a request."""
+    if request.children and isinstance(provider, ForFamilies):
+        return await provider.family_fares(kind, here, there, day, request.travellers, request.children)
+    search = provider.flights if kind == "flight" else provider.trains
+    return await search(here, there, day, request.travellers)
+
+
 class HttpReservationProvider:
     """The reservation service at `url`, as docs/sandbox-api.md describes it.
 
@@ -190,6 +212,12 @@ class HttpReservationProvider:
     async def trains(self, origin: str, destination: str, day: date, travellers: int) -> tuple[TrainOffer, ...]:
         question = _journey(origin, destination, day, travellers)
         return (await self._wire.read(_Offers[TrainOffer].model_validate_json, "/offers/trains", question)).offers
+
+    async def family_fares(
+        self, kind: Literal["flight", "train"], origin: str, destination: str, day: date, travellers: int, children: int
+    ) -> tuple[Transport, ...]:
+        question = {**_journey(origin, destination, day, travellers), "children": children}
+        return (await self._wire.read(_Offers[Transport].model_validate_json, f"/offers/{kind}s", question)).offers
 
     async def hotels(self, city: str, check_in: date, check_out: date, rooms: int) -> tuple[HotelOffer, ...]:
         days = {"check_in": check_in.isoformat(), "check_out": check_out.isoformat()}

@@ -26,7 +26,7 @@ _CODES: Final = {
     "OTHER_PLACE": ("origin", "destination", "origin_city", "destination_city", "city"),
     "OTHER_NAME": ("offer_id", "kind", "carrier", "number", "name", "covers"),
     "OTHER_CLASS": ("stars", "stops", "via"),
-    "OTHER_PARTY": ("rooms",),
+    "OTHER_PARTY": ("rooms", "children"),
 }
 
 

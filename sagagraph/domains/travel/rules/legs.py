@@ -17,7 +17,7 @@ from sagagraph.validators.concern import Concern
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
 
-MAY_CHANGE: Final = frozenset({"price", "price_per_person", "price_per_night", "left"})
+MAY_CHANGE: Final = frozenset({"price", "price_per_person", "price_per_child", "price_per_night", "left"})
 """What an offer may say differently later and still be the same offer."""
 
 
@@ -41,6 +41,8 @@ class Journey(Struct, frozen=True, tag_field="of", tag="journey"):
     duration_minutes: int
     stops: int
     via: tuple[str, ...]
+    children: int = 0
+    price_per_child: Decimal = Decimal(0)
 
 
 class Stay(Struct, frozen=True, tag_field="of", tag="stay"):
@@ -134,6 +136,7 @@ class TransportView(Struct, frozen=True):
     planned: Journey
     quote: Quote | None
     travellers: int
+    children: int
     now: datetime
     zones: dict[str, str]
     has_begun: bool
@@ -151,6 +154,7 @@ def _transport_scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
                 planned=planned,
                 quote=quote_of(leg.offer, case),
                 travellers=case.request.travellers,
+                children=case.request.children,
                 now=case.now,
                 zones=case.zones((planned.origin_city, planned.destination_city)),
                 has_begun=leg.label in case.begun,
@@ -163,7 +167,12 @@ def _transport_scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
 def _check_transport(view: TransportView) -> Iterator[Violation]:
     yield from check_amount(view.label, view.planned)
     yield from check_quote(view.label, view.planned, view.quote, view.travellers)
-    seats = _seats(view.planned.price, view.planned.price_per_person)
+    young, fare = view.planned.children, view.planned.price_per_child
+    seats = _seats(view.planned.price - young * fare, view.planned.price_per_person) if is_amount(fare) else None
+    seats = None if seats is None else seats + young
+    if young not in (0, view.children):
+        message = f"priced for {young} at a child's fare, and {view.children} are children"
+        yield at(view.label, "PARTY", message, seats=young, travellers=view.children)
     if seats is not None and seats != view.travellers:
         message = f"priced for {seats}, and {view.travellers} travel"
         yield at(view.label, "PARTY", message, seats=seats, travellers=view.travellers)

@@ -13,21 +13,20 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz import fuzz
 
-from sagagraph.context.model import Model, Question
-from sagagraph.context.quoting import Quoted, new_nonce
+from sagagraph.context.answering import answer_of
+from sagagraph.context.model import Model
+from sagagraph.context.quoting import new_nonce
 from sagagraph.domains.travel.cities import name_key
 from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.request import Direct
 from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
-from sagagraph.errors import UnusableAnswerError
+from sagagraph.language.anchoring import plain, says
 from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
-from sagagraph.language.numbers import Number, tag_numbers
-from sagagraph.language.passage import Passage
-from sagagraph.language.utterance.tongues import MONTHS, NUMBERS
+from sagagraph.language.utterance.tongues import MONTHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,14 +111,12 @@ async def read_by_model(
         ModelError: the model cannot be asked.
     """
     so_far = {"from": known.origin, "stays": [[stop.city, stop.nights] for stop in known.stops]}
-    quoted = Quoted({"text": text, "today": str(today), "known": so_far}, mint())
-    question = Question(f"{_INSTRUCTIONS}\n{quoted.rule}", quoted, Slots.model_json_schema())
-    try:
-        slots = Slots.model_validate((await model.answer(question)).content).slots
-    except (UnusableAnswerError, ValidationError):
+    data = {"text": text, "today": str(today), "known": so_far}
+    answer = await answer_of(model, _INSTRUCTIONS, data, Slots, mint=mint)
+    if answer is None:
         return None
     anchored = _Anchored(text, cities)
-    for slot in slots:
+    for slot in answer.slots:
         anchored.take(slot)
     base = read or known
     fields = {name: value for name, value in anchored.fields.items() if read is None or not _is_read(name, read, known)}
@@ -144,7 +141,7 @@ class _Anchored:
     """The wishes whose words are in the text and say them."""
 
     def __init__(self, text: str, cities: Gazetteer) -> None:
-        self._text, self._cities = _plain(text), cities
+        self._text, self._cities = plain(text), cities
         self._quotes: list[str] = []
         self.fields: dict[str, Any] = {}
         self.stays: list[PartialStop] = []
@@ -152,7 +149,7 @@ class _Anchored:
         self.left_out: list[str] = []
 
     def take(self, slot: Slot) -> None:
-        quote = _plain(slot.quote)
+        quote = plain(slot.quote)
         if quote and quote in self._text and self._holds(slot):
             self._quotes.append(quote)
         else:
@@ -160,7 +157,7 @@ class _Anchored:
             self.left_out.append(f"{slot.field.value.replace('_', ' ')}: {nights}{slot.value}")
 
     def covers(self, words: str) -> bool:
-        return any(_plain(words) in quote for quote in self._quotes)
+        return any(plain(words) in quote for quote in self._quotes)
 
     def on(self, stops: tuple[PartialStop, ...], *, is_sure: bool) -> tuple[PartialStop, ...]:
         """Return the stops with these stays. `is_sure`: of the stops there are; otherwise these may order and complete them."""
@@ -185,7 +182,7 @@ class _Anchored:
                 return self._day(slot)
             case SlotField.TRAVELLERS | SlotField.ROOMS:
                 number = int(slot.value) if slot.value.isdecimal() else 0
-                return 0 < number < 100 and _says(number, slot.quote) and self._set(slot.field.value, number)
+                return 0 < number < 100 and says(number, slot.quote) and self._set(slot.field.value, number)
             case SlotField.BUDGET:
                 return self._budget(slot)
             case SlotField.STARS:
@@ -205,7 +202,7 @@ class _Anchored:
         if slot.field is SlotField.LEAVE_OUT:
             self.dropped.add(city.name)
         elif slot.field is SlotField.STAY:
-            if slot.nights is not None and (slot.nights < 1 or not _says(slot.nights, slot.quote, week=7)):
+            if slot.nights is not None and (slot.nights < 1 or not says(slot.nights, slot.quote, week=7)):
                 return False
             self.stays.append(PartialStop(said=city.name, city=city.name, nights=slot.nights))
         else:
@@ -216,9 +213,9 @@ class _Anchored:
         words = name_key(quote).split()
         size = len(name_key(name).split())
         spans = (" ".join(words[n : n + each]) for each in {size, max(size - 1, 1), size + 1} for n in range(len(words)))
-        plain = name_key(name.split(", ")[0])
+        own = name_key(name.split(", ")[0])
         return any(
-            fuzz.ratio(span.strip(",.;:!?"), plain) >= _CLOSE_ENOUGH
+            fuzz.ratio(span.strip(",.;:!?"), own) >= _CLOSE_ENOUGH
             or ((city := self._cities.find(span.strip(",.;:!?"))) is not None and city.name == name)
             for span in spans
         )
@@ -234,7 +231,7 @@ class _Anchored:
         is_edge = (slot.field is SlotField.FIRST and day.day == 1) or (
             slot.field is SlotField.LAST and (day + timedelta(days=1)).day == 1
         )
-        is_said = says_month is not None and (is_edge or _says(day.day, slot.quote))
+        is_said = says_month is not None and (is_edge or says(day.day, slot.quote))
         names = {SlotField.FIRST: "first", SlotField.LAST: "last", SlotField.DEPART: "depart"}
         return is_said and self._set(names[slot.field], day)
 
@@ -246,35 +243,18 @@ class _Anchored:
             return False
         signs = [each[0] for each in _SIGNS.finditer(slot.quote)]
         meant = {code for sign in signs for code in currencies_meant(sign, None)} or {PRICE_CURRENCY}
-        is_said = value > 0 and _says(int(value), slot.quote) and (code or PRICE_CURRENCY) in meant
+        is_said = value > 0 and says(int(value), slot.quote) and (code or PRICE_CURRENCY) in meant
         return is_said and self._set("budget", value) and self._set("currency", code or PRICE_CURRENCY)
 
     def _stars(self, slot: Slot) -> bool:
         stars = [int(each) for each in re.findall(r"\d", slot.value)]
         is_range = 1 <= len(stars) <= 2 and 1 <= stars[0] <= stars[-1] <= 5
-        is_said = is_range and any(_says(each, slot.quote) for each in stars)
+        is_said = is_range and any(says(each, slot.quote) for each in stars)
         return (
             is_said
-            and all(_says(each, slot.quote) or each in (1, 5) for each in stars)
+            and all(says(each, slot.quote) or each in (1, 5) for each in stars)
             and self._set("stars", (stars[0], stars[-1]))
         )
 
 
 _SIGNS: Final = form(SIGN)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().replace("’", "'").split())
-
-
-def _says(number: int, quote: str, *, week: int = 0) -> bool:
-    """Tell whether the words say this number, in any of the languages; `week`: how many a week is."""
-    passage = Passage.of(quote)
-    tag_numbers(passage)
-    said = {int(each.value) for each in passage.values(Number) if each.value is not None}
-    said |= {int(each) for each in re.findall(r"\d+", re.sub(r"(?<=\d)[.,' ](?=\d{3}\b)", "", quote))}
-    words = re.findall(r"[^\W\d_]+", quote.casefold())
-    said |= {NUMBERS[word] for word in words if word in NUMBERS}
-    if week and any(word.startswith(("week", "woche", "semaine", "semana")) for word in words):
-        said |= {week * each for each in said} | {week}
-    return number in said

@@ -15,7 +15,7 @@ DATE_FIELDS = ("window", "depart")
 MONEY_FIELDS = ("budget", "currency")
 OPTIONAL_FIELDS = ("budget", "currency", "stars", "direct", "hours", "not_on", "rooms")
 """A trip can be planned without an answer about them."""
-_SAME = ("origin", "depart", "travellers", "rooms", "currency", "stars", "direct", "hours")
+_SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "stars", "direct", "hours")
 """Fields that a `TripRequest` has, too, under the same name."""
 BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
 """Of a `PartialRequest`: only one of them holds."""
@@ -62,6 +62,8 @@ class PartialRequest(BaseModel):
     last: date | None = None
     depart: date | None = None
     travellers: int | None = None
+    children: int | None = None
+    """Of the travellers."""
     rooms: int | None = None
     budget: Money | None = None
     budget_each: Money | None = None

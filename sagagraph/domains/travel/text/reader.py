@@ -9,7 +9,17 @@ from sagagraph.domains.travel.text.answers import bare_answer, in_full, is_skipp
 from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
-from sagagraph.domains.travel.text.slots import CUES, TRIP_UNITS, Said, is_we, read_budget, read_party, read_stars, read_words
+from sagagraph.domains.travel.text.slots import (
+    CUES,
+    TRIP_UNITS,
+    Said,
+    is_we,
+    read_budget,
+    read_party,
+    read_stars,
+    read_words,
+    take_currencies,
+)
 from sagagraph.domains.travel.text.stays import tag_nights
 from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
 from sagagraph.language.forms import Forms
@@ -63,12 +73,13 @@ def _sentence(
 ) -> PartialRequest:
     is_about_a_city = question is not None and question.field == "stops" and question.candidates != ()
     asked = question.field if question is not None and not is_about_a_city else None
+    currencies = take_currencies(passage)
     tag_places(passage, cities)
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
     changes = read_changes(passage, said, known, today)
     read_words(passage, said, "order", "direct", "insured", "no_limit")
-    read_budget(passage, said, known)
+    read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)
     read_hours(passage, said)
     read_weekdays(passage, said, known)

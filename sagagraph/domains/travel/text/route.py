@@ -24,7 +24,7 @@ from sagagraph.language.places import Place
 if TYPE_CHECKING:
     from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
-    from sagagraph.language.passage import Passage
+    from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "route")
 
@@ -38,14 +38,16 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 
     `whole`: the sentence as it was written.
     """
+    beside, unread_legs = _beside(passage, known)
     visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     loose = give_nights(visits, stays, passage.text)
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
+    unread += unread_legs
     take_stays(passage)
-    is_added = _SAYS.added.search(whole) is not None
+    is_added = _SAYS.added.search(whole) is not None or beside is not None
     if not is_added:
         unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
         is_added = bool(known.stops) and has_role(Role.VIA, visits) and _SAYS.back.search(whole) is not None
@@ -53,6 +55,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             said.doubts.append(unclear)
             return unread
     stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SAYS.swapped.search(whole) is not None)
+    if stops is not None and beside is not None and stops[: len(known.stops)] == known.stops:
+        stops = (*known.stops[:beside], *stops[len(known.stops) :], *known.stops[beside:])
     now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
     is_answer = only is not None or (not visits and known.stops != ())
     now = with_loose_nights(now, loose, is_in_order=_SAYS.in_order.search(whole) is not None, is_answer=is_answer)
@@ -74,6 +78,25 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
+
+
+def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[str]]:
+    """`Between Berlin and Cologne`, `before Cologne`: the place of a new stop among those that are known.
+
+    With no other city, it is a leg of the trip that is spoken of, of which nothing can be said.
+    """
+    stays = [stop.city for stop in known.stops]
+
+    def is_between_stops(found: Found) -> bool:
+        return {each.city for each in found.values(Place)} <= set(stays)
+
+    found = next(iter(passage.take(_SAYS.beside, is_between_stops)), None)
+    if found is None:
+        return None, []
+    if not passage.values(Place):
+        return None, [found.said]
+    places = [stays.index(each.city) for each in found.values(Place)]
+    return min(places) + 1 if found["where"] == "after" else max(places), []
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.request import CURRENCIES, Direct, Order
+from sagagraph.domains.travel.request import CURRENCIES, Direct, Order, rooms_for
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
@@ -16,6 +16,8 @@ from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sagagraph.domains.travel.text.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
 
@@ -61,7 +63,12 @@ _LOWER: Final = ("lower", "reduc", "cut", "decreas")
 LARGEST_BUDGET: Final = 1_000_000_000
 
 
-def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
+def take_currencies(passage: Passage) -> list[Found]:
+    """`Pay in Swiss francs`: before places, which it only seems to name."""
+    return passage.take(_SAYS.currency, lambda found: currencies_meant(found["sign"], CURRENCIES) != ())
+
+
+def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies: Sequence[Found] = ()) -> None:
     """What is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
     for found in passage.take(_SAYS.budget):
@@ -86,7 +93,7 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
         said.fields.pop("no_limit", None)
         return
     if not amounts and known.budget is not None:
-        for found in passage.take(_SAYS.currency):
+        for found in currencies:
             _in_currency(found, said)
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
@@ -206,20 +213,22 @@ _ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
 def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bool) -> None:
     """`is_we`: the sentence speaks of more than one."""
     has_own, rooms = False, []
-    before = known.travellers or 1
+    before, young = known.travellers or 1, known.children or 0
     for found in passage.take(_SAYS.rooms):
         quantity = found.get("rooms", Quantity)
         has_own = has_own or quantity is None or bool(found["each"])
         if quantity and quantity.change:
-            rooms.append((known.rooms or -(-before // 2)) + quantity.delta)
+            rooms.append((known.rooms or rooms_for(before, young)) + quantity.delta)
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
     found_companies = [company for found in passage.take(_SAYS.company) if (company := found.get("company", Company))]
     companies = [
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
     ]
+    children = [each.children + (young if each.is_more else 0) for each in found_companies]
     more = [found.get("people", Quantity) or _ONE_MORE for found in passage.take(_SAYS.more_people)]
     companies += [None if each.count is None else before + each.delta for each in more]
+    children += [young + (each.delta if each.unit == "child" else 0) for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if None in companies:
         said.ask("travellers", "How many of you travel, all together?")
@@ -229,7 +238,9 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.ask("travellers", "How many travel? At least one has to.")
     elif counts:
         said.fields["travellers"] = counts[0]
-    elif is_we and known.travellers is None:
+        if young or any(children):
+            said.fields["children"] = max(children)
+    elif is_we and known.travellers is None and known.missing():
         said.ask("travellers", "How many of you travel?")
     if len(set(rooms)) > 1 or min(rooms, default=1) < 1:
         said.ask("rooms", "How many rooms do you need?")

@@ -6,7 +6,7 @@ from typing import Final
 
 from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
 from sagagraph.domains.job_shop.request import Event, JobShop
-from sagagraph.validators.rulebook import history_end
+from sagagraph.validators.concern import history_end
 from sagagraph.validators.verdict import Verdict
 from tests.domains.job_shop.oracle.case import Case, Check, History
 from tests.domains.job_shop.oracle.completeness import check_missing, check_names, check_once, check_readable

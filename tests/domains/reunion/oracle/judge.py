@@ -12,7 +12,7 @@ from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.history import History
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.rulebook import history_end
+from sagagraph.validators.concern import history_end
 from sagagraph.validators.verdict import Verdict, Violation
 from tests.domains.reunion.oracle.checks import (
     check_company,

@@ -115,7 +115,10 @@ def check_quotes(case: Case) -> Iterator[Violation]:
 def check_party(case: Case) -> Iterator[Violation]:
     """Check that everybody has a seat and a room."""
     for leg, transport in case.transports:
-        seats = _seats(transport.price, transport.price_per_person)
+        adults = _seats(transport.price - transport.children * transport.price_per_child, transport.price_per_person)
+        seats = None if adults is None else adults + transport.children
+        if transport.children and transport.children != case.request.children:
+            yield at(leg, "PARTY", "priced for other children", seats=transport.children, travellers=case.request.children)
         if seats is not None and seats != case.request.travellers:
             message = f"priced for {seats}, and {case.request.travellers} travel"
             yield at(leg, "PARTY", message, seats=seats, travellers=case.request.travellers)

@@ -145,7 +145,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (("London to Rome this Friday for 2 nights",), "London → Rome 2 → London; leaves 2025-03-07"),
         (
             ("Two adults and a child want to see Budapest for 3 nights, starting from Warsaw on the 12th of June",),
-            "Warsaw → Budapest 3 → Warsaw; leaves 2025-06-12; 3 people, rooms: 2",
+            "Warsaw → Budapest 3 → Warsaw; leaves 2025-06-12; 3 people, rooms: 1",
         ),
         (
             ("my parents and I, Warsaw to Budapest, 3 nights, June 12",),

@@ -62,6 +62,20 @@ def test_rooms_are_counted(text: str, rooms: int) -> None:
     assert party(text).fields["rooms"] == rooms
 
 
+@pytest.mark.parametrize(
+    ("text", "travellers", "children"),
+    [
+        ("two adults and a 4 year old", 3, 1),
+        ("2 adults plus 2 kids", 4, 2),
+        ("my wife and I and our 3 kids", 5, 3),
+        ("me and my 15 year old", 2, None),
+    ],
+)
+def test_children_count_and_whoever_is_twelve_is_none(text: str, travellers: int, children: int | None) -> None:
+    fields = party(text).fields
+    assert (fields["travellers"], fields.get("children")) == (travellers, children)
+
+
 def test_rooms_of_their_own_follow_from_the_party() -> None:
     assert party("three people, separate rooms").fields == {"travellers": 3, "rooms": 3}
 

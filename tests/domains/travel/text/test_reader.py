@@ -102,7 +102,7 @@ PHRASINGS = [
     (
         "I'd like to visit Paris for a couple of nights in late August, starting in Seattle; two adults and one child, nonstop if"
         " possible",
-        "Seattle → Paris 2 → Seattle, 2025-08-21 to 2025-08-31, 3 in 2, direct preferred",
+        "Seattle → Paris 2 → Seattle, 2025-08-21 to 2025-08-31, 3 in 1, direct preferred",
     ),
     ("Boston to Paris on 13/06/2025 for 5 nights", "Boston → Paris 5 → Boston, leaves 2025-06-13"),
     (

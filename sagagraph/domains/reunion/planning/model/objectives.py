@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.presence import Engagement, Presence
 from sagagraph.domains.reunion.planning.model.reach import METRES
 from sagagraph.domains.reunion.planning.model.robustness import Robustness
-from sagagraph.domains.reunion.planning.model.sequence import Sequence
+from sagagraph.domains.reunion.planning.model.sequence import Sequence, either, total
 from sagagraph.domains.reunion.request import LONG_WAIT, Objective, PersonGoal
 
 Bool = cp_model.IntVar
@@ -39,7 +37,7 @@ class Aims:
             case Objective.LATEST_DEPARTURE:
                 return self._waiting_lost()
             case Objective.ROBUSTNESS:
-                return _sum(Robustness(self._sequence, self._presence).not_survived)
+                return total(Robustness(self._sequence, self._presence).not_survived)
             case Objective.FRESH_FOOD:
                 return self._standing_food()
             case Objective.WAITING:
@@ -49,56 +47,45 @@ class Aims:
 
     def _sum_over_legs(self, weights: list[int]) -> Expression:
         rows = self._sequence.steps.uses_leg
-        return _sum([weight * used for row in rows for weight, used in zip(weights, row, strict=True)])
+        return total([weight * used for row in rows for weight, used in zip(weights, row, strict=True)])
 
     def _slack(self) -> Expression:
         """Of journeys that are stated to take longer, which some of those that are kept are."""
         if not self._sequence.longer:
-            return _sum([])
-        total: list[Expression] = []
-        for slack, is_journey in zip(self._sequence.steps.slack, self._sequence.steps.is_journey, strict=True):
-            on_the_way = self._model.new_int_var(0, self._sequence.longer, "")
-            self._model.add(on_the_way == slack).only_enforce_if(is_journey)
-            self._model.add(on_the_way == 0).only_enforce_if(~is_journey)
-            total.append(on_the_way)
-        return _sum(total)
+            return total([])
+        steps, longer = self._sequence.steps, self._sequence.longer
+        return total([either(self._model, *each, 0, longer) for each in zip(steps.is_journey, steps.slack, strict=True)])
 
     def _spread_of_work(self) -> Expression:
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
         most = here.ends - here.begins + max((each.worked for each in here.travellers), default=0)
         longest, shortest = model.new_int_var(0, most, ""), model.new_int_var(0, most, "")
         for person, each in enumerate(here.travellers):
-            terms: list[Expression] = [_sum([]) + each.worked]
+            terms: list[Expression] = [total([]) + each.worked]
             for k in range(self._sequence.count):
-                minutes = model.new_int_var(0, most, "")
-                model.add(minutes == steps.end[k] - steps.start[k]).only_enforce_if(steps.rides[k][person])
-                model.add(minutes == 0).only_enforce_if(~steps.rides[k][person])
-                terms.append(minutes)
+                terms += [either(model, steps.rides[k][person], steps.end[k] - steps.start[k], 0, most)]
             for task, parts in enumerate(self._sequence.takes_part):
-                minutes = model.new_int_var(0, most, "")
-                model.add(minutes == self._sequence.task_lasts[task]).only_enforce_if(parts[person])
-                model.add(minutes == 0).only_enforce_if(~parts[person])
-                terms.append(minutes)
+                terms += [either(model, parts[person], self._sequence.task_lasts[task], 0, most)]
             acts = model.new_bool_var("")
             part_in = [steps.rides[k][person] for k in range(self._sequence.count)]
             part_in += [parts[person] for parts in self._sequence.takes_part]
             part_in += [model.new_constant(1)] if each.worked else []
             model.add_max_equality(acts, part_in)
-            model.add(longest >= _sum(terms))
-            model.add(shortest <= _sum(terms)).only_enforce_if(acts)
+            model.add(longest >= total(terms))
+            model.add(shortest <= total(terms)).only_enforce_if(acts)
         model.add(longest >= shortest)
         return longest - shortest
 
     def _waiting_lost(self) -> Expression:
         """How long before the last moment that matters each vehicle that is used sets out."""
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
-        total: list[Expression] = []
+        terms: list[Expression] = []
         for index in (index for index, car in enumerate(here.cars) if car.name not in here.departed):
             lost = model.new_int_var(0, max(0, here.last_moment - here.begins), "")
             for k in range(self._sequence.count):
                 model.add(lost >= here.last_moment - steps.start[k]).only_enforce_if(steps.uses_car[k][index])
-            total.append(lost)
-        return _sum(total)
+            terms.append(lost)
+        return total(terms)
 
     def _standing_food(self) -> Expression:
         """From when it is ready until the last goal at its place is due."""
@@ -109,7 +96,7 @@ class Aims:
                 minutes = self._model.new_int_var(0, max(0, max(meals) - here.begins), "")
                 self._model.add(minutes >= max(meals) - end)
                 stands.append(minutes)
-        return _sum(stands)
+        return total(stands)
 
     def _unused_rentals(self) -> Expression:
         unused = []
@@ -121,7 +108,7 @@ class Aims:
                     ~self._sequence.is_done[task], left, *(row[index] for row in self._sequence.steps.uses_car)
                 )
                 unused.append(left)
-        return _sum(unused)
+        return total(unused)
 
     def _waiting(self) -> Expression:
         """Minutes away with nothing to do, and of each wait what is longer than `LONG_WAIT` again."""
@@ -133,7 +120,7 @@ class Aims:
                 longer = self._model.new_int_var(0, max(0, self._sequence.situation.ends - self._sequence.situation.begins), "")
                 self._model.add(longer >= wait - LONG_WAIT)
                 waits += [wait, longer]
-        return _sum(waits)
+        return total(waits)
 
     def _wait_before(self, k: int, person: int, times: Engagement, *, unless_first: bool) -> Expression:
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
@@ -160,7 +147,7 @@ class Aims:
         tasks = zip(here.tasks, self._sequence.is_done, strict=True)
         left_out = [-done + 1 for what, done in tasks if what.optional and what.name not in rentals]
         early = [self._early(person, goal) for person, each in enumerate(here.travellers) for goal in each.goals]
-        return _sum([*self._lonely_rides(), *left_out, *early])
+        return total([*self._lonely_rides(), *left_out, *early])
 
     def _lonely_rides(self) -> list[Expression]:
         here, steps = self._sequence.situation, self._sequence.steps
@@ -176,7 +163,7 @@ class Aims:
     def _early(self, person: int, goal: PersonGoal) -> Expression:
         """Of whom has come there by a journey still to be made."""
         if goal.not_before is None:
-            return _sum([])
+            return total([])
         early = self._model.new_int_var(0, max(0, goal.not_before - self._sequence.situation.begins), "")
         for k, exactly in enumerate(self._presence.steps_before(goal.by)):
             if k:
@@ -194,8 +181,4 @@ class Aims:
         for row in steps.uses_car:
             for used, car in zip(row, cars, strict=True):
                 self._model.add_implication(used, car)
-        return _sum(starts) * (len(people) + len(cars) + 1) + _sum([*people, *cars])
-
-
-def _sum(terms: Iterable[cp_model.LinearExprT]) -> Expression:
-    return cp_model.LinearExpr.sum(list(terms)) + 0
+        return total(starts) * (len(people) + len(cars) + 1) + total([*people, *cars])

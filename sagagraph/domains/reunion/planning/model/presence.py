@@ -6,8 +6,8 @@ from itertools import combinations, permutations
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.planning.model.sequence import Sequence
-from sagagraph.domains.reunion.planning.model.situation import Company, Watch, is_watched
+from sagagraph.domains.reunion.planning.model.sequence import Sequence, either
+from sagagraph.domains.reunion.planning.model.situation import Company, Watch
 from sagagraph.domains.reunion.request import PersonGoal
 
 Bool = cp_model.IntVar
@@ -33,7 +33,7 @@ class Presence:
             if each.stays_from is not None:
                 self._stay(person, each.stays_from)
         for task, what in enumerate(sequence.situation.tasks):
-            if is_watched(what):
+            if what.is_watched:
                 self._watch_task(task)
         for watch in sequence.situation.watches:
             self._watch_on(watch)
@@ -68,11 +68,8 @@ class Presence:
             here, steps, model = self._sequence.situation, self._sequence.steps, self._model
             self._arrivals = [[model.new_constant(each.arrives) for each in here.travellers]]
             for k in range(self._sequence.count):
-                last = len(self._arrivals) - 1
-                row = [model.new_int_var(0, max(here.ends, each.arrives), "") for each in here.travellers]
-                for person, moment in enumerate(row):
-                    model.add(moment == steps.end[k]).only_enforce_if(steps.rides[k][person])
-                    model.add(moment == self._arrivals[last][person]).only_enforce_if(~steps.rides[k][person])
+                people = zip(here.travellers, steps.rides[k], self._arrivals[-1], strict=True)
+                row = [either(model, rides, steps.end[k], last, max(here.ends, who.arrives)) for who, rides, last in people]
                 self._arrivals.append(row)
         return self._arrivals
 
@@ -152,7 +149,7 @@ def keep_apart(sequence: Sequence) -> None:
         for one, other in combinations([name for name in names if name in index], 2):
             for parts in takes_part:
                 sequence.model.add_bool_or(~parts[index[one]], ~parts[index[other]])
-            for first, second in permutations([task for task, what in enumerate(here.tasks) if not is_watched(what)], 2):
+            for first, second in permutations([task for task, what in enumerate(here.tasks) if not what.is_watched], 2):
                 _not_side_by_side(sequence, (first, index[one]), (second, index[other]))
             for mine, theirs in ((one, other), (other, one)):
                 _after_the_shift(sequence, mine, index[theirs])
@@ -176,7 +173,7 @@ def _after_the_shift(sequence: Sequence, mine: str, theirs: int) -> None:
     here, model = sequence.situation, sequence.model
     for shift in (each for each in here.shifts if mine in each.people and each.place is not None):
         for task, what in enumerate(here.tasks):
-            if not is_watched(what):
+            if not what.is_watched:
                 busy = [sequence.takes_part[task][theirs], *_at(sequence, task, shift.place or "")]
                 model.add(sequence.task_start[task] >= shift.end).only_enforce_if(*busy)
 
@@ -252,7 +249,7 @@ class Engagement:
         steps, model = self._sequence.steps, self._model
         parts = [steps.rides[k][self._person]]
         for task, what in enumerate(self._sequence.situation.tasks):
-            if not is_watched(what):
+            if not what.is_watched:
                 parts.append(both(model, steps.does_task[k][task], self._sequence.takes_part[task][self._person]))
         acts = model.new_bool_var("")
         model.add_max_equality(acts, parts)
@@ -263,10 +260,7 @@ class Engagement:
         free = here.travellers[self._person].free
         busy = [model.new_constant(free)]
         for k, acts in enumerate(self.acts):
-            until = model.new_int_var(0, max(here.ends, free), "")
-            model.add(until == steps.end[k]).only_enforce_if(acts)
-            model.add(until == busy[k]).only_enforce_if(~acts)
-            busy.append(until)
+            busy.append(either(model, acts, steps.end[k], busy[k], max(here.ends, free)))
         return busy
 
 

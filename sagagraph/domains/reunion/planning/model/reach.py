@@ -117,7 +117,7 @@ def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> 
     ends = situation.ends
     if cost is not None and objective is Objective.MAKESPAN:
         ends = min(ends, situation.first_moment + cost)
-    weigh = _weight(objective) if cost is not None else None
+    weigh = weight(objective) if cost is not None else None
     reach = reach_of(situation)
     cheapest = [0]
     for car in situation.cars:
@@ -126,7 +126,7 @@ def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> 
     return len(cheapest) - 1
 
 
-def _weight(objective: Objective | None) -> Callable[[Leg], int] | None:
+def weight(objective: Objective | None) -> Callable[[Leg], int] | None:
     """What a journey adds to an objective that is a sum over journeys."""
     match objective:
         case Objective.DRIVING_MINUTES:

@@ -6,22 +6,16 @@ In a disturbance everybody does the same in the same order, as soon as what they
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
-
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.presence import Engagement, Presence, both
-from sagagraph.domains.reunion.planning.model.sequence import Sequence
-from sagagraph.domains.reunion.planning.model.situation import is_watched
+from sagagraph.domains.reunion.planning.model.sequence import Sequence, total
+from sagagraph.domains.reunion.request import LATE_MINUTES, SLOW_ROAD
 from sagagraph.domains.reunion.times import whole_minutes
 
 Bool = cp_model.IntVar
 Int = cp_model.IntVar
 Expression = cp_model.LinearExpr
-
-LATE_MINUTES: Final = 30
-SLOW_ROAD: Final = 1.5
 
 
 class Robustness:
@@ -47,7 +41,7 @@ class Robustness:
 
     def _parts(self, person: int) -> list[Bool]:
         sequence, model = self._sequence, self._model
-        watched = [index for index, task in enumerate(sequence.situation.tasks) if is_watched(task)]
+        watched = [index for index, task in enumerate(sequence.situation.tasks) if task.is_watched]
         parts = []
         for k, acts in enumerate(Engagement(sequence, person).acts):
             watches = [both(model, sequence.steps.does_task[k][task], sequence.takes_part[task][person]) for task in watched]
@@ -65,7 +59,7 @@ class Robustness:
                 rides = steps.rides[j][person]
                 model.add_bool_or(~rides, ~parts[k], waits)
                 for task, what in enumerate(self._sequence.situation.tasks):
-                    if not is_watched(what):
+                    if not what.is_watched:
                         part = self._sequence.takes_part[task][person]
                         model.add_bool_or(~steps.does_task[j][task], ~part, ~parts[k], waits)
             for before, after in zip(steps.uses_car[j], steps.uses_car[k], strict=True):
@@ -112,7 +106,7 @@ class Robustness:
     def _late(self, person: int) -> Bool:
         """Someone who is still to come is so later; anybody else, with the first that they do."""
         each, survives = self._sequence.situation.travellers[person], self._model.new_bool_var("")
-        starts = self._moved(survives, [_sum([])] * self._sequence.count)
+        starts = self._moved(survives, [total([])] * self._sequence.count)
         for k, part in enumerate(self._part_in[person]):
             if each.is_expected:
                 self._model.add(starts[k] >= each.free + LATE_MINUTES).only_enforce_if(survives, part)
@@ -131,7 +125,7 @@ class Robustness:
         lasts = [whole_minutes((SLOW_ROAD if {leg.here, leg.there} == road else 1) * leg.minutes) for leg in legs]
         more = [slow - leg.minutes for slow, leg in zip(lasts, legs, strict=True)]
         rows = self._sequence.steps.uses_leg
-        longer = [_sum(minutes * used for minutes, used in zip(more, row, strict=True)) for row in rows]
+        longer = [total(minutes * used for minutes, used in zip(more, row, strict=True)) for row in rows]
         self._moved(survives, longer)
         return survives
 
@@ -145,7 +139,3 @@ class Robustness:
             for j, waits in enumerate(self._waits[k]):
                 model.add(start >= starts[j] + steps.lasts[j] + longer[j]).only_enforce_if(survives, waits)
         return starts
-
-
-def _sum(terms: Iterable[cp_model.LinearExprT]) -> Expression:
-    return cp_model.LinearExpr.sum(list(terms)) + 0

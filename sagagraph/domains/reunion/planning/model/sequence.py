@@ -12,11 +12,26 @@ from collections.abc import Iterable
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.reach import Reach, reach_of, ready
-from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller, is_watched
+from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller
 from sagagraph.domains.reunion.times import whole_minutes
 
 Bool = cp_model.IntVar
 Int = cp_model.IntVar
+
+
+def total(terms: Iterable[cp_model.LinearExprT]) -> cp_model.LinearExpr:
+    """Return the sum; of none, an expression too."""
+    return cp_model.LinearExpr.sum(list(terms)) + 0
+
+
+def either(
+    model: cp_model.CpModel, condition: Bool, then: cp_model.LinearExprT, otherwise: cp_model.LinearExprT, most: int
+) -> Int:
+    """Return `then` where the condition holds, and `otherwise` where it does not: from 0 to `most`."""
+    chosen = model.new_int_var(0, most, "")
+    model.add(chosen == then).only_enforce_if(condition)
+    model.add(chosen == otherwise).only_enforce_if(~condition)
+    return chosen
 
 
 class Steps:
@@ -141,7 +156,7 @@ class Sequence:
             for task, what in enumerate(here.tasks):
                 part = self.takes_part[task][person]
                 model.add(self.task_start[task] >= each.free).only_enforce_if(part)
-                if not is_watched(what):
+                if not what.is_watched:
                     lasting = self.task_lasts[task]
                     busy.append(model.new_optional_interval_var(self.task_start[task], lasting, self.task_end[task], part, ""))
             model.add_no_overlap(busy)
@@ -169,7 +184,7 @@ class Sequence:
                 model.add_bool_or(is_over, ~steps.rides[j][person], ~steps.does_task[k][task], ~part)
             for leg in legs:
                 model.add_bool_or(is_over, *in_both, ~steps.uses_leg[k][leg])
-                for task in (index for index, each in enumerate(here.tasks) if not is_watched(each)):
+                for task in (index for index, each in enumerate(here.tasks) if not each.is_watched):
                     done = ~steps.does_task[j][task], ~self.takes_part[task][person]
                     model.add_bool_or(is_over, *done, ~steps.rides[k][person], ~steps.uses_leg[k][leg])
         for car in range(len(here.cars)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sagagraph.domains.reunion.plan import Journey
-from sagagraph.domains.reunion.request import Attention, Objective, Person, PersonGoal, ReunionProblem, Task
+from sagagraph.domains.reunion.request import Objective, Person, PersonGoal, ReunionProblem, Task
 from sagagraph.domains.reunion.times import is_dated, whole_minutes
 
 MIDNIGHT = 24 * 60
@@ -169,7 +169,7 @@ def _traveller(problem: ReunionProblem, person: Person, start: int, *, stay: boo
 
 def _last_useful_moment(problem: ReunionProblem, room: int) -> int:
     """What ends later can be left out, or done earlier: all is due then, or everybody has been free for long enough."""
-    due = [goal.by for goal in problem.goals] + [goal.by for person in problem.people for goal in person.goals]
+    due = [goal.by for goal in problem.every_goal]
     closing = [task.window.closes for task in problem.tasks if not task.optional or task.window.closes is not None]
     if due + closing and None not in closing:
         return max(moment for moment in due + closing if moment is not None)
@@ -188,13 +188,10 @@ def drivers_of(problem: ReunionProblem, vehicle: str) -> tuple[str, ...] | None:
 
 def roads_of(problem: ReunionProblem) -> Iterator[tuple[str, str, int, float]]:
     """From, to, minutes and kilometres of every direction in which one can drive; a pair that is listed twice: the last row."""
-    minutes = {way: whole_minutes(road.amount) for road in problem.travel_minutes for way in road.ways}
-    km = {way: road.amount for road in problem.distance_km for way in road.ways}
-    yield from ((here, there, taken, km.get((here, there), 0.0)) for (here, there), taken in minutes.items() if here != there)
-
-
-def is_watched(task: Task) -> bool:
-    return task.attention is Attention.WATCHED
+    km = problem.kilometres
+    for (here, there), minutes in problem.minutes.items():
+        if here != there:
+            yield here, there, whole_minutes(minutes), km.get((here, there), 0.0)
 
 
 def is_on(leg: Leg, act: Journey) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from sagagraph.domains.reunion.parsing import ParsedPlan
+from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.parsing import ParsedPlan, parse_plan
 from sagagraph.domains.reunion.plan import Journey, Work
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.facts import unjudged
@@ -24,6 +25,11 @@ class Case:
     world: Circumstances
     plan: ParsedPlan
     history: History | None = None
+
+    @classmethod
+    def of(cls, problem: ReunionProblem, plan: object, events: tuple[Event, ...]) -> Case:
+        """Return the case of a plan, whatever it is; `events` in the order of `at`."""
+        return cls(Circumstances(problem, events), parse_plan(problem, plan))
 
     @property
     def problem(self) -> ReunionProblem:

@@ -5,7 +5,6 @@ it takes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 from msgspec import Struct
 
@@ -75,6 +74,7 @@ class Circumstances:
         self.people = {each.name: each for each in problem.people}
         self.people |= {each.person.name: each.person for each in events if isinstance(each, Added)}
         self.vehicles = {vehicle.name: vehicle for vehicle in problem.vehicles}
+        self._minutes = problem.minutes
         self.tasks = {task.name: task for task in problem.tasks}
         self.subjects = {name: self._subject(person) for name, person in self.people.items()}
         self.vehicle_subjects = {
@@ -115,7 +115,7 @@ class Circumstances:
     def way(self, journey: Journey) -> Way:
         """Return the road as the journey finds it."""
         start, ends = journey.start, (journey.from_, journey.to)
-        minutes = self._roads.get(ends)
+        minutes = self._minutes.get(ends)
         if not self.events:
             return Way(start, minutes)
         closures = (each for each in self.events if isinstance(each, RoadClosed) and {each.from_, each.to} == {*ends})
@@ -129,10 +129,6 @@ class Circumstances:
         )
         slowings = (Slowing(each.at, each.until, each.factor, journey.vehicle in each.passed) for each in slow)
         return Way(start, minutes, next(closed, None), tuple(slowings), next(under_way, None))
-
-    @cached_property
-    def _roads(self) -> dict[tuple[str, str], float]:
-        return {way: road.amount for road in self.problem.travel_minutes for way in road.ways}
 
 
 def _is_about(event: Event, name: str) -> bool:

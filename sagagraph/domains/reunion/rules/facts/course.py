@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-_ALWAYS = -(10**9)
+ALWAYS = -(10**9)
 """Before every moment."""
 
 
@@ -111,7 +111,7 @@ class Course:
     _used: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.stays.append((_ALWAYS, frozenset((self.who.place,))))
+        self.stays.append((ALWAYS, frozenset((self.who.place,))))
 
     def take_all(self, steps: Iterable[Step]) -> Course:
         for each in steps:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.rules.facts.circumstances import Circumstances
 from sagagraph.domains.reunion.rules.facts.course import Course, Step
 from sagagraph.domains.reunion.rules.facts.unjudged import Trace
@@ -41,7 +40,7 @@ class Simulation:
     def _is_watched(self, act: Act) -> bool:
         if isinstance(act, Journey):
             return False
-        return act.task not in self.world.tasks or self.world.tasks[act.task].attention is Attention.WATCHED
+        return act.task not in self.world.tasks or self.world.tasks[act.task].is_watched
 
     def _travel(self, index: int, journey: Journey) -> None:
         place = journey.from_ if journey.from_ in self.world.problem.places else None

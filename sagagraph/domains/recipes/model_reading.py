@@ -1,0 +1,150 @@
+"""Model reading: recipes in plain words as a model understands them, each step with the words that it comes from.
+
+A step counts only if its words are in the text, and what is said of it only if the words that say so are among those of the step.
+Times, limits and temperatures are read from the words by the rules. What is not anchored is named, and left to the rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sagagraph.context.answering import answer_of
+from sagagraph.domains.recipes.text import Claim, described, read_meal
+from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.language.anchoring import is_quoted, says
+
+if TYPE_CHECKING:
+    from sagagraph.context.model import Model
+    from sagagraph.domains.recipes.request import Meal
+
+_MOST_TOKENS: Final = 8_192
+_INSTRUCTIONS: Final = (
+    "The data is what somebody wrote about dishes that are cooked together. List each dish with the name it has there, and "
+    "its steps in order, numbered from 1. For each step: `words`, the exact words of the text that tell it, in one passage; "
+    "`minutes`, how long it takes by those words; `alone`, the words that say that it goes on beside other work (it bakes, "
+    "simmers, cools, heats up), empty if somebody must be at it; `divisible`, the words for work that can be laid down and "
+    "taken up again, such as chopping, empty if it is done in one go, heats something or is over quickly; `after`, each "
+    "earlier step of the dish whose result it needs, with the words that say so (an oven is heated before something bakes "
+    "in it); `needs`, the oven, the stove or the microwave, with the words that say so. Add nothing that was not written."
+)
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Needed(_Form):
+    step: int
+    words: str
+
+
+class Used(_Form):
+    object: Literal["oven", "stove", "microwave"]
+    words: str
+
+
+class Told(_Form):
+    words: str = Field(max_length=1000)
+    minutes: float | None
+    alone: str
+    divisible: str
+    after: list[Needed] = Field(max_length=50)
+    needs: list[Used] = Field(max_length=3)
+
+
+class Dish(_Form):
+    name: str = Field(max_length=100)
+    steps: list[Told] = Field(min_length=1, max_length=100)
+
+
+class Dishes(_Form):
+    dishes: list[Dish] = Field(min_length=1, max_length=20)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    lines: tuple[tuple[str, ...], ...]
+    """Of each dish its name, and then its steps."""
+    claims: tuple[tuple[Claim, ...], ...]
+    left_out: tuple[str, ...]
+    """What the model said, and the words do not."""
+
+
+async def read_by_model(text: str, model: Model) -> Reading | None:
+    """Return what the model reads; None where it is of no help. Raises `ModelError` where it cannot be asked."""
+    answer = await answer_of(model, _INSTRUCTIONS, {"text": text}, Dishes, max_tokens=_MOST_TOKENS)
+    if answer is None:
+        return None
+    left_out: list[str] = []
+    lines = tuple((dish.name, *(_line(told) for told in dish.steps)) for dish in answer.dishes)
+    anchored = (is_quoted(words, text) for dish in answer.dishes for words in (dish.name, *(told.words for told in dish.steps)))
+    claims = tuple(tuple(_claims(dish, left_out)) for dish in answer.dishes)
+    return Reading(lines, claims, tuple(left_out)) if all(anchored) else None
+
+
+def _line(told: Told) -> str:
+    """The words on one line, with the time behind them if they spell it out: `for ten minutes`."""
+    words, minutes = " ".join(told.words.split()), told.minutes or 0
+    whole = int(minutes) if minutes % 1 == 0 else 0
+    is_said = whole and not re.search(r"\d\s*(?:s|m|h)", words) and (says(whole, words) or says(whole // 60, words))
+    return f"{words} ({whole} min)" if is_said else words
+
+
+def _claims(dish: Dish, left_out: list[str]) -> Iterator[Claim]:
+    for number, told in enumerate(dish.steps, 1):
+        said = [(told.alone, "goes on alone"), (told.divisible, "can be laid down")]
+        said += [(each.words, f"comes after {each.step}") for each in told.after]
+        said += [(each.words, f"needs the {each.object}") for each in told.needs]
+        wrong = [what for quote, what in said if quote and not is_quoted(quote, told.words)]
+        wrong += [f"comes after {each.step}" for each in told.after if not 0 < each.step < number]
+        left_out += [f"{dish.name} step {number} {what}" for what in wrong]
+        yield Claim(
+            None if "goes on alone" in wrong else bool(told.alone),
+            None if "can be laid down" in wrong else bool(told.divisible),
+            None if any("after" in what for what in wrong) else tuple(sorted({each.step - 1 for each in told.after})),
+            None if any("needs" in what for what in wrong) else next((each.object for each in told.needs), ""),
+        )
+
+
+async def read_recipes(text: str, model: Model | None) -> tuple[Meal, tuple[str, ...]]:
+    """Read recipes by the rules and, where there is one, a model; return remarks on how they were read besides.
+
+    Where the rules read them whole, their dishes, steps, times and limits stand; the model says what the words mean.
+    Raises `InvalidInputError` where neither reads them, `ModelError` where only the model could, and cannot be asked.
+    """
+    ours, unread = _read(text, ())
+    if model is None:
+        return _or_raise(ours, unread), ()
+    try:
+        reading = await read_by_model(text, model)
+    except ModelError as exc:
+        return _or_raise(ours, exc), (f"{exc}: read without it",)
+    theirs, _why = (None, None) if reading is None else _read("\n\n".join(map("\n".join, reading.lines)), reading.claims)
+    if reading is None or theirs is None or (ours is not None and _measures(ours) != _measures(theirs)):
+        return _or_raise(ours, unread), (f"{model.name} was of no help, so the rules have read it alone",)
+    told = [f"not in the words, and left to the rules: {each}" for each in reading.left_out]
+    read = [(described(step), described(theirs.steps[step.key])) for step in (ours.steps.values() if ours else ())]
+    told += [f"the rules read: {rules}" for rules, models in read if rules != models]
+    return theirs, (f"read with the help of {model.name}", *told)
+
+
+def _read(text: str, claims: Sequence[Sequence[Claim]]) -> tuple[Meal | None, InvalidInputError]:
+    try:
+        return read_meal(text, claims), InvalidInputError("")
+    except InvalidInputError as exc:
+        return None, exc
+
+
+def _or_raise(meal: Meal | None, why: Exception) -> Meal:
+    if meal is None:
+        raise why
+    return meal
+
+
+def _measures(meal: Meal) -> list[tuple[object, ...]]:
+    return [(*step.key, step.duration, sorted(step.within.items())) for step in meal.steps.values()]
