@@ -61,16 +61,7 @@ class Kitchen:
     def __init__(self, kept: Documents) -> None:
         self._kept = kept
 
-    async def start(self, saga_id: str, key: str, piece: Piece) -> None:
-        await self._put(saga_id, _STARTED, key, piece)
-
-    async def spoil(self, saga_id: str, key: str) -> None:
-        await self._put(saga_id, _SPOILT, key, None)
-
-    async def serve(self, saga_id: str, key: str, dinner: Dinner) -> None:
-        await self._put(saga_id, _SERVED, key, dinner)
-
-    async def _put(self, saga_id: str, kind: str, key: str, what: BaseModel | None) -> None:
+    async def note(self, saga_id: str, kind: str, key: str, what: BaseModel | None = None) -> None:
         await self._kept.put(Document(saga_id.removesuffix(REVERSAL), kind, key, what.model_dump() if what else {}))
 
     async def dinners(self, saga_id: str) -> dict[str, Dinner]:
@@ -96,11 +87,11 @@ def kitchen_actions(kitchen: Kitchen) -> tuple[Action, Action, Action]:
         return request
 
     async def cook(request: Piece, call: Call) -> Piece:
-        await kitchen.start(call.saga_id, call.idempotency_key, request)
+        await kitchen.note(call.saga_id, _STARTED, call.idempotency_key, request)
         return request
 
     async def throw_away(_request: Piece, _started: Piece, call: Call) -> None:
-        await kitchen.spoil(call.saga_id, call.operation_key)
+        await kitchen.note(call.saga_id, _SPOILT, call.operation_key)
 
     async def find(_request: Piece, call: Call) -> Probe:
         piece, is_gone = (await kitchen.pieces(call.saga_id)).get(call.operation_key, (None, False))
@@ -109,7 +100,7 @@ def kitchen_actions(kitchen: Kitchen) -> tuple[Action, Action, Action]:
         return Probe.undone() if is_gone else Probe.landed(piece)
 
     async def serve(request: Dinner, call: Call) -> Dinner:
-        await kitchen.serve(call.saga_id, call.idempotency_key, request)
+        await kitchen.note(call.saga_id, _SERVED, call.idempotency_key, request)
         return request
 
     async def is_served(_request: Dinner, call: Call) -> Probe:

@@ -15,13 +15,14 @@ from sagagraph.cli import render
 from sagagraph.domains.recipes.events import parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan, planned
-from sagagraph.domains.recipes.request import FIELD, Meal, in_words_of, meal_in, pairs_in, parse_meal
+from sagagraph.domains.recipes.request import FIELD, Meal, meal_in, pairs_in, parse_meal, shipped_in
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import described
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.files import json_file, text_file, write_json
 from sagagraph.planning.budget import Budget
+from sagagraph.planning.entry import Case
 
 if TYPE_CHECKING:
     from sagagraph.domains.recipes.planning.planner import Conflict
@@ -65,8 +66,8 @@ def begin_command(
     """Plan a meal and, after approval, cook it."""
     from sagagraph.cli import beginning
 
-    text = None if file.exists() else in_words_of(file.name)
-    given = file if text is None else None
+    names = [] if file.exists() else shipped_in(file.name)
+    text, given = (" and ".join(names).replace("-", " "), None) if names else (None, file)
     o.end(beginning.begin(o.Options(store=store, as_json=as_json), "recipes", text, given, saga_id, approved=yes))
 
 
@@ -92,15 +93,20 @@ def repair_command(
     as_json: o.AsJson = False,
 ) -> None:
     """Repair a plan after events: what was done stands, and what can no longer be kept is made again."""
-    files = [json_file(each, "--event") for each in event or []]
-    told = [each for said in files for each in (said if isinstance(said, list) else [said])]
+    told = Case(Path(meal), plan or Path(), tuple(event or ())).read_events()
     if not told:
         raise InvalidInputError("say what has happened", field="--event")
     with needing("recipes"):
+        from sagagraph.domains.recipes.domain import reported
         from sagagraph.domains.recipes.planning.planner import Conflict
         from sagagraph.domains.recipes.planning.repair import repair
     if plan is None:
-        _end_in_saga(meal, told, o.Options(store=store, as_json=as_json), approved=yes)
+        from sagagraph.cli import beginning
+
+        if len(told) > 1:  # each is known on top of the plan that was made for those before
+            raise InvalidInputError("tell a meal that is being cooked of one event at a time", field="--event")
+        options = o.Options(store=store, as_json=as_json)
+        o.end(beginning.told(options, "recipes", meal, lambda saga: reported(saga, told[0]), approved=yes))
     known = meal_in(Path(meal), pair)
     old = _right_plan(known, plan)
     answer = repair(planned(known, old), parse_events(known, told), Budget.of(seconds))
@@ -116,16 +122,6 @@ def repair_command(
     }
     lines = [f"{line[0].upper()}{line[1:]}" for line in answer.told]
     _end_with_plan(answer.meal, answer.plan, answer.lower_bound, lines, out, as_json=as_json, **more)
-
-
-def _end_in_saga(saga: str, events: list[object], options: o.Options, *, approved: bool) -> NoReturn:
-    """One event at a time, since each is known on top of the plan that was made for those before."""
-    from sagagraph.cli import beginning
-    from sagagraph.domains.recipes.domain import reported
-
-    if len(events) > 1:
-        raise InvalidInputError("tell a meal that is being cooked of one event at a time", field="--event")
-    o.end(beginning.told(options, "recipes", saga, lambda known: reported(known, events[0]), approved=approved))
 
 
 def _right_plan(meal: Meal, file: Path) -> Plan:
@@ -148,7 +144,6 @@ def validate_command(
 ) -> None:
     """Judge a plan, as `sagagraph validate recipes` does."""
     from sagagraph.cli import judging
-    from sagagraph.planning.entry import Case
 
     case = Case(file, plan, without_time_constraints=without)
     o.end(judging.judge(o.Options(store=store, as_json=as_json), "recipes", case))

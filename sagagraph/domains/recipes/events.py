@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sagagraph.domains.recipes.plan import LATEST, Plan, Row
+from sagagraph.domains.recipes.request import Meal
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import checked, shown
-
-if TYPE_CHECKING:
-    from sagagraph.domains.recipes.request import Meal
 
 _FIELDS: Final = {
     "longer": {"recipe", "step", "duration_s"},

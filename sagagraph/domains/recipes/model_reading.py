@@ -9,18 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sagagraph.context.answering import answer_of
+from sagagraph.context.model import Model
+from sagagraph.domains.recipes.request import Meal
 from sagagraph.domains.recipes.text import Claim, described, read_meal
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.language.anchoring import is_quoted, says
-
-if TYPE_CHECKING:
-    from sagagraph.context.model import Model
-    from sagagraph.domains.recipes.request import Meal
 
 _MOST_TOKENS: Final = 8_192
 _INSTRUCTIONS: Final = (

@@ -150,8 +150,7 @@ def parse_meal(value: object) -> Meal:
     Raises `InvalidInputError`: what is wrong first, in one line that names the field.
     """
     if _is_several(value):
-        told = "holds several meals; `sagagraph recipes pairs` lists them and `--pair` picks one"
-        raise InvalidInputError(told, field=FIELD)
+        raise InvalidInputError("holds several meals; `sagagraph recipes pairs` lists them and `--pair` picks one", field=FIELD)
     value = {"recipes": value} if isinstance(value, list) else value
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"a meal is a list of recipes, not {shown(value)}", field=FIELD)
@@ -213,8 +212,7 @@ def pairs_in(path: Path | None) -> dict[str, Any]:
 
 def meal_in(path: Path, pair: str = "") -> Meal:
     """The meal of a file, or of that name. Raises `InvalidInputError`."""
-    names = path.name.split("_")
-    if not path.exists() and all(name in SHIPPED for name in names):
+    if not path.exists() and (names := shipped_in(path.name)):
         return parse_meal([shipped(name) for name in names])
     if not pair:
         return parse_meal(json_file(path, FIELD))
@@ -224,10 +222,10 @@ def meal_in(path: Path, pair: str = "") -> Meal:
     return parse_meal(pairs[pair])
 
 
-def in_words_of(pair: str) -> str | None:
-    """A sentence that asks for that pair; None where its recipes are not all shipped."""
+def shipped_in(pair: str) -> list[str]:
+    """The recipes after which a pair is named; none where not all of them are shipped."""
     names = pair.split("_")
-    return " and ".join(names).replace("-", " ") if all(name in SHIPPED for name in names) else None
+    return names if all(name in SHIPPED for name in names) else []
 
 
 def shipped(name: str) -> Any:

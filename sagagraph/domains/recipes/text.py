@@ -62,16 +62,11 @@ def read_meal(text: str, claims: Sequence[Sequence[Claim]] = ()) -> Meal:
     return parse_meal([_recipe(*each) for each in zip_longest(blocks, claims[: len(blocks)], fillvalue=())])
 
 
-def steps_of(lines: Sequence[str]) -> tuple[str, ...]:
-    """The steps of a recipe without their numbers, and without what stands in brackets at their ends."""
-    return tuple(_ASIDE.sub("", _NUMBER.sub("", line)) for line in lines[1:])
-
-
 def _recipe(lines: Sequence[str], claims: Sequence[Claim]) -> dict[str, Any]:
     if len(lines) < 2:
         raise InvalidInputError("write the recipe's name, and then each step on a line of its own", field=FIELD)
     steps = [_NUMBER.sub("", line) for line in lines[1:]]
-    beliefs = beliefs_of(steps_of(lines), claims)
+    beliefs = beliefs_of([_ASIDE.sub("", step) for step in steps], claims)
     documents = [_document(number, step, belief) for number, (step, belief) in enumerate(zip(steps, beliefs, strict=True))]
     return {"recipe": re.sub(r"\W+", "-", lines[0]).strip("-"), "steps": documents}
 

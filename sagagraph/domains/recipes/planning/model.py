@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.recipes.plan import Plan, Row, makespan
-from sagagraph.domains.recipes.request import VOLUME
+from sagagraph.domains.recipes.request import VOLUME, Property, Step, StepKey
+from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import proven_bound, solver_with
 
 if TYPE_CHECKING:
     from sagagraph.domains.recipes.planning.planner import Situation
-    from sagagraph.domains.recipes.request import Property, Step, StepKey
-    from sagagraph.planning.budget import Budget
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,17 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from graphlib import TopologicalSorter
 from math import gcd
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from sagagraph.domains.recipes.plan import Plan
 from sagagraph.domains.recipes.planning.model import Planned, calmest, shortest
-from sagagraph.domains.recipes.request import Property, Use
+from sagagraph.domains.recipes.request import Meal, Property, Step, Use
 from sagagraph.errors import PlannerError
+from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import interrupted
-
-if TYPE_CHECKING:
-    from sagagraph.domains.recipes.request import Meal, Step
-    from sagagraph.planning.budget import Budget
 
 FINEST: Final = 30
 """Seconds between possible starts, unless the data need less."""
@@ -193,10 +190,9 @@ def _without(meal: Meal, wish: Wish) -> Meal:
     if wish.step is None:
         return replace(meal, warm={recipe: within for recipe, within in meal.warm.items() if recipe != wish.recipe})
     step = meal.steps[wish.recipe, wish.step]
-    if wish.kind == "within":
-        return meal.changed(step, within={number: limit for number, limit in step.within.items() if number != wish.about})
-    name = str(wish.about)
-    return meal.changed(step, uses={**step.uses, name: Use(update=step.uses[name].update)})
+    if isinstance(wish.about, str):
+        return meal.changed(step, uses={**step.uses, wish.about: Use(update=step.uses[wish.about].update)})
+    return meal.changed(step, within={number: limit for number, limit in step.within.items() if number != wish.about})
 
 
 def _named(step: Step) -> str:

@@ -6,19 +6,15 @@ with all that went into it. What only sets the state of an object, such as heati
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from sagagraph.domains.recipes.events import Event, as_known, cut
 from sagagraph.domains.recipes.plan import Cooked, Plan, Row
 from sagagraph.domains.recipes.planning.model import Planned, calmest
 from sagagraph.domains.recipes.planning.planner import Conflict, Situation, makespan_bound, plan_or_explain
-from sagagraph.domains.recipes.request import VOLUME, Property
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from sagagraph.domains.recipes.request import Meal, Step, StepKey
-    from sagagraph.planning.budget import Budget
+from sagagraph.domains.recipes.request import VOLUME, Meal, Property, Step, StepKey
+from sagagraph.planning.budget import Budget
 
 _SLACK: Final = 0.02
 """A repair may end later than the best plan by so much of it, if fewer starts move."""
