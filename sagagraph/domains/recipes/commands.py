@@ -14,7 +14,7 @@ from sagagraph.cli import options as o
 from sagagraph.cli import render
 from sagagraph.domains.recipes.events import parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
-from sagagraph.domains.recipes.plan import Plan, clock, makespan, parse_plan, planned
+from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan, parse_plan, planned
 from sagagraph.domains.recipes.request import FIELD, Meal, meal_in, pairs_in, parse_meal, shipped_in
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import described
@@ -56,7 +56,7 @@ def plan_command(
     found = plan_or_explain(Situation(meal), Budget.of(seconds))
     if isinstance(found, Conflict):
         _end_with_conflict(found, out, as_json=as_json)
-    _end_with_plan(meal, found.plan, found.lower_bound, [], out, as_json=as_json)
+    _end_with_plan(planned(meal, found.plan, found.lower_bound), out, as_json=as_json)
 
 
 @recipes.command("begin")
@@ -120,8 +120,7 @@ def repair_command(
         "passed": list(answer.passed),
         "edit_radius": {"steps": moved, "delay_s": delay},
     }
-    lines = [f"{line[0].upper()}{line[1:]}" for line in answer.told]
-    _end_with_plan(answer.meal, answer.plan, answer.lower_bound, lines, out, as_json=as_json, **more)
+    _end_with_plan(answer, out, as_json=as_json, **more)
 
 
 def _right_plan(meal: Meal, file: Path) -> Plan:
@@ -194,16 +193,15 @@ def read_command(file: Words, out: Out = None, _store: o.UnusedStore = "", as_js
     _end(meal.document(), lines, out, as_json=as_json)
 
 
-def _end_with_plan(
-    meal: Meal, plan: Plan, bound: int, lines: list[str], out: Path | None, *, as_json: bool, **more: Any
-) -> NoReturn:
-    ends, rows, verdict = makespan(plan), [list(row) for row in plan], validate_plan(meal, [list(row) for row in plan])
-    status = "optimal" if bound >= ends else "feasible"
+def _end_with_plan(cooked: Cooked, out: Path | None, *, as_json: bool, **more: Any) -> NoReturn:
+    meal, ends, bound, rows = cooked.meal, makespan(cooked.plan), cooked.lower_bound, [list(row) for row in cooked.plan]
+    status, verdict = "optimal" if bound >= ends else "feasible", validate_plan(meal, rows)
     document = {"makespan_s": ends, "lower_bound_s": min(bound, ends), "status": status, "plan": rows, **more}
     document["verdict"] = verdict.verdict.value
     if not verdict.is_valid:
         document["violations"] = [each.model_dump(mode="json") for each in verdict.violations]
-    for row, step in ((row, meal.steps[row.key]) for row in plan):
+    lines = [f"{line[0].upper()}{line[1:]}" for line in cooked.told]
+    for row, step in ((row, meal.steps[row.key]) for row in cooked.plan):
         how = (", goes on alone" if step.is_autonomous else "") + (", a part" if row.duration < step.duration else "")
         lines.append(f"{clock(row.start)}  {row.recipe} {row.step}: {step.text} ({clock(row.duration)}{how})")
     proof = "no plan is earlier" if status == "optimal" else f"at least {clock(bound)}"

@@ -20,7 +20,7 @@ from sagagraph.domains.recipes.planning.model import Planned
 from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
 from sagagraph.domains.recipes.planning.repair import nearest, repair
 from sagagraph.domains.recipes.request import Meal, StepKey, document_of, parse_meal
-from sagagraph.domains.recipes.rules.past import Past
+from sagagraph.domains.recipes.rules.kitchen import Past
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import described
 from sagagraph.errors import InvalidInputError, NotAllowedError
@@ -155,7 +155,7 @@ class Cooking(Domain):
         return _begins(before) != _begins(after) or before.waste != after.waste
 
     def title(self, plan: Json) -> str:
-        return cooking_title(plan)
+        return Cooked.model_validate(plan).title
 
     def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
         cooked = Cooked.model_validate(plan)
@@ -188,11 +188,6 @@ def _instead(gone: str, pieces: Mapping[str, Piece], standing: Mapping[str, Oper
     again = next((place for place, row in enumerate(cooked.plan) if row.key == pieces[gone].row.key), None)
     waiting = (place for place, name in enumerate(cooked.names) if name in standing and gone in standing[name].depends_on)
     return _KITCHEN if again is None or again >= min(waiting, default=again + 1) else cooked.names[again]
-
-
-def cooking_title(plan: Json) -> str:
-    cooked = Cooked.model_validate(plan)
-    return "; ".join([*cooked.meal.recipes, f"complete after {-(-makespan(cooked.plan) // 60)} minutes"])
 
 
 def accepted(saga: Saga) -> Cooked:
@@ -242,7 +237,7 @@ def _proposal(cooked: Cooked, named: Mapping[Any, str], suffix: str) -> Proposal
         part = f".{seen[row.key]}" if seen[row.key] > 1 else ""
         names.append(named.get(row.begins, f"{row.recipe}.{row.step}{part}{suffix}"))
     content = cooked.model_copy(update={"names": tuple(names), "dinner": f"dinner{suffix}"}).model_dump(mode="json")
-    return Proposal(content, content_hash(content), cooking_title(content), Cost(0, "USD"), cooked.told)
+    return Proposal(content, content_hash(content), cooked.title, Cost(0, "USD"), cooked.told)
 
 
 def _infeasible(conflict: Conflict) -> Infeasible:

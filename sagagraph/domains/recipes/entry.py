@@ -30,10 +30,9 @@ class RecipesEntry(Entry["Cooking"]):
     commands: ClassVar[Mapping[str, str]] = {"recipes": "Recipes: several dishes at once, with few hands."}
 
     def title(self, plan: Json) -> str:
-        with needing("recipes"):
-            from sagagraph.domains.recipes.domain import cooking_title
+        from sagagraph.domains.recipes.plan import Cooked
 
-        return cooking_title(plan)
+        return Cooked.model_validate(plan).title
 
     @asynccontextmanager
     async def open(self, around: Surroundings) -> AsyncIterator[Cooking]:

@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
-from sagagraph.domains.recipes.events import parse_events
+from sagagraph.domains.recipes.events import event_in, in_words, is_served, offered, parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
-from sagagraph.domains.recipes.news import event_in, in_words, is_served, offered
 from sagagraph.domains.recipes.plan import Cooked
 from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
 from sagagraph.errors import InvalidInputError

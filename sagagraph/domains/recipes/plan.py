@@ -70,6 +70,10 @@ class Cooked(BaseModel):
         return parse_meal(self.request)
 
     @property
+    def title(self) -> str:
+        return "; ".join([*self.meal.recipes, f"complete after {-(-makespan(self.plan) // 60)} minutes"])
+
+    @property
     def told(self) -> tuple[str, ...]:
         steps = self.meal.steps
         again = (f"is made again: {steps[key]}: {steps[key].text}" for key in self.again)

@@ -13,7 +13,7 @@ import pytest
 
 from sagagraph.domains.recipes.actions import Kitchen, Piece
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
-from sagagraph.domains.recipes.news import event_in
+from sagagraph.domains.recipes.events import event_in
 from sagagraph.domains.recipes.page import RecipesPage
 from sagagraph.domains.recipes.plan import Cooked, Row
 from sagagraph.domains.recipes.request import pairs_in, parse_meal, shipped

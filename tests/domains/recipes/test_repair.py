@@ -13,7 +13,7 @@ from sagagraph.domains.recipes.plan import planned as as_planned
 from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
 from sagagraph.domains.recipes.planning.repair import repair
 from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
-from sagagraph.domains.recipes.rules.past import Past
+from sagagraph.domains.recipes.rules.kitchen import Past
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.budget import Budget

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import networkx as nx
+
 from sagagraph.domains.recipes.events import Event, as_known, cut
 from sagagraph.domains.recipes.plan import Cooked, Plan, Row
 from sagagraph.domains.recipes.planning.model import Planned, calmest
@@ -100,16 +102,13 @@ def _lost(meal: Meal, begun: Plan, event: Event) -> set[StepKey]:
 
 def _made_of(meal: Meal, begun: Plan, step: Step) -> set[StepKey]:
     """A step, all that went into it, and all that was made of it already."""
-    found, level = {step.key}, [step]
-    while level:
-        into = [each for step in level for each in meal.before(step)]
-        level = [each for each in into if not any(use.update for use in each.uses.values())]
-        found |= {each.key for each in level}
-    made = {step.key}
-    for each in meal.recipes[step.recipe] * len(meal.recipes[step.recipe]):
-        if any((each.recipe, number) in made for number in each.after):
-            made.add(each.key)
-    return (found | made) & {row.key for row in begun}
+    steps = meal.recipes[step.recipe]
+    graph = nx.DiGraph((before.key, each.key) for each in steps for before in meal.before(each))
+    graph.add_node(step.key)
+    made = nx.descendants(graph, step.key)
+    heating = [each.key for each in steps if each.key != step.key and any(use.update for use in each.uses.values())]
+    into = nx.ancestors(nx.restricted_view(graph, heating, ()), step.key)
+    return {step.key, *made, *into} & {row.key for row in begun}
 
 
 def _situation(meal: Meal, begun: Plan, lost: set[StepKey], event: Event) -> Situation:

@@ -6,19 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
-from sagagraph.domains.recipes.plan import Row, clock
+from sagagraph.domains.recipes.events import Event
+from sagagraph.domains.recipes.plan import Plan, Row, clock
 from sagagraph.domains.recipes.request import VOLUME, Meal, Property, Step, StepKey
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.rows import Rows
 from sagagraph.validators.verdict import Violation
-
-if TYPE_CHECKING:
-    from sagagraph.domains.recipes.rules.past import Past
 
 _State = dict[str, Property]
 
@@ -53,6 +51,16 @@ class Piece(Struct, frozen=True, array_like=True):
 
     def __str__(self) -> str:
         return f"{self.recipe} step {self.step} ({clock(self.start)} to {clock(self.end)})"
+
+
+@dataclass(frozen=True)
+class Past:
+    before: Plan
+    """The plan until now."""
+    waste: Plan
+    """What is thrown away, by the new one."""
+    event: Event
+    """The latest, after which the new one was made."""
 
 
 @dataclass(frozen=True)
