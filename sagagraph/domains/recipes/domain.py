@@ -152,7 +152,8 @@ class Cooking(Domain):
     def needs_approval(self, saga: Saga) -> bool:
         """Tell whether something starts at another time, or is thrown away."""
         before, after = accepted(saga), Cooked.model_validate(saga.plan.content)
-        return _begins(before) != _begins(after) or before.waste != after.waste
+        is_moved = {row.begins for row in before.plan} != {row.begins for row in after.plan}
+        return is_moved or before.waste != after.waste
 
     def title(self, plan: Json) -> str:
         return Cooked.model_validate(plan).title
@@ -177,7 +178,8 @@ class Cooking(Domain):
             if name in standing and row.duration != kept[row.begins]:
                 piece = piece_of(cooked.meal, row, goes_on=True)
                 fresh.append(self._cook.spec(f"{name} until {clock(row.end)}.{saga.plan.version + 1}", piece, depends_on=[name]))
-        begins, pieces = _begins(cooked), {name: Piece(**spec.inputs) for name, spec in standing.items() if spec.action == COOK}
+        begins = {row.begins for row in cooked.plan}
+        pieces = {name: Piece(**spec.inputs) for name, spec in standing.items() if spec.action == COOK}
         gone = [name for name, piece in pieces.items() if piece.row.begins not in begins]
         dinners = [name for name, spec in standing.items() if spec.action == SERVE]
         return Revision(tuple(fresh), (*gone, *dinners), {name: _instead(name, pieces, standing, cooked) for name in gone})
@@ -256,10 +258,6 @@ def _fresh(cooked: Cooked, request: Any) -> tuple[Event, ...]:
     """What has happened since that plan."""
     known = parse_events(cooked.meal, cooked.request.get("events", ()))
     return tuple(event for event in parse_events(cooked.meal, request.get("events", ())) if event not in known)
-
-
-def _begins(cooked: Cooked) -> set[tuple[str, int, int]]:
-    return {row.begins for row in cooked.plan}
 
 
 def _begun(saga: Saga, cooked: Cooked) -> Plan:

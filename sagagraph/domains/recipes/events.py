@@ -17,7 +17,8 @@ from sagagraph.language.tagging import tagged
 from sagagraph.validators.complaints import checked, shown
 
 K = TypeVar("K")
-_SAYS: Final = Forms(__file__, "news")
+SAYS: Final = Forms(__file__, "news")
+"""How people tell what happens."""
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _LASTS: Final = 10 * 60
 _FIELDS: Final = {
@@ -90,24 +91,20 @@ def cut(row: Row, at: int) -> Row:
 # -- in words ----------------------------------------------------------------------------------------------------
 
 
-def is_served(text: str) -> bool:
-    return _SAYS.served.search(text) is not None
-
-
 def event_in(text: str, cooked: Cooked, begins: int) -> dict[str, Any] | None:
     """Return the event; None if it is no news. `begins`: when cooking did, in seconds since midnight.
 
     Raises `InvalidInputError`: it is news, but does not say when, until when, or of which step.
     """
-    found = _SAYS.what.search(text)
+    found = SAYS.what.search(text)
     if found is None:
         return None
     kind = found.lastgroup
     passage = tagged(re.sub(r"(?<=\w)-(?=minute|hour)", " ", text))
-    until = [_moment(each.get("time", Clock), begins) for each in passage.take(_SAYS.until)]
-    at = [round(60 * each.values(Lasting)[0].minutes) for each in passage.take(_SAYS.since)]
-    at += [_moment(each.get("time", Clock), begins) for each in passage.take(_SAYS.at)]
-    lasts = next(iter(passage.find(_SAYS.lasting)), None)
+    until = [_moment(each.get("time", Clock), begins) for each in passage.take(SAYS.until)]
+    at = [round(60 * each.values(Lasting)[0].minutes) for each in passage.take(SAYS.since)]
+    at += [_moment(each.get("time", Clock), begins) for each in passage.take(SAYS.at)]
+    lasts = next(iter(passage.find(SAYS.lasting)), None)
     seconds = round(60 * lasts.values(Lasting)[0].minutes) if lasts else 0
     if not at or (kind != "burnt" and not until and not seconds):
         asked = "When did that happen? Say a time, as it stands in the plan." if not at else "How long, or until when?"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
-from sagagraph.domains.recipes.events import event_in, in_words, is_served, offered, parse_events
+from sagagraph.domains.recipes.events import SAYS, event_in, in_words, offered, parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Cooked
 from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
@@ -105,7 +105,7 @@ class RecipesPage(Page):
     def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
         if (known := super().disruption_in(text, saga)) is not None or saga.plan.accepted is None:
             return known
-        if is_served(text):
+        if SAYS.served.search(text):
             return Disruption(text, text, served(saga))
         begin = _beginning(accepted(saga))
         event = event_in(text, accepted(saga), (begin.hour * 60 + begin.minute) * 60 + begin.second)
