@@ -77,9 +77,8 @@ class Kitchen:
     async def ledger(self, saga_id: str) -> tuple[Plan, Plan]:
         """What was started and still counts, until when it went on, and what was thrown away, in the order of starts."""
         told = (await self.pieces(saga_id)).values()
-        rows = [(each.row, each.goes_on, is_gone) for each, is_gone in told]
-        kept = {row.begins: row for row, _goes_on, is_gone in rows if not is_gone}
-        return tuple(kept.values()), tuple(row for row, goes_on, is_gone in rows if is_gone and not goes_on)
+        kept = {each.row.begins: each.row for each, is_gone in told if not is_gone}
+        return tuple(kept.values()), tuple(each.row for each, is_gone in told if is_gone and not each.goes_on)
 
 
 def kitchen_actions(kitchen: Kitchen) -> tuple[Action, Action, Action]:

@@ -43,8 +43,7 @@ class RecipesEntry(Entry["Cooking"]):
         yield Cooking(Kitchen(around.documents))
 
     def page(self, domain: Cooking, model: Model | None) -> Page:
-        with needing("recipes"):
-            from sagagraph.domains.recipes.page import RecipesPage
+        from sagagraph.domains.recipes.page import RecipesPage
 
         return RecipesPage(domain, model)
 

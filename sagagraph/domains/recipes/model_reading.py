@@ -122,7 +122,7 @@ async def read_recipes(text: str, model: Model | None) -> tuple[Meal, tuple[str,
         reading = await read_by_model(text, model)
     except ModelError as exc:
         return _or_raise(ours, exc), (f"{exc}: read without it",)
-    theirs, _why = (None, None) if reading is None else _read("\n\n".join(map("\n".join, reading.lines)), reading.claims)
+    theirs = None if reading is None else _read("\n\n".join(map("\n".join, reading.lines)), reading.claims)[0]
     if reading is None or theirs is None or (ours is not None and _measures(ours) != _measures(theirs)):
         return _or_raise(ours, unread), (f"{model.name} was of no help, so the rules have read it alone",)
     told = [f"not in the words, and left to the rules: {each}" for each in reading.left_out]
