@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,10 @@ def _rows_of_ends(names: tuple[str, ...], wanted: End) -> Iterator[list[str]]:
             yield [name, kind, _share(ends[wanted.value], len(runs)), str(false), f"{attempts:.1f}", once]
 
 
+async def _first(executor: Executor, seen: Slice) -> Any:
+    return await executor(seen, f"{seen.variable}-1")
+
+
 def _as_the_papers_code(harness: Harness, executor: Executor) -> str:
     """What the paper's code makes of one pass: any failing rule is called a paradox."""
     artifact: dict[str, Any] = {}
@@ -151,7 +156,7 @@ def _as_the_papers_code(harness: Harness, executor: Executor) -> str:
         variable = harness.variables[name]
         asked = {"type": "number", "minimum": float(str(variable.low)) if variable.low is not None and variable.low.q == 1 else 0,
                  "maximum": float(str(variable.high)) if variable.high is not None and variable.high.q == 1 else 10}  # fmt: skip
-        said = asyncio.run(executor(Slice(name, variable.unit, {"properties": {name: asked}}, {}), f"{name}-1"))  # type: ignore[arg-type]
+        said = asyncio.run(_first(executor, Slice(name, variable.unit, {"properties": {name: asked}}, {})))
         artifact |= said if isinstance(said, dict) else {}
     return "PASS" if check(harness, artifact).verdict == "PASS" else "paradox"
 
@@ -204,7 +209,7 @@ def _corruptions(count: int) -> Iterator[list[str]]:
     known = certified([load_harness(EXAMPLES / f"{name}.yaml") for name in DOMAINS], range(1, 40, 2))
     accepted = [reason for _, reason in corrupted(known, count, _drawn(18)) if not reason]
     intact = sum(replay(harness, each).accepted for harness, each in known)
-    took = [_seconds(lambda harness=harness, each=each: replay(harness, each)) for harness, each in known]
+    took = [_seconds(partial(replay, harness, each)) for harness, each in known]
     yield [str(len(known)), str(intact), f"{max(took):.2f}", str(count), str(count - len(accepted))]
 
 
