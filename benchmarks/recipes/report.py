@@ -76,7 +76,7 @@ def _parts(cases: Sequence[Case], repairs: dict[int, Sequence[Case]], seconds: f
             "Something happens at 30 to 60 % of a meal with time constraints: a step takes longer, burns, the cook is called",
             "away, an object fails. The repair is beside planning anew in the same situation. Seconds of processor time,",
             "median / most; *sooner*: planning anew by repair, in the median and in all; *10 x*: how many repairs came ten times",
-            "sooner. The specification hopes for that. It is not met, and cannot be: planning anew with a proof takes hundredths",
+            "sooner. The specification hopes for that. It is not met: planning anew with a proof takes hundredths",
             "of a second, also for many dishes, while a repair has to find the fewest starts that move. What it is for is the",
             "next column.",
         ),

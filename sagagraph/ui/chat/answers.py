@@ -18,7 +18,7 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import reasons_of
-from sagagraph.ui.chat.narration import in_names, left_over
+from sagagraph.ui.chat.narration import in_names, left_over, narrate
 from sagagraph.ui.differences import price_change, told
 
 IDENTITY: Final = (
@@ -156,6 +156,11 @@ def _price(ask: _Asked) -> Iterator[str]:
     if ask.facts.before is not None and _MORE.search(ask.words):
         yield f"{price_change(ask.facts.before[1], ask.saga.plan.cost) or 'It costs the same'}."
     verb, currency = "You paid" if ask.facts.is_booked else "It costs", ask.saga.plan.cost["currency"]
+    about = ask.facts.about(ask.words)
+    if len(about) < len(ask.facts.lines):
+        yield from (f"– {each.what}: {each.price}" for each in about if each.price)
+        yield f"Everything together: {price} ({currency})."
+        return
     yield f"{verb} {price} in all ({currency}), for everybody and everything in the plan:"
     yield from (f"– {each.what}: {each.price}" for each in ask.facts.lines if each.price)
     yield from (f"{each[:1].upper()}{each[1:]}." for each in reasons_of(ask.saga.plan) if "rate of" in each or "budget" in each)
@@ -210,6 +215,9 @@ def _refund(ask: _Asked) -> Iterator[str]:
 def _why(ask: _Asked) -> Iterator[str]:
     if ask.facts.before is not None and _MORE.search(ask.words):
         yield from _changed(ask)
+        return
+    if status_of(ask.saga) in _STANDS:
+        yield narrate(ask.saga, ask.facts.page)
         return
     details, lines = ask.facts.details, ask.facts.about(ask.words)
     for line in lines:

@@ -137,7 +137,7 @@ class Turn:
             raise
         self._remember(saga)
         if self._deed_of_change is Deed.CHANGED:
-            self.conversation = self.conversation.can_undo(was)
+            self.conversation = self.conversation.can_undo(replace(was, not_understood=()))
         self._say(self._deed_of_change, _echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
         self._deed_of_change = Deed.CHANGED
 

@@ -265,6 +265,13 @@ async def test_the_page_offers_what_can_happen_and_takes_it_up_as_the_request_of
         assert page.on_top(REQUEST, await engine.load(SAGA))["events"] == [BURNT]
 
 
+async def test_what_is_only_supposed_to_happen_is_shown_on_a_copy() -> None:
+    answer = await _cooking().propose({**REQUEST, "events": [BURNT]})
+    assert isinstance(answer, tuple)
+    assert Cooked.model_validate(answer[0].plan).again == (("Custard", 0), ("Custard", 1))
+    assert "is made again: Custard step 0: Whisk egg yolks, sugar and cornflour." in answer[0].reasons
+
+
 async def test_a_recipe_is_pasted_into_the_conversation() -> None:
     draft = await RecipesPage(_cooking()).read("Rice\n1. Wash the rice (2 min)\n2. Boil the rice (12 min)", None)
     assert [wish.text for wish in draft.wishes] == ["Rice"]

@@ -141,6 +141,7 @@ def facts_of(scene: PageModel) -> dict[str, str]:
         "first": str(window.get("first")),
         "not_on": ",".join(request.get("not_on", ())),
         **{name: str(request.get(name)) for name in ("travellers", "rooms", "direct", "origin", "depart")},
+        "children": str(request.get("children", 0)),
         "budget": f"{float(request['budget'] or 0):g}",
     }
     return found | {f"stars:{each['city']}": "-".join(map(str, each["stars"])) for each in request["stops"] if each.get("stars")}
