@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.recipes import repairs
 from benchmarks.recipes.measure import measured
 from benchmarks.recipes.official import pairs
 from benchmarks.recipes.report import written
@@ -36,7 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     asked.out.mkdir(parents=True, exist_ok=True)
     (asked.out / "recipes.json").write_text("[\n" + ",\n".join(map(json.dumps, cases)) + "\n]\n")
-    written(cases, asked.seconds, asked.out)
+    many = {2: 58, 3: 20, 6: 10} if not asked.pairs else {2: 2}
+    written(
+        cases, {dishes: repairs.measured(dishes, most, asked.seconds) for dishes, most in many.items()}, asked.seconds, asked.out
+    )
     return 0 if all(case["ours"]["success"] and case[arm]["agrees"] for case in cases for arm in ("ours", "reference")) else 1
 
 

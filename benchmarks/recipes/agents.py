@@ -9,8 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
+from benchmarks.recipes.heuristic import heuristic
 from sagagraph.domains.recipes.plan import Row, clock, makespan
 from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
 from sagagraph.domains.recipes.request import Meal
@@ -114,6 +116,27 @@ def critiqued(meal: Meal, ask: Ask, rounds: int = ROUNDS) -> Ended:
             return Ended(rows, "model", number)
         told = f"Your plan:\n{written(rows)}\nIs not right:\n" + "\n".join(f"{who}: {what}" for who, what in found)
     return Ended(plan_meal(Situation(meal), Budget.of(20)).plan, "solver", rounds)
+
+
+def hasty(meal: Meal) -> Ask:
+    """A scripted model that fills every idle minute and does not look ahead at limits, whatever it is told."""
+    answer = written(heuristic(meal.without_time_constraints(), looks_back=False) or ())
+    return lambda _prompt: answer
+
+
+def stepwise(meal: Meal) -> Ask:
+    """The same model, one action at a time: what is refused it tries half a minute later, with all that is left."""
+    rows = heuristic(meal.without_time_constraints(), looks_back=False) or ()
+    late = count(step=30)
+
+    def ask(prompt: str) -> str:
+        done = prompt.partition("Done and going on:")[2]
+        place, told = done.count("Step("), done.rpartition(")\n")[2].strip()
+        delay[0] = next(late) if told and place else delay[0]
+        return written(row._replace(start=row.start + delay[0]) for row in rows[place : place + 1])
+
+    delay = [next(late)]
+    return ask
 
 
 def critique(meal: Meal, rows: Iterable[Row]) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from time import process_time
 from typing import Any
 
+from benchmarks.recipes.agents import closed_loop, critiqued, hasty, open_loop, stepwise
 from benchmarks.recipes.heuristic import heuristic
 from benchmarks.recipes.official import judged, references
 from sagagraph.domains.recipes.plan import Row
@@ -58,7 +59,13 @@ def _arms(meal: Meal, reference: Sequence[Sequence[Any]] | None) -> dict[str, Se
     serial = _one_after_the_other(meal)
     greedy = heuristic(meal, looks_back=False)
     algorithm = heuristic(meal)
-    return {"reference": reference, "unsplit": unsplit, "one_by_one": serial, "greedy": greedy, "heuristic": algorithm}
+    agents = {
+        "open_loop": open_loop(meal, hasty(meal)).rows,
+        "closed_loop": closed_loop(meal, stepwise(meal)).rows,
+        "critics": critiqued(meal, hasty(meal)).rows,
+    }
+    others = {"reference": reference, "unsplit": unsplit, "one_by_one": serial, "greedy": greedy, "heuristic": algorithm}
+    return {**others, **agents}
 
 
 def _one_after_the_other(meal: Meal) -> list[Row] | None:

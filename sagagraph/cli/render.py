@@ -156,7 +156,7 @@ def print_preview(preview: CancelPreview) -> None:
 
 def print_plan(number: int, plan: Mapping[str, Any]) -> None:
     cost = plan["cost"]
-    money = f": {cost['total']:,.2f} {cost['currency']}" if cost["currency"] else ""
+    money = f": {cost['total']:,.2f} {cost['currency']}" if cost["total"] else ""
     stdout.print(f"plan {number} ({plan['plan_hash']}){money}")
     for leg in str(plan["title"]).split("; "):
         stdout.print(f"  {escape(leg)}")

@@ -106,6 +106,21 @@ def test_the_shipped_pairs_are_listed_and_planned_by_name(command: CommandLine) 
     assert (said.code, said.out.splitlines()[-1]) == (0, "01:02:00  complete (no plan is earlier)")
 
 
+def test_pairs_are_measured_and_plans_judged_by_the_commands_of_recipes(command: CommandLine, tmp_path: Path) -> None:
+    file, out = written(tmp_path, "pairs", [PAPER, GLAZE]), tmp_path / "plan.json"
+    told = command("recipes", "bench", file, "--json").json["pairs"]
+    assert [(each["pair"], each["makespan_s"] == each["lower_bound_s"]) for each in told] == [
+        ("Baked-Potato_Cheese-Sandwich", True),
+        ("Glaze", True),
+    ]
+    assert "Glaze: 00:08:00 (no plan is earlier)" in command("recipes", "bench", file).out
+    meal = written(tmp_path, "glaze", GLAZE)
+    command("recipes", "plan", meal, "--out", out, "--json")
+    assert command("recipes", "validate", meal, out, "--json").json["verdict"] == "VALID"
+    out.write_text("[]")
+    assert command("recipes", "validate", meal, out).code == 1
+
+
 def test_one_pair_of_several_in_a_file(command: CommandLine, tmp_path: Path) -> None:
     file = written(tmp_path, "pairs", [PAPER, GLAZE])
     assert [each["pair"] for each in command("recipes", "pairs", file, "--json").json["pairs"]] == [

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import random
+from fractions import Fraction
 from itertools import combinations
+from math import inf
 from pathlib import Path
 
 import pytest
 from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sagagraph.harness.judging.check import RuleVerdict, artifact_from, check
+from sagagraph.harness.proof import intervals
 from sagagraph.harness.proof.checker import replay, seal
 from sagagraph.harness.proof.explain import Explanation, Status, explain, explanation_json
 from sagagraph.harness.proof.relaxations import float_of, relaxation
@@ -34,6 +40,23 @@ def conflicts(found: Explanation) -> set[frozenset[str]]:
 
 def moved(found: Explanation) -> dict[str, float]:
     return {each.name: float_of(each.to) for each in found.relaxations}
+
+
+_ENDS = st.one_of(
+    st.integers(-(2**30), 2**30).map(float), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([5e-324, -1e-200])
+)
+
+
+@given(*[_ENDS] * 4)
+def test_intervals_hold_sums_and_products_and_whole_numbers_stay_exact(a: float, b: float, c: float, d: float) -> None:
+    one, other = (min(a, b), max(a, b)), (min(c, d), max(c, d))
+    for join, exactly in ((intervals.add, operator.add), (intervals.multiply, operator.mul)):
+        low, high = join(one, other)
+        true = [exactly(Fraction(left), Fraction(right)) for left in one for right in other]
+        assert low == -inf or Fraction(low) <= min(true)
+        assert high == inf or max(true) <= Fraction(high)
+        if all(each.is_integer() and abs(each) <= 2**20 for each in (*one, *other)):
+            assert (low, high) == (min(true), max(true))
 
 
 @pytest.fixture(scope="module")

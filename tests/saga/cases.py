@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sagagraph.saga.core.events import Driver
+from sagagraph.saga.core.reversals import REVERSING
 from sagagraph.workflow.condition import Failed
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import GuaranteeTerms, OperationSpec
@@ -39,6 +40,8 @@ class Case:
     """The last operation handles the failure of this one, and runs only then."""
     driver: Driver = Driver.WORKFLOW
     attempts: int = 2
+    names: tuple[str, ...] = ()
+    """Ids in the place of numbers. Each begins with its number; what follows names what it undoes of another saga."""
 
     def __str__(self) -> str:
         parts = zip(self.kinds, self.edges, self.profiles, strict=True)
@@ -48,15 +51,18 @@ class Case:
     def count(self) -> int:
         return len(self.kinds)
 
+    def name(self, index: int) -> str:
+        return self.names[index] if self.names else str(index)
+
     def spec(self, index: int) -> OperationSpec:
         profile = self.profiles[index]
         handles = self.handler_of is not None and index == self.count - 1
         return OperationSpec(
-            id=str(index),
-            action=f"a{index}",
+            id=self.name(index),
+            action=f"a{index}" + (REVERSING if " " in self.name(index) else ""),
             kind=self.kinds[index],
             inputs=None,
-            depends_on=tuple(str(each) for each in self.edges[index]),
+            depends_on=tuple(self.name(each) for each in self.edges[index]),
             condition=Failed(str(self.handler_of)) if handles else None,
             policy=self._policy(index),
             guarantees=GuaranteeTerms(DEDUP_S if profile.dedup else None, profile.void, profile.deadline, profile.refusals_final),
@@ -75,7 +81,7 @@ class Case:
 
     def symmetries(self) -> list[tuple[int, ...]]:
         """The renumberings that change nothing: states that differ only by one of them are explored once."""
-        if self.alternative_of is not None or self.handler_of is not None or self.driver is Driver.BODY:
+        if self.alternative_of is not None or self.handler_of is not None or self.driver is not Driver.WORKFLOW or self.names:
             return [tuple(range(self.count))]
         return [order for order in itertools.permutations(range(self.count)) if self._is_symmetry(order)]
 
@@ -86,6 +92,11 @@ class Case:
             and {order[each] for each in self.edges[i]} == set(self.edges[j])
             for i, j in enumerate(order)
         )
+
+
+def place(name: str) -> int:
+    """Return the place of the operation with this id."""
+    return int(name.partition(" ")[0])
 
 
 def uniform(kinds: Kinds, edges: Edges, profile: Profile) -> Case:

@@ -13,7 +13,7 @@ Every interleaving is visited, up to these reductions, none of which hides a vio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import NamedTuple
@@ -29,8 +29,8 @@ from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
-from tests.saga.cases import TIMEOUT_S, Case
-from tests.saga.invariants import GONE, NAMED, names_somebody, violations
+from tests.saga.cases import TIMEOUT_S, Case, place
+from tests.saga.invariants import GONE, NAMED, names_somebody, said, violations
 from tests.saga.statekey import Key, SagaKey, reduced_key
 from tests.saga.world import Provider
 
@@ -62,9 +62,10 @@ TROUBLES = frozenset(
 )
 """What is rationed: a run meets at most so many of these, in any mixture. Refusals and late landings are free.
 
-"stale" is a probe that has not seen what landed before an undo that is in doubt. One more, "lie", is never met unless it is asked
-for: an undo is acknowledged that was not done.
+"stale" is a probe that has not seen what landed before an undo that is in doubt. Two more are never met unless they are asked
+for: "lie", an undo that is acknowledged and was not done; and "restore", a journal that returns to an earlier state.
 """
+Judge = Callable[[Saga, Sequence[Provider]], Iterator[str]]
 
 
 class Core:
@@ -103,6 +104,8 @@ class State(NamedTuple):
     losses: int | None
     """How many more answers may be lost; None: any number."""
     notes: frozenset[Note] = frozenset()
+    backup: Core | None = None
+    """What the store returns to when it is restored."""
 
     @property
     def saga(self) -> Saga:
@@ -143,9 +146,11 @@ class Explorer:
         key: SagaKey = reduced_key,
         symmetric: bool = True,
         call_first: bool = False,
+        begun: Saga | None = None,
+        judge: Judge = violations,
     ) -> None:
         self.case, self.troubles, self.losses, self.kinds, self.limit = case, troubles, losses, kinds, limit
-        self.eager, self.key, self.call_first = eager, key, call_first
+        self.eager, self.key, self.call_first, self.begun, self.judge = eager, key, call_first, begun, judge
         self.symmetries = case.symmetries() if symmetric else [tuple(range(case.count))]
         self._cores: dict[object, Core] = {}
         self._numbers: dict[object, int] = {}
@@ -164,8 +169,8 @@ class Explorer:
 
     def start(self) -> State:
         case = self.case
-        saga = evolve.begin("s", e.Entry(1, 1, 0.0, e.SagaBegun(case.driver, "exploration", None)))
-        if case.driver is e.Driver.WORKFLOW:
+        saga = self.begun or evolve.begin("s", e.Entry(1, 1, 0.0, e.SagaBegun(case.driver, "exploration", None)))
+        if case.driver is not e.Driver.BODY:
             first_plan = case.count if case.alternative_of is None else case.count - 1
             plan = e.PlanAccepted(1, tuple(case.spec(i) for i in range(first_plan)), revisable=case.revisable)
             saga = _appended(saga, (plan,), 1.0)
@@ -176,13 +181,13 @@ class Explorer:
         if not state.core.is_open:
             state = state._replace(notes=frozenset(), losses=None)
         if len(self.symmetries) == 1:
-            return (state.core, state.providers, state.losses, state.notes)
+            return (state.core, state.providers, state.losses, state.notes, state.backup)
         notes = [tuple(sorted(note[1:] for note in state.notes if note.index == i)) for i in range(self.case.count)]
         rows = [
             (part, self._number(provider), self._number(note))
             for part, provider, note in zip(state.core.parts, state.providers, notes, strict=True)
         ]
-        return (state.core.frame, state.losses, min(tuple(rows[i] for i in order) for order in self.symmetries))
+        return (state.core.frame, state.losses, state.backup, min(tuple(rows[i] for i in order) for order in self.symmetries))
 
     def _number(self, value: object) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
@@ -227,6 +232,7 @@ class Explorer:
 
     def moves(self, state: State) -> Iterator[Move]:
         yield from self._late_moves(state)
+        yield from self._restoration_moves(state)
         if not state.core.is_open:
             return
         yield from self._record_moves(state)
@@ -308,12 +314,12 @@ class Explorer:
     def _abandoned(self, state: State) -> State:
         """The calls of a dead worker are in flight from now on."""
         for operation in state.core.in_flight:
-            index = int(operation.id)
+            index = place(operation.id)
             state = self._with(state, index, self._flying(state, operation))
         return state
 
     def _flying(self, state: State, operation: Operation) -> Provider:
-        index = int(operation.id)
+        index = place(operation.id)
         provider, profile = state.providers[index], self.case.profiles[index]
         too_late = profile.deadline and state.core.now >= operation.deadline + SKEW_S
         if provider.in_flight >= MAX_CALLS or not operation.has_effect:
@@ -334,10 +340,10 @@ class Explorer:
     def _evidence(self, core: Core, note: Note) -> commands.EvidenceFound:
         operation = core.saga.operations[str(note.index)]
         if note.call is commands.CallKind.COMPENSATION:
-            key = undo_key("s", operation, note.key)
+            key = undo_key(core.saga.id, operation, note.key)
         else:
-            key = operation_key("s", operation, note.key)
-        return commands.EvidenceFound(operation.id, note.call, key, output=None)
+            key = operation_key(core.saga.id, operation, note.key)
+        return commands.EvidenceFound(operation.id, note.call, key, output=said(note.key))
 
     def _frozen_worker_moves(self, old: Core, taken: State) -> Iterator[Move]:
         """A superseded worker goes on as if nothing had happened: whatever it appends must be refused (rule 6)."""
@@ -358,9 +364,19 @@ class Explorer:
         for step in old.steps:
             if isinstance(step, CallAction):
                 operation = old.saga.operations[step.operation]
-                index = int(operation.id)
+                index = place(operation.id)
                 flying = taken.providers[index].with_call(operation.generation)
                 yield Move(f"call {index} goes out before its intent, CRASH", self._with(taken, index, flying))
+
+    def _restoration_moves(self, state: State) -> Iterator[Move]:
+        """The journal returns to a prefix of itself, and the world does not (rule 11)."""
+        if state.backup is None and self._may(state, "restore") and state.saga.store_epoch == 1 and state.core.is_open:
+            yield Move("a backup is made", _spend(state)._replace(backup=state.core))
+        if state.backup is not None:
+            taken = e.LeaseTaken("next", store_epoch=2)
+            saga = _appended(state.backup.saga, (taken,), state.core.now, epoch=state.saga.epoch + 1)
+            restored = self._abandoned(state)._replace(core=self._core(saga, state.core.now), backup=None, notes=frozenset())
+            yield Move("RESTORED, takeover", restored)
 
     # -- people --------------------------------------------------------------------------------------------------------
 
@@ -404,7 +420,7 @@ class Explorer:
 
     def _resolve_moves(self, state: State, operation: Operation) -> Iterator[Move]:
         """A person says the truth about what is held; about anything else whatever they like, which must change nothing."""
-        index = int(operation.id)
+        index = place(operation.id)
         held = operation.status in NAMED
         if held and self._may_be_undone_by_hand(state, operation):
             by_hand = state.providers[index].undo(self.case.profiles[index], 0).with_nothing_in_flight()
@@ -424,8 +440,8 @@ class Explorer:
 
     def _may_be_undone_by_hand(self, state: State, operation: Operation) -> bool:
         saga, live = state.saga, [provider.live for provider in state.providers]
-        stands = any(live[int(each)] for each in (*descendants(saga, operation.id), *([saga.pivot] if saga.pivot else [])))
-        return live[int(operation.id)] == 1 and operation.spec.kind is ActionKind.COMPENSATABLE and not stands
+        stands = any(live[place(each)] for each in (*descendants(saga, operation.id), *([saga.pivot] if saga.pivot else [])))
+        return live[place(operation.id)] == 1 and operation.spec.kind is ActionKind.COMPENSATABLE and not stands
 
     def _body_moves(self, state: State) -> Iterator[Move]:
         """A body of code asks for the operations one by one, and raises when one fails."""
@@ -453,7 +469,7 @@ class Explorer:
     def _reorder_moves(self, state: State) -> Iterator[Move]:
         """The body was edited: an operation that it has asked for is to come after another one, which the core may refuse."""
         for each, other in permutations(sorted(state.saga.operations), 2):
-            command = commands.PlanOperation(self.case.spec(int(each)), after=(other,), insists=True)
+            command = commands.PlanOperation(self.case.spec(place(each)), after=(other,), insists=True)
             reordered = self._told(_spend(state), command, ("reorder", each, other))
             if reordered is None:
                 continue
@@ -465,9 +481,9 @@ class Explorer:
     # -- answers of the calls that this epoch waits for -----------------------------------------------------------------
 
     def _action_answers(self, state: State, operation: Operation) -> Iterator[Move]:
-        index, key = int(operation.id), operation.generation
+        index, key = place(operation.id), operation.generation
         profile, provider = self.case.profiles[index], state.providers[index]
-        replied = commands.ActionReplied(operation.id, None)
+        replied = commands.ActionReplied(operation.id, said(key) if operation.has_effect else None)
         lost = commands.ActionLost(operation.id, FAULT)
         refused = commands.ActionRefused(operation.id, FAULT)
         if not operation.has_effect:
@@ -485,7 +501,7 @@ class Explorer:
         landed = self._with(state, index, provider.land(profile, key))
         yield Move(f"call {index} LANDS", self._tell(landed, replied))
         if self._may(state, "invalid"):
-            invalid = commands.ActionReplied(operation.id, None, (INVALID,))
+            invalid = commands.ActionReplied(operation.id, said(key), (INVALID,))
             yield Move(f"call {index} LANDS, its output is invalid", self._tell(_spend(landed), invalid, tag=("invalid", index)))
         if _may_lose(state):
             yield Move(f"call {index} LANDS, answer lost", self._tell(_lose(landed), lost))
@@ -497,7 +513,7 @@ class Explorer:
             yield Move(f"call {index} times out, in flight", self._tell(flying, lost))
 
     def _refusals(self, state: State, operation: Operation, refused: commands.ActionRefused) -> Iterator[Move]:
-        index, key = int(operation.id), operation.generation
+        index, key = place(operation.id), operation.generation
         provider = state.providers[index]
         said_no = self._with(state, index, provider.refuse(self.case.profiles[index], key))
         yield Move(f"call {index} refused", self._tell(said_no, refused))
@@ -512,7 +528,7 @@ class Explorer:
 
     def _undo_answers(self, state: State, operation: Operation) -> Iterator[Move]:
         assert operation.undo is not None
-        index = int(operation.id)
+        index = place(operation.id)
         provider, profile = state.providers[index], self.case.profiles[index]
         lost = commands.UndoLost(operation.id, FAULT)
         if operation.undo.call is UndoCall.VOID:
@@ -545,7 +561,8 @@ class Explorer:
                 assert core is not None
                 hasty = not isinstance(step, CallAction) and _is_calling_while_going_back(state.core)
                 violates = "I5 compensation starts before the calls have settled" if hasty else ""
-                yield Move(f"{type(step).__name__} {name}", state._replace(core=core), violates=violates)
+                backup = state.backup if _can_be_noticed(state, step) else None
+                yield Move(f"{type(step).__name__} {name}", state._replace(core=core, backup=backup), violates=violates)
             case CallProbe(name):
                 yield from self._probe_moves(state, name)
             case Verify():
@@ -554,25 +571,26 @@ class Explorer:
                 pass
 
     def _probe_moves(self, state: State, name: str) -> Iterator[Move]:
-        answer = state.providers[int(name)].answer()
-        yield Move(f"probe {name}: {answer}", self._tell(state, commands.ProbeAnswered(name, answer)))
+        provider = state.providers[place(name)]
+        answer, landed = provider.answer(), max(provider.landed_as, default=None)
+        output = said(landed) if answer is e.ProbeAnswer.LANDED and landed is not None else None
+        yield Move(f"probe {name}: {answer}", self._tell(state, commands.ProbeAnswered(name, answer, output)))
         for useless in (e.ProbeAnswer.UNKNOWN, e.ProbeAnswer.MULTIPLE):
             if self._may(state, useless.value):
-                said = commands.ProbeAnswered(name, useless)
-                yield Move(f"probe {name}: {useless}, it says", self._tell(_spend(state), said))
-
+                heard = commands.ProbeAnswered(name, useless)
+                yield Move(f"probe {name}: {useless}, it says", self._tell(_spend(state), heard))
         if self._may(state, "stale") and state.saga.operations[name].status is OperationStatus.COMPENSATING:
             stale = commands.ProbeAnswered(name, e.ProbeAnswer.ABSENT)
             yield Move(f"probe {name}: absent, it says", self._tell(_spend(state), stale))
 
     def _verify_moves(self, state: State, step: Verify) -> Iterator[Move]:
-        answers = {name: state.providers[int(name)].answer() for name in step.operations}
+        answers = {name: state.providers[place(name)].answer() for name in step.operations}
         yield Move("last check", self._verified(state, step, answers))
         for useless in (e.ProbeAnswer.UNKNOWN, e.ProbeAnswer.MULTIPLE):
             if self._may(state, useless.value):
                 for name in step.operations:
-                    said = self._verified(_spend(state), step, {**answers, name: useless})
-                    yield Move(f"last check: {name} is {useless}, it says", said)
+                    heard = self._verified(_spend(state), step, {**answers, name: useless})
+                    yield Move(f"last check: {name} is {useless}, it says", heard)
 
     def _verified(self, state: State, step: Verify, answers: dict[str, e.ProbeAnswer]) -> State:
         verified = commands.Verified(step.committing, answers, step.unverified)
@@ -650,7 +668,7 @@ class _Run:
 
     def _judge(self, state: State, number: int) -> None:
         core = state.core
-        for name in violations(core.saga, state.providers):
+        for name in self.explorer.judge(core.saga, state.providers):
             self._violated(name, number)
         if not core.is_open or core.is_quiet or _is_reversing(core):
             self.rests.append(number)
@@ -680,6 +698,14 @@ class _Run:
             number, label = self.came_from[number]
             labels.append(label)
         return tuple(reversed(labels[:-1]))
+
+
+def _can_be_noticed(state: State, step: CallAction | CallVoid | CallCompensation) -> bool:
+    """Whether the backup can still be put back: what is noticed later are calls of what it plans, under keys that it knows."""
+    if state.backup is None or not isinstance(step, CallAction):
+        return False
+    known = state.backup.saga.operations[step.operation]
+    return known.generation == state.saga.operations[step.operation].generation
 
 
 def _appended(saga: Saga, events: tuple[e.Event, ...], now: float, *, epoch: int | None = None) -> Saga:

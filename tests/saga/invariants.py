@@ -6,19 +6,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sagagraph.saga.core.dependencies import comes_after_pivot, descendants
+from sagagraph.saga.core.events import Via
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.condition import Failed
+from tests.saga.cases import place
 from tests.saga.world import Provider
 
 GONE = frozenset({OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.COMPENSATED, OperationStatus.SKIPPED})
 NAMED = frozenset({OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED})
 
 
+def said(key: int) -> str:
+    """What a provider answers to the call that landed under this key."""
+    return f"landed as {key}"
+
+
 def violations(saga: Saga, providers: Sequence[Provider]) -> Iterator[str]:
     """All but I7, which is about what can still happen."""
     for operation in saga.operations.values():
-        provider = providers[int(operation.id)]
+        provider = providers[place(operation.id)]
         if saga.stage is Stage.COMMITTED and _is_uncaught_failure(saga, operation):
             yield "I1 committed although an operation failed"
         if operation.has_effect and (provider.landings or provider.undos or operation.succeeded):
@@ -26,12 +33,12 @@ def violations(saga: Saga, providers: Sequence[Provider]) -> Iterator[str]:
         handled = operation.spec.condition
         if isinstance(handled, Failed) and provider.landings and _stands_rejected(saga, providers, handled.operation):
             yield "I5 a handler landed while what it handles stands"
-    if saga.pivot and providers[int(saga.pivot)].live and _anything_undone(saga, providers):
+    if saga.pivot and providers[place(saga.pivot)].live and _anything_undone(saga, providers):
         yield "I6 undone although the pivot is live"
 
 
 def _stands_rejected(saga: Saga, providers: Sequence[Provider], name: str) -> bool:
-    return saga.operations[name].rejected and providers[int(name)].live > 0
+    return saga.operations[name].rejected and providers[place(name)].live > 0
 
 
 def _of_operation(saga: Saga, operation: Operation, provider: Provider, providers: Sequence[Provider]) -> Iterator[str]:
@@ -41,6 +48,8 @@ def _of_operation(saga: Saga, operation: Operation, provider: Provider, provider
             yield "I1 committed, not landed exactly once"
         if not counts and provider.live:
             yield "I1 committed, a removed or failed operation is live"
+        if counts and operation.via is not Via.PERSON and operation.output not in map(said, provider.landed_as):
+            yield "I1 committed, with another output than that of what landed"
     elif provider.live > 1 and operation.succeeded and saga.stage is Stage.RUNNING:
         yield "I1 a silent duplicate"
     if saga.stage is Stage.COMPENSATED and provider.live:
@@ -51,7 +60,8 @@ def _of_operation(saga: Saga, operation: Operation, provider: Provider, provider
         yield "I4 live although it is given as without effect"
     if provider.undos and not provider.live and _any_live(saga, operation, providers):
         yield "I5 undone while a dependent is live"
-    if provider.landings and (not operation.total_attempts or max(provider.landed_as) > operation.generation):
+    is_known = saga.store_epoch == 1  # a journal that was restored learns of its intents only now
+    if is_known and provider.landings and (not operation.total_attempts or max(provider.landed_as) > operation.generation):
         yield "I8 an effect without an intent"
 
 
@@ -67,12 +77,12 @@ def _any_live(saga: Saga, operation: Operation, providers: Sequence[Provider]) -
         name for name in saga.dependents.get(operation.id, ()) if saga.operations[name].spec.condition != Failed(operation.id)
     ]
     below = {*resting, *descendants(saga, *resting)} if resting else set()
-    return any(saga.operations[name].has_effect and providers[int(name)].live for name in below)
+    return any(saga.operations[name].has_effect and providers[place(name)].live for name in below)
 
 
 def _anything_undone(saga: Saga, providers: Sequence[Provider]) -> bool:
     others = (each for each in saga.operations.values() if each.id != saga.pivot and each.has_effect and not each.removed)
-    return any(providers[int(each.id)].undos for each in others)
+    return any(providers[place(each.id)].undos for each in others)
 
 
 def names_somebody(saga: Saga) -> bool:

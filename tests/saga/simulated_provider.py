@@ -95,6 +95,8 @@ class Provider:
         """Keys of calls that nobody waits for: none is forgotten while one is under way (docs/proof.md)."""
         self.undoing: set[str] = set()
         """Keys of operations that somebody has begun to undo."""
+        self.mistakes = ["unknown", "multiple", "multiple", "absent", "absent"]
+        """Answers of a probe that are of no use."""
         self._skew_s = random.uniform(-_CLOCK_S, _CLOCK_S)
 
     def land(self, promises: Promises, call: Call) -> str:
@@ -148,7 +150,7 @@ class Provider:
 
     def mistaken(self, key: str) -> Probe:
         """An answer that is of no use: none at all, a wrong one, or one that has not seen what landed before its undoing."""
-        match self._random.choice(["unknown", "multiple", "multiple", "absent", "absent"]):
+        match self._random.choice(self.mistakes):
             case "unknown":
                 return Probe.unknown("not now")
             case "multiple":

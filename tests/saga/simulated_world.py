@@ -36,7 +36,9 @@ _POLICY = Policy(
     timeout_s=2.0,
     compensation=CompensationPolicy(max_attempts=3, timeout_s=2.0),
 )
-_MISTAKEN = 0.3
+SWARM = 1_000_000
+"""From here on, each seed has much of some troubles and nothing of others: one that has a little of everything seldom meets the
+same kind twice (swarm testing: Groce and others, ISSTA 2012)."""
 _SOLD_OUT = 0.15
 """How likely a refusal that comes out of the blue is one for good."""
 _FIRST = 2
@@ -88,6 +90,7 @@ class World:
 
     def __init__(self, seed: int) -> None:
         self.random = random = Random(seed)
+        self._swarm = Random(f"swarm {seed}") if seed >= SWARM else None
         self.loop = VirtualLoop()
         self.provider = Provider(random, self.loop.time, self.tell)
         self.elsewhere = Provider(random, self.loop.time, lambda what: self.tell(f"ELSEWHERE {what}"))
@@ -95,16 +98,16 @@ class World:
         self.workers: list[Worker] = []
         self.is_calm = False
         self.late: set[asyncio.Task[None]] = set()
-        self.count = random.randint(1, 5)
+        self.count = self._either(random.randint(1, 5), 1, 2, 2)
         self.driver = random.choice([Driver.BODY, Driver.WORKFLOW])
         alike = Promises.drawn(random) if random.random() < 0.5 else None
-        self.promises = [alike or Promises.drawn(random) for _each in range(self.count + 2)]
-        self.pivot = random.randrange(self.count) if random.random() < 0.4 else None
+        self.promises = [self._often(alike or Promises.drawn(random)) for _each in range(self.count + 2)]
+        self.pivot = self._either(random.randrange(self.count) if random.random() < 0.4 else None, None, 0)
         self.contradiction: dict[int, set[int]] = {}
         """What a mistaken body says beside; the core must refuse it."""
         self.is_apart = random.random() < 0.5
         self.after = {i: self._drawn(i) for i in range(self.count)}
-        self.is_mild = random.random() < 0.15
+        self.is_mild = random.random() < 0.15 and self._swarm is None
         self.refused = random.choice(self._may_fail()) if random.random() < 0.3 else None
         self.amended = random.choice([None, *range(self.pivot)]) if self.driver is Driver.WORKFLOW and self.pivot else None
         """Once all is committed, the last but one operation takes the place of this one, and the last one that of the pivot."""
@@ -116,11 +119,11 @@ class World:
         """Keys of intents that were in the journal before the store was restored."""
         self.is_rejected = random.random() < 0.3
         """What is refused for good lands instead, and a validator rejects its output."""
-        self.mistakes = self._unlikely(0.5, random.randint(1, 3)) or 0
+        self.mistakes = self._either(self._unlikely(0.5, random.randint(1, 3)) or 0, 0, 4, 9)
         self.fails = self.pivot is None and random.random() < 0.3
         self.patience_s = self._unlikely(0.3, random.random() * 3)
         """The body gives up after so long, whatever it waits for."""
-        self.is_cancelled = self._unlikely(0.4, True) is not None
+        self.is_cancelled = self._either(self._unlikely(0.4, True) is not None, True, False)
         may_be_replaced = self.driver is Driver.WORKFLOW and self.amended is None
         self.replaced = self._unlikely(0.6, random.randrange(self.count)) if may_be_replaced else None
         """The last operation may take the place of this one."""
@@ -129,6 +132,13 @@ class World:
         self.handled = self.refused if plain and random.random() < 0.5 else None
         """The last operation runs only if this one fails, and then the saga goes on."""
         self.troubles = random.choice([0.1, 0.3, 0.5])
+        self.refuses = self._either(0.5, 0.0, 1.5)
+        """How often a call is refused out of the blue, for each time that trouble strikes."""
+        self.errs_in = self._either(0.3, 0.7)
+        self.struck = self._either(["lost", "late", "silent"], ["lost"], ["late"], ["silent", "late"])
+        self.provider.mistakes = self._either(self.provider.mistakes, ["multiple"], ["absent"])
+        if self.amended is self.handled is self.pivot is None:
+            self.refused = self._either(self.refused, self.count - 1)
         indexes = range(self.count + 2)
         irreversible = [i for i in indexes if self.kind(i) is not ActionKind.COMPENSATABLE and not self.promises[i].reverse]
         self.ledger.lasting.update(f"T{each}" for each in irreversible)
@@ -136,6 +146,14 @@ class World:
     @property
     def ledger(self) -> Ledger:
         return self.provider.ledger
+
+    def _either(self, drawn: T, *instead: T) -> T:
+        return drawn if self._swarm is None else self._swarm.choice([drawn, *instead])
+
+    def _often(self, promises: Promises) -> Promises:
+        names = ("void", "deadline", "refusals_final", "probe")
+        said = {name: self._either(getattr(promises, name), True, False) for name in names}
+        return dataclasses.replace(promises, **said, dedup_s=self._either(promises.dedup_s, 86_400.0, None))
 
     def _unlikely(self, chance: float, drawn: T) -> T | None:
         return drawn if self.random.random() < chance and not self.is_mild else None
@@ -180,7 +198,7 @@ class World:
 
     def _errs(self) -> bool:
         """Whether a probe is mistaken although nothing else troubles anybody any more: that happens a few times."""
-        self.mistakes -= (errs := self.mistakes > 0 and self.random.random() < _MISTAKEN)
+        self.mistakes -= (errs := self.mistakes > 0 and self.random.random() < self.errs_in)
         return errs
 
     def tell(self, what: str) -> None:
@@ -252,7 +270,7 @@ class World:
         if self.is_mild:
             is_first = call.generation + call.attempt == _FIRST
             return self.provider.refuse(promises, key, "not now", transient=True) if is_first else None
-        if not self.is_calm and self.random.random() < self.troubles / 2:
+        if not self.is_calm and self.random.random() < self.troubles * self.refuses:
             is_final = self.random.random() < _SOLD_OUT and self.kind(index) is ActionKind.COMPENSATABLE and self.pivot is None
             return self.provider.refuse(promises, key, "not now", transient=not is_final)
         return None
@@ -299,7 +317,7 @@ class Worker:
         await self.alive()
         await world.pause()
         if world.strikes():
-            match world.random.choice(["lost", "late", "silent"]):
+            match world.random.choice(world.struck):
                 case "late":
                     task = asyncio.create_task(world.lands_late(call, land))
                     world.late.add(task)

@@ -28,7 +28,7 @@ _COUNTED_FROM_ALLOWANCE = {"total_attempts", "allowed_from", "attempts"}
 def reduced_key(saga: Saga, now: float) -> tuple[Key, tuple[Key, ...]]:
     """What belongs to the saga, and what belongs to each operation."""
     part = _part if saga.stage in _OPEN else _final_part
-    return _frame(saga), tuple(part(operation, now) for operation in saga.in_order())
+    return _frame(saga), tuple((operation.doubted, operation.output, *part(operation, now)) for operation in saga.in_order())
 
 
 def full_key(saga: Saga, now: float) -> tuple[Key, tuple[Key, ...]]:
@@ -37,7 +37,15 @@ def full_key(saga: Saga, now: float) -> tuple[Key, tuple[Key, ...]]:
 
 def _frame(saga: Saga) -> Key:
     plan = (saga.plan.revisable, saga.plan.disruption == "")
-    return (saga.stage, saga.cancel_by is None, saga.body_completed, saga.body_fault is None, *plan, *_order(saga))
+    return (
+        saga.stage,
+        saga.store_epoch,
+        saga.cancel_by is None,
+        saga.body_completed,
+        saga.body_fault is None,
+        *plan,
+        *_order(saga),
+    )
 
 
 def _order(saga: Saga) -> Key:

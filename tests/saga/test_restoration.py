@@ -73,6 +73,14 @@ def test_a_deadline_is_waited_out_from_the_takeover() -> None:
     assert story.due() == (CallAction("B"),)
 
 
+def test_a_deadline_is_waited_out_from_the_takeover_by_what_was_in_doubt_before_too() -> None:
+    story = a_then_b(deadline=True)
+    story.lose("B")
+    story.now += 100.0  # its deadline has passed: another call may have gone out since, with a later one
+    restore(story).probe("B", ABSENT)
+    assert story.due() == (Wait(story.now + 10.0 + 1.0),)
+
+
 def test_a_doubted_call_does_not_count_against_its_policy() -> None:
     story = restore(a_then_b(dedup_s=1e6))
     story.probe("B", ABSENT)

@@ -30,6 +30,7 @@ from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.port import Lease, RequestKind
 
 from . import test_planted_faults as planted
+from .simulated_world import SWARM
 from .simulation import FaultyStore, simulate
 
 SEEDS = int(os.environ.get("SAGAGRAPH_SEEDS", "150"))
@@ -50,11 +51,13 @@ def test_no_seed_of_a_few_breaks_an_invariant() -> None:
 
 
 def test_no_seed_breaks_an_invariant() -> None:
-    ends = _check(range(QUICK_SEEDS, SEEDS))
+    """A third of them have much of some troubles and nothing of others."""
+    swarm = SEEDS // 3
+    ends = _check([*range(QUICK_SEEDS, SEEDS - swarm), *range(SWARM, SWARM + swarm)])
     assert min(ends[SagaStatus.COMMITTED], ends[SagaStatus.COMPENSATED]) > SEEDS / 10
 
 
-def _check(seeds: range) -> Counter[SagaStatus]:
+def _check(seeds: Sequence[int]) -> Counter[SagaStatus]:
     ends: Counter[SagaStatus] = Counter()
     steps, begun = 0, time.monotonic()
     for seed in seeds:
@@ -160,6 +163,9 @@ FOUND_BY = {
     planted.other_prerequisites_are_not_checked: 16,
     planted.what_becomes_ready_is_not_noticed: 20,
     planted.what_becomes_free_is_not_noticed: 9,
+    planted.a_refusal_for_now_is_definite: SWARM + 601,
+    planted.absent_proves_an_undo: SWARM + 284,
+    planted.a_pivot_gives_way_to_what_comes_after_it: SWARM + 280,
     commits_are_acknowledged_early: 0,
     nobody_is_fenced: 64,
     any_provider_is_believed: 50,
@@ -185,13 +191,8 @@ INSTEAD = {planted.nothing: commits_are_acknowledged_early, planted.epochs_are_n
 """What stands for a fault of the exploration: its calls before their intents, and the second fence, which is the store's."""
 
 
-TOO_RARE = {
-    planted.a_refusal_for_now_is_definite,
-    planted.a_claim_rests_on_what_is_undone,
-    planted.absent_proves_an_undo,
-    planted.a_pivot_gives_way_to_what_comes_after_it,
-}
-"""They need three particular troubles in a row: the exploration finds them, and no seed of the first thousand."""
+TOO_RARE = {planted.a_claim_rests_on_what_is_undone}
+"""It needs four particular troubles in a row: the exploration finds it, and no seed of some thousands."""
 
 
 def test_every_fault_of_the_exploration_is_planted_here_or_said_to_be_too_rare() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -162,6 +163,27 @@ def pairs_command(file: Several = None, _store: o.UnusedStore = "", as_json: o.A
         work, limits = sum(step.duration for step in steps), sum(len(step.within) for step in steps)
         told.append({"pair": name, "recipes": list(meal.recipes), "steps": len(steps), "work_s": work, "limits": limits})
         lines.append(f"{name}: {len(steps)} steps, {work} s in all, {limits} time constraints")
+    _end({"pairs": told}, lines, None, as_json=as_json)
+
+
+@recipes.command("bench")
+def bench_command(
+    file: Several = None,
+    without: Without = False,
+    seconds: o.Seconds = 10.0,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Plan every pair of a file, or of those that come with SagaGraph: how soon, and whether no plan is earlier."""
+    with needing("recipes"):
+        from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
+    told, lines = [], []
+    for name, document in pairs_in(file).items():
+        meal, began = parse_meal(document), perf_counter()
+        found = plan_meal(Situation(meal.without_time_constraints() if without else meal), Budget.of(seconds))
+        took, is_proven = round(perf_counter() - began, 3), found.makespan == found.lower_bound
+        told.append({"pair": name, "makespan_s": found.makespan, "lower_bound_s": found.lower_bound, "seconds": took})
+        lines.append(f"{name}: {clock(found.makespan)} ({'no plan is earlier' if is_proven else 'not proven'}), {took:g} s")
     _end({"pairs": told}, lines, None, as_json=as_json)
 
 

@@ -74,7 +74,13 @@ class Cooking(Domain):
         return (self._open, self._cook, self._serve)
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
-        return await self._proposed(request, plan_or_explain)
+        """Propose the plan; what would become of it, where something is supposed to happen that has not been carried out."""
+        found = await self._proposed(request, plan_or_explain)
+        if isinstance(found, Infeasible) or not isinstance(request, Mapping) or not request.get("events"):
+            return found
+        cooked = Cooked.model_validate(found[0].plan)
+        supposed = await in_background(repair, cooked, parse_events(cooked.meal, request["events"]), Budget.of(_SECONDS))  # type: ignore[arg-type]
+        return _infeasible(supposed) if isinstance(supposed, Conflict) else (_proposal(supposed, {}, ""),)
 
     async def _proposed(self, request: Json, think: Thinking, *known: Any) -> tuple[Proposal, ...] | Infeasible:
         found = await in_background(think, Situation(parse_meal(request)), *known, Budget.of(_SECONDS))

@@ -69,12 +69,12 @@ def _one_of(text: str, known: Mapping[K, str]) -> K:
 
 
 def _words(text: str) -> set[str]:
-    return {word.rstrip("s") for word in _WORD.findall(text.casefold())}
+    return {word[:4] for word in _WORD.findall(text.casefold())}  # heating is to heat
 
 
 def offered(cooked: Cooked, since: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield events that can happen halfway through what is left, with their sentences."""
-    at = (since + makespan(cooked.plan)) // 2 // 60 * 60
+    at = (since + makespan(cooked.plan)) // 2 // 60 * 60 + 30
     events: list[dict[str, Any]] = [{"event": "away", "until": at + _LASTS}]
     for row in [row for row in cooked.plan if row.start < at < row.end][:2]:
         step = {"recipe": row.recipe, "step": row.step}
@@ -86,10 +86,10 @@ def offered(cooked: Cooked, since: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def in_words(meal: Meal, event: Event) -> str:
-    at, until = event.at // 60, -(-event.until // 60)
+    at, until = f"{event.at / 60:g}", f"{event.until / 60:g}"
     text = meal.steps[event.recipe, event.step].text.rstrip(".") if event.recipe else ""
     what = {
-        "longer": f"{event.recipe}, “{text}”, takes {-(-event.duration_s // 60)} minutes in all",
+        "longer": f"{event.recipe}, “{text}”, takes {event.duration_s / 60:g} minutes in all",
         "burnt": f"{event.recipe}, “{text}”, is burnt",
         "away": f"the cook is away until minute {until}",
         "broken": f"the {event.object} is broken until minute {until}",

@@ -24,7 +24,7 @@ MOST_STEPS: Final = 400
 LONGEST: Final = 7 * 24 * 3600
 VOLUME: Final = "volume"
 """The property of which a step needs at least so much, and takes it away. Any other must be equal."""
-SHIPPED: Final = ("Lentil-Soup", "Flatbread", "Apple-Crumble", "Custard")
+SHIPPED: Final = ("Lentil-Soup", "Flatbread", "Apple-Crumble", "Custard", "Cobbler", "Pancakes")
 """Recipes of our own."""
 _UNITS: Final = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600}
 _DURATION: Final = re.compile(r"\s*(\d{1,6})\s*([a-z]+?)s?\.?\s*", re.IGNORECASE)

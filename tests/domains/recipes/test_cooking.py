@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from sagagraph.domains.recipes.actions import Kitchen, Piece
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
+from sagagraph.domains.recipes.news import event_in
 from sagagraph.domains.recipes.page import RecipesPage
 from sagagraph.domains.recipes.plan import Cooked, Row
 from sagagraph.domains.recipes.request import pairs_in, parse_meal, shipped
@@ -93,7 +95,7 @@ async def test_whatever_happens_while_a_pair_cooks_its_saga_takes_the_repair() -
     rng, engine = Random(6), Engine(await open_store("memory:"))
     kitchen = Kitchen(engine.store)
     graph = planning_graph(domain=Cooking(kitchen), engine=engine)
-    for number, pair in enumerate(pairs_in(None).values()):
+    for number, pair in enumerate(list(pairs_in(None).values())[::3]):
         await graph.start(f"{SAGA}{number}", {"recipes": pair}, approved_by="Ann")
         for _ in range(2):
             saga = await engine.load(f"{SAGA}{number}")
@@ -162,6 +164,7 @@ def _cooking() -> Cooking:
         ("We make lentil soup and apple crumble", ["Lentil-Soup", "Apple-Crumble"], None, ()),
         ("Flatbread and custard, dinner at seven", ["Flatbread", "Custard"], "19:00", ()),
         ("I want custard please, at 6:30 pm", ["Custard"], "18:30", ()),
+        ("We make cobbler and pancakes, dinner at seven", ["Cobbler", "Pancakes"], "19:00", ()),
         ("custard and pizza", ["Custard"], None, ("pizza",)),
     ],
 )
@@ -201,3 +204,75 @@ async def test_a_request_from_elsewhere_is_checked() -> None:
     for wrong, words in (({"recipes": []}, "recipes: is empty"), ({**REQUEST, "dinner": "soon"}, "dinner: must be a time")):
         with pytest.raises(InvalidInputError, match=words):
             await page.checked(wrong)
+
+
+AT: Final = 18 * 3600
+"""When cooking begins, in seconds since midnight."""
+NEWS: Final = {
+    "the whisked egg yolks are burnt, at 18:05": {"event": "burnt", "at": 300, "recipe": "Custard", "step": 0},
+    "at 6:05 heating the milk takes 5 minutes longer": {
+        "event": "longer",
+        "at": 300,
+        "recipe": "Custard",
+        "step": 1,
+        "duration_s": 660,
+    },
+    "the stove is broken from 18:05 until 18:20": {"event": "broken", "at": 300, "until": 1200, "object": "stove"},
+    "after 5 minutes the stove fails for ten minutes": {"event": "broken", "at": 300, "until": 900, "object": "stove"},
+    "I have to leave at 18:10 for 10 minutes": {"event": "away", "at": 600, "until": 1200},
+    "what is for dessert": None,
+}
+UNCLEAR: Final = {
+    "the custard is burnt": "When did that happen?",
+    "the stove is broken at 18:05": "How long, or until when?",
+    "the toaster is broken at 18:05 for 3 minutes": "Which of these: stove?",
+    "it is burnt, at 18:05": "Which of these: Custard:",
+}
+
+
+async def test_news_are_understood_or_asked_about() -> None:
+    answer = await _cooking().propose(REQUEST)
+    assert isinstance(answer, tuple)
+    cooked = Cooked.model_validate(answer[0].plan)
+    for said, event in NEWS.items():
+        assert event_in(said, cooked, AT) == event, said
+    for said, asked in UNCLEAR.items():
+        with pytest.raises(InvalidInputError, match=re.escape(asked)):
+            event_in(said, cooked, AT)
+
+
+async def test_the_page_offers_what_can_happen_and_takes_it_up_as_the_request_of_the_saga() -> None:
+    async with cooking() as (engine, graph, _kitchen):
+        page, saga = RecipesPage(_cooking()), await engine.load(SAGA)
+        offered = page.disruptions(saga)
+        assert [each.words.partition(": ")[2].partition(",")[0] for each in offered[:2]] == [
+            "the cook is away until minute 18.5",
+            "Custard",
+        ]
+        for each in offered[:-1]:
+            assert page.disruption_in(each.words, saga) == each
+            assert page.happened(each.request)[0].text == each.words
+        burnt = page.disruption_in("after 5 minutes, the egg yolks are burnt", saga)
+        assert burnt is not None
+        assert burnt.request["events"] == [BURNT]
+        over = page.disruption_in("dinner is served", saga)
+        assert over is not None
+        await graph.change(SAGA, burnt.request, by="Ann")
+        assert page.disruptions(await engine.load(SAGA)) == ()  # first, somebody approves
+        await graph.decide(SAGA, approved=True, by="Ann")
+        view = page.view((await engine.load(SAGA)).plan.content)
+        assert {bar.row for bar in view.bars} >= {"cook", "stove", "thrown away"}
+        assert page.on_top(REQUEST, await engine.load(SAGA))["events"] == [BURNT]
+
+
+async def test_what_is_only_supposed_to_happen_is_shown_on_a_copy() -> None:
+    answer = await _cooking().propose({**REQUEST, "events": [BURNT]})
+    assert isinstance(answer, tuple)
+    assert Cooked.model_validate(answer[0].plan).again == (("Custard", 0), ("Custard", 1))
+    assert "is made again: Custard step 0: Whisk egg yolks, sugar and cornflour." in answer[0].reasons
+
+
+async def test_a_recipe_is_pasted_into_the_conversation() -> None:
+    draft = await RecipesPage(_cooking()).read("Rice\n1. Wash the rice (2 min)\n2. Boil the rice (12 min)", None)
+    assert [wish.text for wish in draft.wishes] == ["Rice"]
+    assert parse_meal(draft.request).steps["Rice", 1].is_autonomous

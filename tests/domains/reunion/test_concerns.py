@@ -87,5 +87,8 @@ def test_what_does_not_fit_in_a_slice_is_named() -> None:
 def test_every_validator_has_a_kind_and_slices_within_the_budget() -> None:
     assert len({each.name for each in CONCERNS}) == len(CONCERNS)
     problem, plan = shuttle(100)
-    assert max(each.slice_tokens for each in validate_plan(parse_problem(problem), plan).certificates) <= DEFAULT_BUDGET_TOKENS
+    verdict = validate_plan(parse_problem(problem), plan)
+    assert max(each.slice_tokens for each in verdict.certificates) <= DEFAULT_BUDGET_TOKENS
+    assert verdict.certificate is not None
+    assert verdict.certificate.version == max(each.version for each in CONCERNS)  # or replays would compare what is not alike
     assert problem_of(random_day(1))

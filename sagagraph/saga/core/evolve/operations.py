@@ -241,15 +241,16 @@ def taken_over(operation: Operation) -> Operation:
             return operation
 
 
-def restored(operation: Operation) -> Operation:
-    """Return what may be assumed after the store was restored: whatever comes next may have been done already."""
+def restored(operation: Operation, at: float) -> Operation:
+    """Return what may be assumed when a restored saga is taken at `at`: whatever comes next may have been done already."""
     if not operation.has_effect:
         return operation
     match operation.status:
         case OperationStatus.PLANNED | OperationStatus.SUCCEEDED:
             return replace(operation, doubted=True)
         case OperationStatus.IN_DOUBT | OperationStatus.HELD if operation.lost:
-            return replace(operation, lost=operation.lost + 1)
+            latest = at + operation.spec.policy.timeout_s  # of a call that no journal shows
+            return replace(operation, lost=operation.lost + 1, deadline=max(operation.deadline, latest))
         case OperationStatus.IN_DOUBT | OperationStatus.HELD:
             return replace(operation, doubted=True)
         case OperationStatus.COMPENSATING | OperationStatus.COMPENSATION_FAILED:

@@ -43,7 +43,7 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
     operations = saga.operations
     for name, operation in operations.items():
         changed = operation if operation.waits_for_person and not event.looks_again else taken_over(operation)
-        changed = restored(changed) if was_restored else changed
+        changed = restored(changed, at) if was_restored else changed
         if changed is not operation:
             operations = operations.set(name, changed)
     if was_restored:
