@@ -338,7 +338,7 @@ class Explorer:
         return found
 
     def _evidence(self, core: Core, note: Note) -> commands.EvidenceFound:
-        operation = core.saga.operations[str(note.index)]
+        operation = core.saga.operations[self.case.name(note.index)]
         if note.call is commands.CallKind.COMPENSATION:
             key = undo_key(core.saga.id, operation, note.key)
         else:
@@ -374,7 +374,8 @@ class Explorer:
             yield Move("a backup is made", _spend(state)._replace(backup=state.core))
         if state.backup is not None:
             taken = e.LeaseTaken("next", store_epoch=2)
-            saga = _appended(state.backup.saga, (taken,), state.core.now, epoch=state.saga.epoch + 1)
+            epoch = max(state.saga.epoch, state.backup.saga.epoch) + 1  # which epoch it is tells no states apart
+            saga = _appended(state.backup.saga, (taken,), state.core.now, epoch=epoch)
             restored = self._abandoned(state)._replace(core=self._core(saga, state.core.now), backup=None, notes=frozenset())
             yield Move("RESTORED, takeover", restored)
 

@@ -196,7 +196,7 @@ async def test_a_reunion_that_was_told_goes_on_sentence_by_sentence_after_a_rest
     again = await chat.look()
     assert (again.page.name, wishes(again), plan_hash(again)) == ("reunion", wishes(shown), plan_hash(shown))
     assert again.conversation.messages[0].text.startswith("Dinner at 6 pm at home in Boston. Sarah is at home.")
-    assert last_said(await chat.say("Sarah is at home")) == "That changes nothing."
+    assert last_said(await chat.say("Sarah is at home")).startswith("That changes nothing.")
     later = await chat.reword(key_of(again, DINNER), "Dinner at 7 pm at home in Boston")
     assert later.saga is not None
     assert later.saga.id == (shown.saga and shown.saga.id)
@@ -210,7 +210,7 @@ async def test_the_same_wish_in_other_words_is_not_planned_again(service: Servic
     chat = Chat(service, "reunion")
     shown = await chat.say(DAY)
     same = await chat.reword(key_of(shown, "Sarah is at home"), "Sarah stays at home")
-    assert last_said(same) == "That changes nothing."
+    assert last_said(same).startswith("That changes nothing.")
     assert "Sarah stays at home" in wishes(same).values()
     assert same.saga is not None
     assert same.saga.version == (shown.saga and shown.saga.version)

@@ -109,7 +109,7 @@ class Turn:
 
     def _say_same(self, draft: Draft) -> None:
         if not draft.not_understood:
-            self._say(Deed.NOT_TAKEN, "That changes nothing.")
+            self._say(Deed.NOT_TAKEN, f"That changes nothing. {self._page.hint}")
 
     def _not_understood(self, draft: Draft, *, is_all: bool) -> str:
         """Says what was not understood and, where nothing else was, what can be said instead."""
