@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sagagraph.saga.core import commands as c
@@ -81,7 +81,7 @@ def all_cases(draw: st.DrawFn) -> Case:
 
 
 @pytest.mark.thorough
-@settings(randomly, max_examples=300)
+@randomly
 @given(all_cases(), choices, st.booleans())
 def test_it_is_what_a_look_at_all_operations_says_wherever_a_saga_gets(case: Case, picks: list[int], eager: bool) -> None:
     explorer = Explorer(case, TROUBLES, symmetric=False, key=apart, eager=eager)

@@ -400,6 +400,7 @@ def test_a_planted_fault_is_caught(planted: Planted, monkeypatch: pytest.MonkeyP
         assert any(name.startswith(planted.breaks) for name in report.violations), report.violations
 
 
+@pytest.mark.proof  # the sound core is explored in `test_exploration`, in other cases
 @pytest.mark.parametrize("planted", PLANTED, ids=str)
 def test_without_the_fault_nothing_is_found(planted: Planted) -> None:
     sound = dataclasses.replace(planted, options={})
