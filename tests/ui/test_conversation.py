@@ -57,6 +57,13 @@ async def test_a_wish_that_is_removed_does_not_hold_any_more_and_what_is_needed_
     assert plan_hash(first) is not None
 
 
+async def test_what_another_page_understands_is_sent_there_and_begins_nothing(service: Service) -> None:
+    chat = Chat(service)
+    asked = await chat.say("we make cobbler and pancakes, dinner at seven")
+    assert "“A meal”" in last_said(asked)
+    assert asked.saga is None
+
+
 async def test_yes_approves_the_plan_that_was_shown_and_no_other(service: Service) -> None:
     chat = Chat(service)
     shown = await chat.say(TRIP)

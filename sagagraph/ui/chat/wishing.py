@@ -6,7 +6,7 @@ from sagagraph.errors import ModelError
 from sagagraph.language.utterance.questions import Topic
 from sagagraph.language.utterance.utterances import Kind
 from sagagraph.planning.models.hearing import Heard, heard
-from sagagraph.planning.page import Draft
+from sagagraph.planning.page import Draft, Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -37,10 +37,23 @@ class Wishing(Answering, Reporting):
                 return
         open_before = self.conversation.draft.questions
         draft = await self._page.read(text, self.conversation.draft.known)
+        if saga is None and draft.not_understood and (elsewhere := await self._page_that_understands(text)):
+            self._say(Deed.NOT_TAKEN, f"That sounds like “{elsewhere.title}”: choose it above, and say it there.")
+            return
         if saga is not None and draft.questions and draft.questions == open_before:
             draft = await self._without_open_question(text, saga) or draft
         if saga is None or not self._is_at_a_loss(draft, saga) or not await self._heard_by_model(text, saga):
             await self._take(draft, saga)
+
+    async def _page_that_understands(self, text: str) -> Page | None:
+        """The other page that would begin with this at once, by the rules alone."""
+        if self._page.model is not None:
+            return None
+        for page in self._service.pages.values():
+            draft = await page.read(text, None)
+            if page is not self._page and draft.request is not None and not (draft.not_understood or draft.questions):
+                return page
+        return None
 
     async def _without_open_question(self, text: str, saga: Saga) -> Draft | None:
         """What is said beside an open question, where that is complete: the question traps nobody."""
