@@ -19,9 +19,9 @@ def money_text(amount: Decimal, currency: str = "USD") -> str:
 
 def cost_text(cost: Mapping[str, Any] | None) -> str:
     """What a plan costs, as the journal holds it: `$2,007`, with fees beside it; empty where it costs nothing."""
-    if not cost or not cost.get("currency"):
+    fees = cost.get("fees") if cost else None
+    if not cost or not cost.get("currency") or not (cost["total"] or fees):
         return ""
     currency = str(cost["currency"])
-    fees = cost.get("fees")
     beside = f" + {money_text(Decimal(str(fees)), currency)} fees" if fees else ""
     return money_text(Decimal(str(cost["total"])), currency) + beside

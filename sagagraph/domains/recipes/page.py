@@ -81,17 +81,21 @@ class RecipesPage(Page):
     def view(self, plan: Any) -> PlanView:
         cooked = Cooked.model_validate(plan)
         begin, meal = _beginning(cooked), cooked.meal
-        lines, bars = [], []
+        lines: dict[str, Line] = {}
+        bars: list[Bar] = []
         for row, name in zip(cooked.plan, cooked.names, strict=True):
             step = meal.steps[row.key]
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
-            lines.append(Line(f"{row.recipe} {row.step} {row.start}", f"{row.recipe}: {step.text}", f"{begins:%H:%M}"))
+            what = key = f"{row.recipe}: {step.text}"
+            while key in lines:  # another piece of it
+                key += " (then)"
+            lines[key] = Line(key, what, f"{begins:%H:%M}")
             places = [*step.uses, *(() if step.is_autonomous else ("cook",))] or ["on its own"]
             bars += [Bar(place, step.text, row.recipe, begins, ends, name) for place in places]
         for row in cooked.waste:
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
             bars.append(Bar("thrown away", meal.steps[row.key].text, row.recipe, begins, ends))
-        return PlanView(tuple(lines), tuple(bars))
+        return PlanView(tuple(lines.values()), tuple(bars))
 
     # -- what goes wrong ---------------------------------------------------------------------------------------------------
 

@@ -195,6 +195,10 @@ async def test_a_gantt_has_a_row_for_the_cook_and_every_object_and_ends_at_dinne
     assert f"{max(bar.ends for bar in view.bars):%H:%M}" == "19:00"
     assert Counter(bar.row for bar in view.bars)["oven"] == 2
     assert {line.when for line in view.lines} >= {f"{min(bar.begins for bar in view.bars):%H:%M}"}
+    assert {line.key.removesuffix(" (then)") for line in view.lines} == {line.what for line in view.lines}, (
+        "compared by its words"
+    )
+    assert page.price(answer[0].plan, {"total": 0, "currency": "USD", "fees": None}) == ""
 
 
 async def test_a_request_from_elsewhere_is_checked() -> None:
