@@ -18,6 +18,7 @@ from sagagraph.graph.running.waiting import Waiting
 from sagagraph.saga.engine.coordinator import Coordinator
 
 _NOT_OF_A_RUN: Final = ("acopy_thread", "adelete_for_runs", "aprune", "copy_thread", "delete_for_runs", "prune")
+"""Methods that a saver may have and that no run calls: they need no fence."""
 
 
 class FencedSaver(BaseCheckpointSaver[Any]):
@@ -27,7 +28,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
     """
 
     def __new__(cls, inner: Any = None) -> FencedSaver:
-        """LangGraph asks the class of a saver what else it can do: this one's can what the class of `inner` can."""
+        """LangGraph looks at the class of a saver to see what else it can do, so this class gets those methods of `inner`."""
         own = [each for each in _NOT_OF_A_RUN if getattr(type(inner), each, None) not in (None, getattr(cls, each))]
         return super().__new__(type(cls.__name__, (cls,), {each: property(attrgetter(f"inner.{each}")) for each in own}))
 
@@ -44,7 +45,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         return getattr(self.inner, name)
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> FencedSaver:
-        """Behind the same fence, a saver that reads more types: what LangGraph asks for under `LANGGRAPH_STRICT_MSGPACK`."""
+        """Return the same fence around a saver that reads more types; LangGraph asks for it under `LANGGRAPH_STRICT_MSGPACK`."""
         allowing = FencedSaver(self.inner.with_allowlist(extra_allowlist))
         allowing._holders = self._holders
         return allowing

@@ -46,7 +46,7 @@ class Wishing(Answering, Reporting):
             await self._take(draft, saga)
 
     async def _page_that_understands(self, text: str) -> Page | None:
-        """The other page that would begin with this at once, by the rules alone."""
+        """Return another page whose rules read the sentence as a complete request, if there is one."""
         if self._page.model is not None:
             return None
         for page in self._service.pages.values():
