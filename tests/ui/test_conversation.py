@@ -64,6 +64,11 @@ async def test_what_another_page_understands_is_sent_there_and_begins_nothing(se
     assert asked.saga is None
 
 
+async def test_lines_that_are_no_recipe_stay_on_the_page_of_trips(service: Service) -> None:
+    said = last_said(await Chat(service).say("Two of us from Boston to Lisbon for 3 nights\nwith a snorkling flumph"))
+    assert said.startswith("When do you want to travel"), said
+
+
 async def test_yes_approves_the_plan_that_was_shown_and_no_other(service: Service) -> None:
     chat = Chat(service)
     shown = await chat.say(TRIP)

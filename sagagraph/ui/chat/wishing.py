@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sagagraph.errors import ModelError
+from contextlib import suppress
+
+from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.language.utterance.questions import Topic
 from sagagraph.language.utterance.utterances import Kind
 from sagagraph.planning.models.hearing import Heard, heard
@@ -50,9 +52,10 @@ class Wishing(Answering, Reporting):
         if self._page.model is not None:
             return None
         for page in self._service.pages.values():
-            draft = await page.read(text, None)
-            if page is not self._page and draft.request is not None and not (draft.not_understood or draft.questions):
-                return page
+            with suppress(InvalidInputError):  # what it cannot read at all is not meant for it
+                draft = await page.read(text, None)
+                if page is not self._page and draft.request is not None and not (draft.not_understood or draft.questions):
+                    return page
         return None
 
     async def _without_open_question(self, text: str, saga: Saga) -> Draft | None:
