@@ -95,6 +95,12 @@ def makespan(plan: Plan) -> int:
     return max((row.end for row in plan), default=0)
 
 
+def moved(was: Plan, now: Plan, since: int = 0) -> int:
+    """How many of the steps that were to begin from then on begin at another time."""
+    old, new = ({row.key: row.start for row in reversed(plan) if row.start >= since} for plan in (was, now))
+    return sum(new.get(key) != start for key, start in old.items())
+
+
 def clock(seconds: int) -> str:
     """As in Recipe2Plan: `00:10:00`."""
     sign, seconds = ("-", -seconds) if seconds < 0 else ("", seconds)

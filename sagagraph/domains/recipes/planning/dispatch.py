@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sagagraph.domains.recipes.plan import Plan, Row, in_order
+from sagagraph.domains.recipes.plan import Plan, Row, in_order, makespan
 from sagagraph.domains.recipes.planning.planner import Situation
 from sagagraph.domains.recipes.request import Property, Step, StepKey, is_fit
 
@@ -203,7 +203,7 @@ class _Kitchen:
         for recipe, within in situation.meal.warm.items():
             past = max((row.end for row in situation.past if row.recipe == recipe), default=0)
             last = max((task for task in begun if task.key[0] == recipe), key=lambda task: task.end, default=None)
-            complete = max(task.end for task in begun)
+            complete = max(makespan(situation.past), *(task.end for task in begun))
             if complete - max(past, last.end if last else 0) > within:
                 return _Late(None, last, complete - within - (last.duration if last else 0))
         return None

@@ -6,14 +6,14 @@ with all that went into it. What only sets the state of an object, such as heati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
 import networkx as nx
 
 from sagagraph.domains.recipes.events import Event, as_known, cut
-from sagagraph.domains.recipes.plan import Cooked, Plan, Row, makespan
+from sagagraph.domains.recipes.plan import Cooked, Plan, Row, makespan, moved
 from sagagraph.domains.recipes.planning.dispatch import dispatched
 from sagagraph.domains.recipes.planning.model import Planned, calmest
 from sagagraph.domains.recipes.planning.planner import Conflict, Situation, Wish, limit, makespan_bound, plan_or_explain
@@ -61,7 +61,7 @@ def _after(old: Cooked, event: Event, think: Thinking) -> Cooked | Conflict:
     while True:
         situation = _situation(meal, begun, lost, event)
         if cold := _cold(situation):
-            lost |= cold
+            lost.update(key for step in cold for key in _made_of(meal, situation.past, step))
             continue
         late = _passed(situation)
         found = Conflict((late,), is_irreducible=True) if late else think(situation, old.plan, bound)
@@ -76,7 +76,7 @@ def _after(old: Cooked, event: Event, think: Thinking) -> Cooked | Conflict:
         if gone is None:
             return found
         passed.append(gone[0].sentence)
-        lost |= _made_of(meal, begun, gone[1])
+        lost |= _made_of(meal, situation.past, gone[1])
 
 
 def _cause(meal: Meal, wish: Wish) -> Step | None:
@@ -109,11 +109,15 @@ def nearest(situation: Situation, known: Plan, bound: int, budget: Budget) -> Pl
     was = {row.key: row.start for row in reversed(known) if row.start >= situation.since}
     grid, bound = situation.grids[-1], max(bound, makespan_bound(situation))
     latest, waiting = int(bound * (1 + _SLACK)), dispatched(situation, known)
-    is_near = bool(waiting) and makespan(waiting) <= latest
-    if is_near and not _moved(waiting, was):
-        return Planned(waiting, bound)
-    if near := calmest(situation, (), grid, latest, budget.part(_NEAR_S), was):
-        return Planned(_calmer(near, waiting if is_near else (), was), bound)
+
+    def calmer(found: Plan, latest: int) -> Plan:
+        plans = [found, waiting] if waiting and makespan(waiting) <= latest else [found]
+        return min(filter(None, plans), key=lambda plan: moved(known, plan, situation.since), default=())
+
+    if not (near := calmer((), latest)) or moved(known, near, situation.since):
+        near = calmest(situation, (), grid, latest, budget.part(_NEAR_S), was)
+    if near:
+        return Planned(calmer(near, latest), bound)
     try:
         best = plan_or_explain(situation, budget)
     except PlannerError:
@@ -124,17 +128,7 @@ def nearest(situation: Situation, known: Plan, bound: int, budget: Budget) -> Pl
         return Planned(waiting, bound) if waiting else best
     latest = int(best.makespan * (1 + _SLACK))
     near = calmest(situation, best.plan, grid, latest, budget.part(_CALM_S), was)
-    return Planned(_calmer(near, waiting if makespan(waiting) <= latest else (), was), best.lower_bound)
-
-
-def _calmer(found: Plan, waiting: Plan, was: Mapping[StepKey, int]) -> Plan:
-    return waiting if waiting and _moved(waiting, was) < _moved(found, was) else found
-
-
-def _moved(plan: Plan, was: Mapping[StepKey, int]) -> int:
-    """How many steps begin at another time than they were to."""
-    starts = {row.key: row.start for row in reversed(plan)}
-    return sum(starts.get(key) != start for key, start in was.items())
+    return Planned(calmer(near, latest), best.lower_bound)
 
 
 def _now(meal: Meal, row: Row, event: Event) -> Row:
@@ -159,23 +153,25 @@ def _lost(meal: Meal, begun: Plan, event: Event) -> set[StepKey]:
     return {key for step in going if event.object in step.uses for key in _made_of(meal, begun, step)}
 
 
-def _made_of(meal: Meal, begun: Plan, step: Step) -> set[StepKey]:
-    """A step, all that went into it, and all that was made of it already."""
-    steps = meal.recipes[step.recipe]
-    graph = nx.DiGraph((before.key, each.key) for each in steps for before in meal.before(each))
-    graph.add_node(step.key)
-    made = nx.descendants(graph, step.key)
-    heating = [each.key for each in steps if each.key != step.key and any(use.update for use in each.uses.values())]
-    into = nx.ancestors(nx.restricted_view(graph, heating, ()), step.key)
-    return {step.key, *made, *into} & {row.key for row in begun}
+def _made_of(meal: Meal, past: Plan, step: Step) -> set[StepKey]:
+    """A step, all that was made of it, all that went into that, and so on, as far as it is past and still counts."""
+    known = {row.key for row in past} & {step.key for step in meal.recipes[step.recipe]}
+    pairs = [
+        (before, each) for each in meal.recipes[step.recipe] for before in meal.before(each) if {before.key, each.key} <= known
+    ]
+    dish = nx.DiGraph((before.key, each.key) for before, each in pairs)
+    dish.add_edges_from((each.key, before.key) for before, each in pairs if not any(use.update for use in before.uses.values()))
+    dish.add_nodes_from(known)
+    return {step.key, *nx.descendants(dish, step.key)} if step.key in known else set()
 
 
 def _situation(meal: Meal, begun: Plan, lost: set[StepKey], event: Event) -> Situation:
+    """What is thrown away has left its objects as they are; but no plan can rest on that, in which it does not stand."""
     past = tuple(row for row in begun if row.key not in lost)
-    state: dict[str, dict[str, Property]] = {}
-    for row in begun:
-        for name, use in meal.steps[row.key].uses.items():
-            use.change(state.setdefault(name, {}))
+    state = _state(meal, past)
+    if lost:
+        really = _state(meal, begun)
+        state = {name: dict(own.items() & really[name].items()) for name, own in state.items()}
     missing: dict[str, Any] = {"away": event.until} if event.event == "away" else {}
     if event.event == "broken":
         missing = {"down": {event.object: event.until}}
@@ -183,9 +179,17 @@ def _situation(meal: Meal, begun: Plan, lost: set[StepKey], event: Event) -> Sit
     return Situation(meal, event.at, past, state, **missing)
 
 
-def _cold(situation: Situation) -> set[StepKey]:
+def _state(meal: Meal, rows: Plan) -> dict[str, dict[str, Property]]:
+    state: dict[str, dict[str, Property]] = {}
+    for row in rows:
+        for name, use in meal.steps[row.key].uses.items():
+            use.change(state.setdefault(name, {}))
+    return state
+
+
+def _cold(situation: Situation) -> list[Step]:
     """Steps that heated an object for one still to do, and must do so again: it is cold, and nobody else heats it."""
-    found: set[StepKey] = set()
+    found: list[Step] = []
     steps = situation.meal.steps.values()
     for step in (each for each in steps if each.uses and situation.left(each) == each.duration):
         for name, key, needed in ((name, *each) for name, use in step.uses.items() for each in use.require.items()):
@@ -193,5 +197,5 @@ def _cold(situation: Situation) -> set[StepKey]:
                 sources = [each for each in steps if name in each.uses and each.uses[name].update.get(key) == needed]
                 if sources and not any(situation.left(each) > 0 for each in sources):
                     own = [each for each in sources if each.number in step.after and each.recipe == step.recipe]
-                    found.add((own or sources)[0].key)
+                    found.append((own or sources)[0])
     return found
