@@ -92,7 +92,7 @@ def summary(cases: Sequence[Case]) -> list[str]:
     left = [case for case in cases if case["is_left"]]
     times = [[1000 * case[key] for case in cases] for key in ("first_s", "near_s", "anew_s")]
     soon = sooner(cases)
-    answers = [[case.get(name, case["near"]) for case in left] for name in ("first", "near", "anew")]
+    answers = [[case[name if name in case else "near"] for case in left] for name in ("first", "near", "anew")]
     return [
         str(len(cases)),
         *(f"{median(each):.1f} / {max(each):.0f}" for each in times),

@@ -155,10 +155,9 @@ def _lost(meal: Meal, begun: Plan, event: Event) -> set[StepKey]:
 
 def _made_of(meal: Meal, past: Plan, step: Step) -> set[StepKey]:
     """A step, all that was made of it, all that went into that, and so on, as far as it is past and still counts."""
-    known = {row.key for row in past} & {step.key for step in meal.recipes[step.recipe]}
-    pairs = [
-        (before, each) for each in meal.recipes[step.recipe] for before in meal.before(each) if {before.key, each.key} <= known
-    ]
+    known = {row.key for row in past if row.recipe == step.recipe}
+    steps = [each for each in meal.recipes[step.recipe] if each.key in known]
+    pairs = [(before, each) for each in steps for before in meal.before(each) if before.key in known]
     dish = nx.DiGraph((before.key, each.key) for before, each in pairs)
     dish.add_edges_from((each.key, before.key) for before, each in pairs if not any(use.update for use in before.uses.values()))
     dish.add_nodes_from(known)
