@@ -120,6 +120,10 @@ class Assembly:
             person |= _said(place=self._key(each.place), drives=each.drives, prefers=each.prefers)
             kerb = next((fact.minutes for fact in self._of(facts.KerbFact) if each.lands), each.exit_minutes)
             person |= _said(exit_minutes=kerb if each.exit_minutes is None else each.exit_minutes)
+            if each.fetched_by is not None:
+                self.notes.append(
+                    f"{each.name} should be fetched by {text_of(each.fetched_by)}: no plan promises it, so check it"
+                )
             if each.lands and len(airports) == 1 and not person.get("place"):
                 person["place"] = min(airports)
                 self.notes.append(f"{each.name} lands at {person['place']}")
@@ -219,6 +223,8 @@ class Assembly:
         for each in self._of(facts.TaskFact):
             task, is_new = self._row("tasks", plain(each.name))
             task |= _said(place=self._key(each.place), minutes=each.minutes, who=list(each.who) or None)
+            for name in () if self._base else each.who:
+                self._row("people", name)[0].setdefault("place", None)
             task |= {"attention": "watched"} if each.watched else {}
             task |= {"food": True} if not each.is_errand and _FOOD.search(task["name"]) else {}
             if is_new and each.is_errand:

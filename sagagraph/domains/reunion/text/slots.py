@@ -113,7 +113,7 @@ def _goal(clause: Clause) -> Iterable[Fact]:
 _OCCASIONS: Final[dict[str, Reader]] = {
     "occasion": lambda it: _goal(it) if it.when or it.place else (),
     "everybody": lambda it: _goal(it) if it.when else (),
-    "where": lambda it: (replace(it.last, place="home"),) if isinstance(it.last, facts.GoalFact) and not it.last.place else (),
+    "where": lambda it: (replace(it.last, place=it.place),) if isinstance(it.last, facts.GoalFact) and not it.last.place else (),
     "count": lambda it: () if it.number is None else (facts.HeadcountFact(it.number),),
     "objective": lambda it: (facts.ObjectiveFact("driving_minutes" if it.said("time") else "distance"),),
 }
@@ -144,9 +144,10 @@ def _later(clause: Clause) -> Iterator[Fact]:
 
 def _rides(clause: Clause) -> Iterator[Fact]:
     prefers = next(iter(names_in(clause.words("by"))), None)
-    place = clause.place or clause.origin
+    place, by = clause.place or clause.origin, clause.at("by", "before")
+    since = None if by else clause.since
     fetched = bool(clause.said("fetched"))
-    yield facts.PersonFact(clause.name, place, clause.since, drives=False, prefers=prefers, is_fetched=fetched)
+    yield facts.PersonFact(clause.name, place, since, drives=False, prefers=prefers, is_fetched=fetched, fetched_by=by)
 
 
 _PEOPLE: Final[dict[str, Reader]] = {
@@ -178,10 +179,13 @@ def _drives(clause: Clause, place: str | None = None, *, is_own: bool = True) ->
         yield facts.VehicleFact(car_of(clause.people[0]), place, clause.number, clause.people)
 
 
-def _with(clause: Clause) -> Iterable[Fact]:
+def _with(clause: Clause) -> Iterator[Fact]:
     """Whoever is with somebody is where they are, and from when."""
-    last = clause.last
-    return (replace(last, name=name) for name in clause.whom) if isinstance(last, facts.PersonFact) else ()
+    match clause.last:
+        case facts.PersonFact():
+            yield from (replace(clause.last, name=name) for name in clause.whom)
+        case facts.VehicleFact(place=place):
+            yield from (facts.PersonFact(name, place) for name in clause.whom)
 
 
 _CARS: Final[dict[str, Reader]] = {
@@ -261,6 +265,7 @@ _THINGS: Final[dict[str, Reader]] = {
     "hours": _hours,
     "watched": lambda it: (facts.TaskFact(it.words("thing"), watched=True, who=names_in(it.words("who"))),),
     "taxi": lambda it: (facts.VehicleFact(it.words("named"), it.place, it.number, ()),) if it.place else (),
+    "takes_others": lambda it: [facts.VehicleFact(car_of(name), seats=(it.number or 0) + 1) for name in it.people[:1]],
     "goes_on": _goes_on,
 }
 
