@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import EmptyInputError
 from langgraph.pregel import Pregel
 from langgraph.pregel._utils import is_xxh3_128_hexdigest  # how LangGraph knows the id of an interrupt
 from langgraph.types import Command, StateSnapshot
@@ -28,6 +29,10 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.workflow.values import Json
 
 DOMAIN = "langgraph"
+
+
+class NotBegunError(NotAllowedError, EmptyInputError):
+    """Raised for no input on a new thread; LangGraph's error, too, so that what catches that goes on to do so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +171,7 @@ def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_fail
     """How the thread's next run begins; None if the invocation continues the latest one. Raises `ConflictError`."""
     if thread.saga is None:
         if given is None and thread.head is None:
-            raise NotAllowedError(f"thread {thread.id!r} has not begun: invoke it with an input", saga_id=thread.id)
+            raise NotBegunError(f"thread {thread.id!r} has not begun: invoke it with an input", saga_id=thread.id)
         return _begun(thread, given, point)
     saga = thread.saga
     is_over = saga.stage in FINAL and (not thread.snapshot.next or (saga.stage is Stage.COMPENSATED and ends_with_failure))
