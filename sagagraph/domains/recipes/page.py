@@ -19,6 +19,7 @@ from sagagraph.language.numbers import Number
 from sagagraph.language.tagging import tagged
 from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish
 from sagagraph.saga.core.state import Saga, Stage
+from sagagraph.validators.complaints import shown
 
 _AT: Final = form(r"\b(?:at |for )?{time}|\b(?:at|by) {n}")
 _COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} cooks?\b")
@@ -64,7 +65,7 @@ class RecipesPage(Page):
     async def checked(self, request: Any) -> Any:
         known = document_of(request)
         parse_events(parse_meal(known), known.get("events", ()))
-        if isinstance(known.get("dinner"), str):
+        if known.get("dinner") is not None:
             _moment(known["dinner"])
         return known
 
@@ -151,8 +152,8 @@ def _told(text: str) -> tuple[dict[str, Any], str]:
     return told, passage.said(passage.text)
 
 
-def _moment(clock: str) -> datetime:
+def _moment(clock: Any) -> datetime:
     try:
         return datetime.strptime(clock, "%H:%M").replace(year=2000, tzinfo=UTC)
-    except ValueError as exc:
-        raise InvalidInputError(f"must be a time such as 19:00, not {clock!r}", field="dinner") from exc
+    except (TypeError, ValueError) as exc:
+        raise InvalidInputError(f"must be a time such as 19:00, not {shown(clock)}", field="dinner") from exc

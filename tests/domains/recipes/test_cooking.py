@@ -224,7 +224,13 @@ async def test_a_request_from_elsewhere_is_checked() -> None:
     page = RecipesPage(_cooking())
     checked: Any = await page.checked([shipped("Custard")])
     assert parse_meal(checked) == parse_meal(REQUEST)
-    for wrong, words in (({"recipes": []}, "recipes: is empty"), ({**REQUEST, "dinner": "soon"}, "dinner: must be a time")):
+    for wrong, words in (
+        ({"recipes": []}, "recipes: is empty"),
+        *(({**REQUEST, "dinner": dinner}, "dinner: must be a time") for dinner in ("soon", "25:99", 7, ["19:00"])),
+        *(({**REQUEST, "events": events}, "events: must be a list of events") for events in (5, "x", {"event": "away"}, None)),
+        ({**REQUEST, "events": [None]}, "events\\[0\\].event: must be one of"),
+        ({**REQUEST, "cooks": 0}, "cooks: must be greater"),
+    ):
         with pytest.raises(InvalidInputError, match=words):
             await page.checked(wrong)
 
