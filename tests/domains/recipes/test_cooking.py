@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from benchmarks.recipes.repairs import struck
 from sagagraph.domains.recipes.actions import Kitchen, Piece
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
 from sagagraph.domains.recipes.events import event_in
@@ -25,7 +26,6 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from tests.domains.recipes.kitchens import BURNT, REQUEST, SAGA, _faults
 from tests.domains.recipes.meals import recipe, step
-from tests.domains.recipes.test_repair import struck
 
 pytestmark = pytest.mark.quick
 

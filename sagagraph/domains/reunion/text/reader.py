@@ -3,51 +3,76 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
-from sagagraph.domains.reunion.text.clauses import Clause, names_in, tagged, untimed
+from sagagraph.domains.reunion.text.clauses import HERE, Clause, bared, names_in, tagged
 from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
 from sagagraph.domains.reunion.text.slots import SLOTS
 from sagagraph.language.forms import Forms
 from sagagraph.language.passage import Passage
+from sagagraph.language.utterance.shorthand import spelled
 
 _SAYS: Final = Forms(__file__, "reader")
 
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
+_WORDS: Final = frozenset(re.findall(r"[a-z]{4,}", (Path(__file__).parent / "forms.ini").read_text(encoding="utf-8")))
+"""Those of the phrases, for slips of the finger."""
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
 _SPELLINGS: Final = tuple(
     (re.compile(words, re.MULTILINE), instead)
     for words, instead in (
         (r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", ""),
-        (r"^[A-Z][\w ,/&'()-]{2,60}:[ \t]*$", ""),
+        (r"(?m)^[A-Z][\w ,/&'()-]{2,60}:[ \t]*$", ""),
         (
-            r"(?i)(^|[.;]\s+)(?:objective|goal|(?:travel|driving) times?(?: ?\(minutes\))?|locations?|places"
-            r"|soft(?: wish(?:es)?)?|arrivals|common sense(?:, to be offered)?|(?:key )?requirements?|note)\s*:\s*",
+            r"(?i)(^|[.;]\s+)(?:objective|goal|(?:travel|driving) times?(?: ?\(minutes\)| in minutes)?|locations?|places"
+            r"|soft(?: wish(?:es)?)?|(?:[a-z]+ )*arrivals|common sense(?:, to be offered)?"
+            r"|(?:[a-z]+ )*(?:requirements?|constraints?)|note)\s*:\s*",
             r"\1",
         ),
         (r"\(([A-Z])\)", r"\1"),
-        (r"\b([Ss]?[Hh]e)'s\b", r"\1 is"),
+        (r"\b([Ww]e|[Tt]hey|[Yy]ou)'re\b", r"\1 are"),
+        (r"\bI'm\b", "I am"),
+        (r"\b(I|[Ww]e|[Tt]hey)'ve(?: got)?\b", r"\1 have"),
+        (r"\b(I|[Ww]e|[Tt]hey|[Ss]?[Hh]e)'ll\b", r"\1 will"),
+        (r"\b(has|have) got\b", r"\1"),
+        (r"\b([Ss]?[Hh]e|[Ww]ho)'s (?=(?:a|an|the|at|in|on|not|[a-z]+ing)\b)", r"\1 is "),
+        (r"\b([Ss]?[Hh]e|[Ii]t)'s\b", r"\1 is"),
+        (r"(?i)\b(?:my|our) (grand)?parents\b(?!')", r"my \1mother and my \1father"),
+        (r"\b([Mm]om|[Mm]um|[Dd]ad|[Gg]randma|[Gg]ranny)s\b", r"\1's"),
+        (r"\bme\b(?=, | and )|(?<= and )me\b", "I"),
+        (r"\b(?<!between )(\d{1,2})ish\b", r"\1"),
+        (r"\b(\d{1,2})([0-5]\d) ?([ap]m)\b", r"\1:\2 \3"),
         (
             r"(?i)\bwe (?:also |still |all )?(?:need|have) to "
             r"(?=(?:pick|buy|get|collect|fetch|bring|walk|feed|bake|cook|make|prepare)\b)",
             "somebody must ",
         ),
         (r"\bin ([A-Z]\w+(?: [A-Z]\w+)?) at ((?:[A-Z]\w+'s|our|my|the) (?:place|house|home))\b", r"at \2 in \1"),
-        (r"\b(\d+) and a half hours", r"\1.5 hours"),
+        (r"(?i)\b(\d+) and a half hours", r"\1.5 hours"),
         (r"\b([A-Z]\w+)'s (?=(?:at|in|coming|landing|driving|arriving|not|still) )", r"\1 is "),
         (r"(?i)\b(?:my|our|her|his|their|the) (dog|cat|puppy|kitten),? (?-i:[A-Z]\w+),?", r"the \1"),
+        (r"\b[A-Z]\w+,? (?:the|our|my) (dog|cat|puppy|kitten)\b,?", r"the \1"),
         (r"\b([A-Z]\w+) \(((?:[a-z]+|\d+)-seater)\)", r"\1 with a \2"),
-        (r"^([A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: ([A-Z])(?=[a-z])", lambda said: f"{said[1]} {said[2].lower()}"),
-        (r"^([A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: (?=[a-z\d])", r"\1 "),
-        (r"(?i)\b(?:our|the|my|a )?(?:local )?(?:friend|neighbou?r|cousin|colleague) (?=(?-i:[A-Z]))", ""),
+        (r"((?:^|[.;]\s+)[A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: ([A-Z])(?=[a-z])", lambda said: f"{said[1]} {said[2].lower()}"),
+        (r"((?:^|[.;]\s+)[A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: (?=[a-z\d])", r"\1 "),
+        (r":\s+((?:(?:[A-Z]\w*(?: [A-Z]\w+)?|my \w+)(?:, | and |, and ))+[A-Z]\w*(?: [A-Z]\w+)?)(?=[.;\n]|$)", r", we are \1"),
         (
-            r"(?i)\bbetween (\d{1,2}(?::\d\d)?(?: ?[ap]m)?) and (\d{1,2}(?::\d\d)?(?: ?[ap]m)?)(?![\w:])",
+            r"(?i)\b(?:(?:our|the|my|a|his|her) )?(?:local )?(?:friend|neighbou?r|cousin|colleague|nephew|niece|bride|groom"
+            r"|best man|maid of honou?r)s?,? (?=(?-i:[A-Z]))",
+            "",
+        ),
+        (
+            r"(?i)\b(?:between|from) (\d{1,2}(?::\d\d)?(?: ?[ap]m)?) (?:and|to) (\d{1,2}(?::\d\d)?(?: ?[ap]m)?)(?![\w:])",
             r"from \1 until \2",
         ),
+        (r"\bbefore (?:it|they|s?he) (?:shuts?|closes?)(?: at)? (?=\d)", "before "),
+        (r"(?i)\b(?:his|her|their|the) (?:flight|plane|train|bus) (?=lands|arrives|gets in|comes in|is late)", "he "),
+        (r"(?i)\bmy (?:flight|plane|train|bus) (?=lands|arrives|gets in|comes in)", "I "),
     )
 )
 """Lists, headings and short ways of writing, as sentences have them."""
@@ -61,18 +86,39 @@ class Context:
     things: tuple[str, ...] = ()
     cooked: str = ""
     """What is in the oven, and must not be left."""
+    place: str = ""
+    """`There`."""
+    both: tuple[str, ...] = ()
+    subject: tuple[str, ...] = ()
+    """Of the people, those of whom something was said: `Ann` in `Ann picks up Bob`."""
 
-    def after(self, facts: Iterable[Fact]) -> Context:
-        said = list(facts)
+    @classmethod
+    def of(cls, said: list[Fact]) -> Context:
+        """Return what the facts of one clause name."""
         people = dict.fromkeys(each.name for each in said if isinstance(each, PersonFact))
         cooked = [
             each.name for each in said if isinstance(each, TaskFact) and _SAYS.oven.search(each.name) and not each.is_errand
         ]
         things = tuple(thing for each in said for thing in _things(each))
-        return self.then(Context(tuple(people), things, (cooked or [""])[-1]))
+        places = [place for each in said if (place := getattr(each, "place", None)) and place != HERE]
+        return cls(tuple(people), things, (cooked or [""])[-1], (places or [""])[-1], tuple(people))
 
     def then(self, later: Context) -> Context:
-        return Context(later.people or self.people, later.things or self.things, later.cooked or self.cooked)
+        both = tuple(dict.fromkeys(reversed((*self.both, *later.both))))[:2][::-1]
+        return Context(
+            later.people or self.people,
+            later.things or self.things,
+            later.cooked or self.cooked,
+            later.place or self.place,
+            both,
+            later.subject or self.subject,
+        )
+
+    def pronouns(self) -> Iterator[tuple[re.Pattern[str], tuple[str, ...]]]:
+        """Return whom each pronoun means. One of several people is nobody."""
+        others = tuple(name for name in self.people if name not in self.subject) or self.people
+        yield from ((words, who) for words, who in ((_SAYS.she, self.subject), (_SAYS.him, others)) if len(who) == 1)
+        yield _SAYS.they, self.people
 
 
 def _things(fact: Fact) -> Iterator[str]:
@@ -95,7 +141,7 @@ class Sentence:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences, with one spelling for what can be written in several ways."""
-    text = text.replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
+    text = spelled(text).replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
     text = re.sub(r"\b([ap])\.\s?m\.?(?=\W|$)", r"\1m", text, flags=re.IGNORECASE)
     for words, instead in _SPELLINGS:
         text = words.sub(instead, text)
@@ -113,7 +159,12 @@ def parts_of(text: str) -> list[tuple[int, int]]:
 def read_sentence(sentence: str, context: Context) -> Sentence:
     """Read a sentence. `Actually, dinner is at 7 instead` announces a change; the rest of it is what holds."""
     plain = _SAYS.after.sub("", _SAYS.before.sub("", sentence))
-    return min(_read(plain, context), _read(sentence, context), key=lambda each: len(each.unread))
+    read = min((_read(each, context) for each in (plain, sentence)), key=lambda each: len(each.unread))
+    if not read.unread:
+        return read
+    typed = spelled(plain, _WORDS)
+    tried = (_read(each, context) for each in dict.fromkeys((typed, typed[0].upper() + typed[1:])) if each != plain)
+    return min((read, *tried), key=lambda each: sum(len(part.split()) for part in each.unread))
 
 
 @lru_cache(maxsize=1024)
@@ -132,6 +183,8 @@ class _Reading:
         self.context = context
         self._people: tuple[str, ...] = ()
         """Whom this sentence is about so far."""
+        self._named: tuple[str, ...] = ()
+        """Whom this clause names as its subject."""
         self._passage = tagged(sentence)
         self._parts = parts_of(self._passage.text)
         self._read_all()
@@ -144,7 +197,7 @@ class _Reading:
                 self._leave_out(unread_from, at)
                 unread_from = end
             elif len((words := self._part(at, at + 1)).split()) > 1 and names_in(words):
-                self.context = replace(self.context, people=())  # whom `he` means after it is nobody before it
+                self.context = replace(self.context, people=(), subject=())  # whom `he` means after it is nobody before it
             at = end or at + 1
         self._leave_out(unread_from, at)
 
@@ -157,19 +210,23 @@ class _Reading:
                     joint = self._passage.text[self._parts[begin - 1][1] : self._parts[begin][0]] if self.text else ""
                     self.text += self._passage.said(joint + words)
                     self.facts += facts
-                    self._people = Context().after(facts).people or self._people
-                    self.context = self.context.after(facts)
+                    about = Context.of(facts)
+                    subject = tuple(name for name in about.people if name in self._named) or about.people
+                    self._people = subject or self._people
+                    self.context = self.context.then(replace(about, subject=subject))
                     return end
         return None
 
     def _facts(self, words: str) -> list[Fact]:
         part = Passage(words.strip(), self._passage)
-        plain, when = untimed(part)
+        plain, adjuncts, when = bared(part)
         for slot in SLOTS:
-            found = (plain if slot.is_timed else part).whole(slot.form)
+            found = (part if slot.takes is None else plain).whole(slot.form) if slot.fits(adjuncts) else None
             if found:
-                people = names_in(found.passage.said(found.match.groupdict().get("who") or "")) or self._people
-                facts = list(slot.read(Clause(found, when, people, self.facts[-1] if self.facts else None)))
+                self._named = names_in(found.passage.said(found.match.groupdict().get("who") or ""))
+                people = self._named or self._people
+                last = self.facts[-1] if self.facts else None
+                facts = list(slot.read(Clause(found, when, people, last, adjuncts)))
                 if facts:
                     return facts
         return []
@@ -187,11 +244,20 @@ class _Reading:
 def _as_meant(words: str, context: Context) -> Iterator[str]:
     """Return the words as they were said, with names in place of `she` or `it`."""
     yield words
-    if context.people and _SAYS.they.search(words):
-        yield _SAYS.they.sub(" and ".join(context.people), words)
+    if len(context.both) > 1 and _SAYS.both.search(words):
+        yield _SAYS.both.sub(" and ".join(context.both), words)
+    if context.people and _SAYS.their_house.search(words):
+        yield _SAYS.their_house.sub(lambda said: f"{context.people[-1]}'s {said['house']}", words)
+    meant = words
+    for pronoun, who in context.pronouns():
+        meant = pronoun.sub(" and ".join(who), meant) if who else meant
+    if meant != words:
+        yield meant
     for thing in filter(None, dict.fromkeys((context.cooked, *context.things))):
         if _SAYS.somebody.search(words) and _SAYS.be_there.search(words):
             yield _SAYS.be_there.sub(f"watch {thing}", words)
+    if context.place and _SAYS.there.search(words):
+        yield _SAYS.there.sub(f"at {context.place}", words)
     for thing in context.things:
         if _SAYS.it.search(words):
             yield _SAYS.it.sub(thing, words)
