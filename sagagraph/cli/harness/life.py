@@ -144,7 +144,7 @@ def learn_command(
 
 
 async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> int:
-    from sagagraph.harness.life.learning import learned
+    from sagagraph.harness.life.cases import learned
     from sagagraph.harness.life.records import Records
     from sagagraph.harness.loop.running import artifact_of
     from sagagraph.harness.registry.yaml_file import yaml_text

@@ -16,8 +16,8 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.files import text_file
 from sagagraph.harness.judging.exact import NotApartError, NoValueError, Terms
 from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLargeError
+from sagagraph.harness.language.formulas import TooManyError, polynomial
 from sagagraph.harness.language.parser import NotANumberError, rational
-from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.language.tree import COMPARISONS, Call, Node
 from sagagraph.harness.registry.harness import Case, Harness, Rule, Value, Variable, hash_of
 

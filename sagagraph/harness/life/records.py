@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.harness.judging.check import run_tests
 from sagagraph.harness.language.parser import rational
-from sagagraph.harness.life.mutation import mutants, score
+from sagagraph.harness.life.cases import mutants, score
 from sagagraph.harness.proof.explain import Explanation, Status, explain, explanation_json
 from sagagraph.harness.registry.harness import Harness, hash_of
 from sagagraph.saga.stores.port import Document, Documents

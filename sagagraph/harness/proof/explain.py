@@ -13,9 +13,9 @@ from flint import fmpq
 from sagagraph.errors import InvalidInputError
 from sagagraph.harness.judging.check import exact, shown
 from sagagraph.harness.language.tree import Call
+from sagagraph.harness.proof.boxes import truth
 from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
-from sagagraph.harness.proof.paths import truth
 from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
 from sagagraph.harness.proof.search import Budget, Search, solve
 from sagagraph.harness.proof.system import Point, UnreadableError, system_of

@@ -15,11 +15,10 @@ from typing import Any, Final
 
 from flint import fmpq
 
-from sagagraph.harness.language.formulas import Var
-from sagagraph.harness.language.polynomials import Atom, Monomial, Polynomial, TooManyError, times
+from sagagraph.harness.language.formulas import Atom, Monomial, Polynomial, TooManyError, Var, times
 from sagagraph.harness.proof import intervals as i
+from sagagraph.harness.proof.boxes import bounds_of
 from sagagraph.harness.proof.system import Box, Span
-from sagagraph.harness.proof.terms import bounds_of
 
 MOST_PRODUCTS: Final = 150
 _MILLISECONDS: Final = 2000

@@ -14,14 +14,11 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import passes
-from sagagraph.harness.language.formulas import Below, Formula, Or, Var, names_in
-from sagagraph.harness.language.polynomials import TooManyError, polynomial
+from sagagraph.harness.language.formulas import Below, Formula, Or, TooManyError, Var, names_in, polynomial
+from sagagraph.harness.proof.boxes import Hull, Parts, Tree, implied, rules_of, truth
 from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.linear import Row, bound_rows, exact_float, products, relax
-from sagagraph.harness.proof.paths import Parts, Tree, implied, rules_of, truth
-from sagagraph.harness.proof.rounding import rounded_points
-from sagagraph.harness.proof.system import Box, Numbers, Point, System
-from sagagraph.harness.proof.terms import Hull
+from sagagraph.harness.proof.system import Box, Numbers, Point, System, rounded_points
 
 DEEPEST: Final = 120
 _NARROWINGS: Final = 6
@@ -83,10 +80,13 @@ class Search:
         self._judging = system.harness.with_rules(tuple(each for each in system.harness.rules if each.id in system.rules))
         self._filling = _filling(system)
         self._rows: dict[str, Row | None] = {}
+        self._is_open = False
+        """Whether some box was too small to divide, and not refuted."""
 
     def run(self) -> Found:
         try:
-            return Found(tree=self._refute(Node(self.system.root)))
+            tree = self._refute(Node(self.system.root))
+            return Found() if self._is_open else Found(tree=tree)
         except _Ended as exc:
             return exc.found
         except RecursionError:
@@ -109,8 +109,7 @@ class Search:
                 found = {"sum": combination}
             else:
                 said, divided = self.divide(narrowed, parts)
-                if not divided:
-                    raise _Ended(Found())
+                self._is_open |= not divided
                 found = {**said, "parts": [self._refute(each) for each in divided]}
         return {"cuts": cuts, "then": found} if cuts else found
 

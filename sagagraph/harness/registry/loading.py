@@ -15,10 +15,9 @@ from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import text_file
-from sagagraph.harness.language.kinds import ANY, BOOLEAN, STRING, Kind, kind_of, pure
+from sagagraph.harness.language.kinds import ANY, BOOLEAN, ONE, STRING, Kind, kind_of, pure, read_unit
 from sagagraph.harness.language.parser import is_name, parse
 from sagagraph.harness.language.tree import Node, names_in, short
-from sagagraph.harness.language.units import ONE, read_unit
 from sagagraph.harness.registry.harness import Case, Harness, HarnessForm, Rule, Value, Variable, VariableForm, hash_of, read_form
 from sagagraph.harness.registry.yaml_file import read_yaml
 
