@@ -1,4 +1,4 @@
-"""Formulas: inequalities over few operations, how they are put together, and terms multiplied out; what solver and checker work on."""
+"""Formulas: inequalities over few operations, how they are put together, and multiplied out; what solver and checker work on."""
 
 from __future__ import annotations
 
@@ -160,15 +160,21 @@ def one_of(name: str, values: tuple[fmpq, ...]) -> Formula:
     return either(*(equal(Var(name), Const(each)) for each in values))
 
 
-def names_in(part: Formula | Term) -> Iterator[str]:
+def parts_of(part: Formula | Term) -> tuple[Formula | Term, ...]:
+    """Return what is right below it."""
     match part:
-        case Var(name):
-            yield name
         case Sum(parts) | Product(parts) | And(parts) | Or(parts):
-            for each in parts:
-                yield from names_in(each)
+            return parts
         case Below(inner, _) | Power(inner, _) | Function(_, inner):
-            yield from names_in(inner)
+            return (inner,)
+    return ()
+
+
+def names_in(part: Formula | Term) -> Iterator[str]:
+    if isinstance(part, Var):
+        yield part.name
+    for each in parts_of(part):
+        yield from names_in(each)
 
 
 Atom = Var | Function | Power

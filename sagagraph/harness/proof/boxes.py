@@ -1,4 +1,4 @@
-"""Boxes: bounds of terms and formulas from bounds of variables, and back (hull consistency, HC4); parts of rules by their places."""
+"""Boxes: bounds of terms and formulas from those of variables, and back (hull consistency, HC4); parts of rules by place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import reduce
 from itertools import accumulate
 from typing import Any, Final
 
-from sagagraph.harness.language.formulas import And, Below, Const, Formula, Function, Or, Power, Product, Sum, Term, Var
+from sagagraph.harness.language.formulas import And, Below, Const, Formula, Function, Or, Power, Product, Sum, Term, Var, parts_of
 from sagagraph.harness.proof import intervals as i
 from sagagraph.harness.proof.intervals import Interval
 
@@ -29,6 +29,20 @@ def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
             return i.power(bounds_of(base, box), exponent)
         case Function(name, argument):
             return i.FUNCTIONS[name](bounds_of(argument, box))
+
+
+def has_values(part: Formula | Term, box: Mapping[str, Interval]) -> bool:
+    """Tell whether every quotient, logarithm and root in it has a value all over the box."""
+    match part:
+        case Power(base, exponent) if exponent < 0:
+            low, high = bounds_of(base, box)
+            has_own = low > 0 or high < 0
+        case Function("log" | "sqrt" as name, base):
+            low = bounds_of(base, box)[0]
+            has_own = low > 0 or (low == 0 and name == "sqrt")
+        case _:
+            has_own = True
+    return has_own and all(has_values(each, box) for each in parts_of(part))
 
 
 _INVERSE: Final[dict[str, Callable[[Interval], Interval]]] = {

@@ -13,7 +13,7 @@ from flint import fmpq
 from sagagraph.errors import InvalidInputError
 from sagagraph.harness.judging.check import exact, shown
 from sagagraph.harness.language.tree import Call
-from sagagraph.harness.proof.boxes import truth
+from sagagraph.harness.proof.boxes import has_values
 from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
 from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
@@ -79,8 +79,8 @@ def _constancy(harness: Harness, rule: Rule) -> str:
     if Search(system, Budget(_FEW)).run().tree is not None:
         return "always false"
     # A rule that has no value somewhere is not always true, though its opposite is never true either.
-    has_values = truth(system.rules[rule.id], system.root.floats) is not False
-    return "always true" if has_values and Search(opposite, Budget(_FEW)).run().tree is not None else ""
+    is_total = has_values(system.rules[rule.id], system.root.floats)
+    return "always true" if is_total and Search(opposite, Budget(_FEW)).run().tree is not None else ""
 
 
 def explain(

@@ -81,7 +81,7 @@ class Search:
         self._filling = _filling(system)
         self._rows: dict[str, Row | None] = {}
         self._is_open = False
-        """Whether some box was too small to divide, and not refuted."""
+        """Whether some box was too small or too deep to divide, and not refuted."""
 
     def run(self) -> Found:
         try:
@@ -94,7 +94,7 @@ class Search:
 
     def _refute(self, node: Node) -> Tree:
         """Return the certificate that the box has no solution. Raises `_Ended`."""
-        if self.budget.is_over or node.depth > DEEPEST:
+        if self.budget.is_over:
             raise _Ended(Found())
         self.budget.used += 1
         narrowed, cuts, false = self.narrow(node)
@@ -108,7 +108,7 @@ class Search:
             if combination is not None:
                 found = {"sum": combination}
             else:
-                said, divided = self.divide(narrowed, parts)
+                said, divided = self.divide(narrowed, parts) if node.depth < DEEPEST else ({}, [])
                 self._is_open |= not divided
                 found = {**said, "parts": [self._refute(each) for each in divided]}
         return {"cuts": cuts, "then": found} if cuts else found
@@ -201,10 +201,10 @@ class Search:
                 return found
         return None
 
-    def try_near(self, node: Node, point: Numbers) -> Point | None:
+    def try_near(self, node: Node, point: Numbers, *, exactly: bool = False) -> Point | None:
         """Return a point near one that passes, with the middle of whatever it does not state."""
         numbers = {**{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}, **point}
-        listed = (self.system.point(rounded) for rounded in rounded_points(numbers, node.box, self.system))
+        listed = (self.system.point(rounded) for rounded in rounded_points(numbers, node.box, self.system, exactly=exactly))
         return next((each for each in listed if self.satisfies(each)), None)
 
     def satisfies(self, point: Point) -> bool:
@@ -235,7 +235,7 @@ class Search:
         bounds = bound_rows(node.box, names)
         found = relax([*rows, *products(rows, bounds, all_pairs=False)], node.box)
         if found.point is not None:
-            point = self.try_near(node, found.point)
+            point = self.try_near(node, found.point, exactly=True)
             if point is not None:
                 raise _Ended(Found(witness=point))
             is_last = not self.divide(node, parts)[1]

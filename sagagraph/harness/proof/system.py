@@ -140,13 +140,14 @@ def span_of(variable: Variable) -> Span:
     return min(numbers), max(numbers)
 
 
-_DIGITS = (2, 3, 4, 6, 9, 13)
+_DIGITS = (2, 3, 4, 6, 9, 13, 15)
+"""No more than what JSON writes and reads again as the same number."""
 
 
-def rounded_points(numbers: Numbers, box: Box, system: System) -> Iterator[Numbers]:
-    """Yield it on its steps first, then with more and more digits, then as it is."""
+def rounded_points(numbers: Numbers, box: Box, system: System, *, exactly: bool = True) -> Iterator[Numbers]:
+    """Yield it on its steps first, then with more and more digits, then as it is, if that may have any number of digits."""
     seen: set[tuple[fmpq, ...]] = set()
-    for digits in (0, *_DIGITS, 99):
+    for digits in (0, *_DIGITS, 99)[: None if exactly else -1]:
         point = {name: _rounded(name, value, digits, box, system) for name, value in numbers.items()}
         key = tuple(point.values())
         if key not in seen:
