@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,24 +33,9 @@ def check_command(
 ) -> None:
     """Judge an artifact by every rule, exactly; without an artifact, check the harness by its own tests."""
     loaded = load(file)
-    from sagagraph.harness.judging.check import check, read_artifact, run_tests
+    from sagagraph.harness.judging.check import checked_json, read_artifact
 
-    document: dict[str, Any] = {"harness": loaded.id, "version": loaded.version, "harness_hash": loaded.hash,
-                                "warnings": list(loaded.warnings)}  # fmt: skip
-    if artifact is not None:
-        checked = check(loaded, read_artifact(artifact))
-        document |= {"verdict": checked.verdict, "rules": [asdict(each) for each in checked.rules],
-                     "outside_domain": list(checked.outside), "artifact_hash": checked.artifact_hash}  # fmt: skip
-    else:
-        tested = run_tests(loaded)
-        rules = [
-            {"rule": each.id, "verdict": "FAIL" if each.id in tested.broken else "PASS", "margin": None} for each in loaded.rules
-        ]
-        document |= {
-            "verdict": "PASS" if tested.kept else "FAIL",
-            "rules": rules,
-            "tests": [asdict(each) for each in tested.cases],
-        }
+    document = checked_json(loaded, None if artifact is None else read_artifact(artifact))
     tell(document, lines_of, as_json=as_json)
     raise typer.Exit(0 if document["verdict"] == "PASS" else VERDICT_AGAINST)
 

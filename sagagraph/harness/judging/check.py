@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -226,6 +226,22 @@ def shown(value: Value | None) -> Any:
     if value.q == 1:
         return int(value.p)
     return int(value.p) / int(value.q) if abs(value) < 10**300 and abs(value.q) < 10**300 else str(value)
+
+
+def checked_json(harness: Harness, artifact: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what there is to say of an artifact or, without one, of the harness by its own tests (docs/formats.md)."""
+    said: dict[str, Any] = {"harness": harness.id, "version": harness.version, "harness_hash": harness.hash,
+                            "warnings": list(harness.warnings)}  # fmt: skip
+    if artifact is not None:
+        found = check(harness, artifact)
+        return {**said, "verdict": found.verdict, "rules": [asdict(each) for each in found.rules],
+                "outside_domain": list(found.outside), "artifact_hash": found.artifact_hash}  # fmt: skip
+    tested = run_tests(harness)
+    rules = [
+        {"rule": each.id, "verdict": "FAIL" if each.id in tested.broken else "PASS", "margin": None} for each in harness.rules
+    ]
+    verdict = "PASS" if tested.kept else "FAIL"
+    return {**said, "verdict": verdict, "rules": rules, "tests": [asdict(each) for each in tested.cases]}
 
 
 # -- the tests of a harness -------------------------------------------------------------------------------------------

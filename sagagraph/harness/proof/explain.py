@@ -55,10 +55,14 @@ class Explanation:
 
 
 def load_checked(path: Path) -> Harness:
-    """Read a file and refuse constant rules: those that every artifact within the domains passes, or none. One over negotiable
-    parameters alone is none: a person may move it. Raises `InvalidInputError`.
+    """Read a file and refuse constant rules. Raises `InvalidInputError`."""
+    return without_constants(load_harness(path))
+
+
+def without_constants(harness: Harness) -> Harness:
+    """Return it, unless it has a rule that every artifact within the domains passes, or none. One over negotiable parameters
+    alone is none: a person may move it. Raises `InvalidInputError`.
     """
-    harness = load_harness(path)
     for rule in harness.rules:
         said = _constancy(harness, rule)
         if said:
