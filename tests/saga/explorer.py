@@ -24,6 +24,7 @@ from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide import decide
 from sagagraph.saga.core.dependencies import descendants
 from sagagraph.saga.core.evolve import evolve
+from sagagraph.saga.core.in_doubt import settles_itself
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
@@ -62,8 +63,9 @@ TROUBLES = frozenset(
 )
 """What is rationed: a run meets at most so many of these, in any mixture. Refusals and late landings are free.
 
-"stale" is a probe that has not seen what landed before an undo that is in doubt. Two more are never met unless they are asked
-for: "lie", an undo that is acknowledged and was not done; and "restore", a journal that returns to an earlier state.
+"stale" is a probe that has not seen what landed before an undo that is in doubt. Three more are never met unless they are asked
+for: "lie", an undo that is acknowledged and was not done; "restore", a journal that returns to an earlier state; "unwritten", a
+crash after a body was shown an outcome that is not yet written.
 """
 Judge = Callable[[Saga, Sequence[Provider]], Iterator[str]]
 
@@ -106,6 +108,8 @@ class State(NamedTuple):
     notes: frozenset[Note] = frozenset()
     backup: Core | None = None
     """What the store returns to when it is restored."""
+    written: Core | None = None
+    """What the journal says, where a body has been shown more than that."""
 
     @property
     def saga(self) -> Saga:
@@ -132,7 +136,11 @@ class Report:
 
 
 class Explorer:
-    """`call_first` plants a fault that is not the core's: calls go out before their intents are durable."""
+    """Two faults can be planted that are not the core's.
+
+    `call_first`: calls go out before their intents are durable. `never_written`: they go out before the outcomes are that were
+    shown before them.
+    """
 
     def __init__(
         self,
@@ -146,11 +154,13 @@ class Explorer:
         key: SagaKey = reduced_key,
         symmetric: bool = True,
         call_first: bool = False,
+        never_written: bool = False,
         begun: Saga | None = None,
         judge: Judge = violations,
     ) -> None:
         self.case, self.troubles, self.losses, self.kinds, self.limit = case, troubles, losses, kinds, limit
         self.eager, self.key, self.call_first, self.begun, self.judge = eager, key, call_first, begun, judge
+        self.never_written = never_written
         self.symmetries = case.symmetries() if symmetric else [tuple(range(case.count))]
         self._cores: dict[object, Core] = {}
         self._numbers: dict[object, int] = {}
@@ -179,15 +189,16 @@ class Explorer:
     def identity(self, state: State) -> object:
         """Equal for states that need to be visited once; how many troubles are left is not part of it."""
         if not state.core.is_open:
-            state = state._replace(notes=frozenset(), losses=None)
+            state = state._replace(notes=frozenset(), losses=None, written=None)
         if len(self.symmetries) == 1:
-            return (state.core, state.providers, state.losses, state.notes, state.backup)
+            return (state.core, state.providers, state.losses, state.notes, state.backup, state.written)
         notes = [tuple(sorted(note[1:] for note in state.notes if note.index == i)) for i in range(self.case.count)]
         rows = [
             (part, self._number(provider), self._number(note))
             for part, provider, note in zip(state.core.parts, state.providers, notes, strict=True)
         ]
-        return (state.core.frame, state.losses, state.backup, min(tuple(rows[i] for i in order) for order in self.symmetries))
+        least = min(tuple(rows[i] for i in order) for order in self.symmetries)
+        return (state.core.frame, state.losses, state.backup, state.written, least)
 
     def _number(self, value: object) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
@@ -231,6 +242,26 @@ class Explorer:
     # -- moves -------------------------------------------------------------------------------------------------------
 
     def moves(self, state: State) -> Iterator[Move]:
+        if "unwritten" not in self.kinds:
+            yield from self._moves(state)
+            return
+        for move in self._moves(state):
+            yield move._replace(state=move.state._replace(written=self._written(state, move)))
+        if state.written is not None and self._may(state, "crash"):
+            lost = self._abandoned(_spend(state))._replace(core=self._taken_over(state.written), written=None)
+            yield Move("CRASH, and what was shown is not written", lost)
+
+    def _written(self, state: State, move: Move) -> Core | None:
+        """What the journal says after this move: a body is shown an outcome before it is written, and anything else is not."""
+        if move.is_late or (self.never_written and move.label.startswith(("CallAction", "the body asks"))):
+            return state.written
+        landed = [each for each in state.core.in_flight if move.label == f"call {place(each.id)} LANDS"]
+        is_shown = state.saga.driver is e.Driver.BODY and state.saga.stage is Stage.RUNNING and not state.saga.body_completed
+        if is_shown and all(settles_itself(move.state.saga.operations[each.id], state.core.now) for each in landed) and landed:
+            return state.written or state.core
+        return None
+
+    def _moves(self, state: State) -> Iterator[Move]:
         yield from self._late_moves(state)
         yield from self._restoration_moves(state)
         if not state.core.is_open:

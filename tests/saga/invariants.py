@@ -24,6 +24,9 @@ def said(key: int) -> str:
 
 def violations(saga: Saga, providers: Sequence[Provider]) -> Iterator[str]:
     """All but I7, which is about what can still happen."""
+    known = {place(each) for each in saga.operations}
+    if saga.store_epoch == 1 and any(each.landings for index, each in enumerate(providers) if index not in known):
+        yield "I8 an effect of an operation that the journal does not know"
     for operation in saga.operations.values():
         provider = providers[place(operation.id)]
         if saga.stage is Stage.COMMITTED and _is_uncaught_failure(saga, operation):

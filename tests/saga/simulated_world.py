@@ -40,7 +40,6 @@ SWARM = 1_000_000
 """From here on, each seed has much of some troubles and nothing of others: one that has a little of everything seldom meets the
 same kind twice (swarm testing: Groce and others, ISSTA 2012)."""
 _SOLD_OUT = 0.15
-"""How likely a refusal that comes out of the blue is one for good."""
 _FIRST = 2
 """Generation and attempt of the first call, together."""
 _MOST_STEPS = 200_000
@@ -139,6 +138,8 @@ class World:
         self.provider.mistakes = self._either(self.provider.mistakes, ["multiple"], ["absent"])
         if self.amended is self.handled is self.pivot is None:
             self.refused = self._either(self.refused, self.count - 1)
+        self.sold_out = self._either(_SOLD_OUT, 0.6)
+        """How likely a refusal that comes out of the blue is one for good."""
         indexes = range(self.count + 2)
         irreversible = [i for i in indexes if self.kind(i) is not ActionKind.COMPENSATABLE and not self.promises[i].reverse]
         self.ledger.lasting.update(f"T{each}" for each in irreversible)
@@ -271,7 +272,8 @@ class World:
             is_first = call.generation + call.attempt == _FIRST
             return self.provider.refuse(promises, key, "not now", transient=True) if is_first else None
         if not self.is_calm and self.random.random() < self.troubles * self.refuses:
-            is_final = self.random.random() < _SOLD_OUT and self.kind(index) is ActionKind.COMPENSATABLE and self.pivot is None
+            is_drawn = self.random.random() < self.sold_out
+            is_final = is_drawn and self.kind(index) is ActionKind.COMPENSATABLE and self.pivot is None
             return self.provider.refuse(promises, key, "not now", transient=not is_final)
         return None
 

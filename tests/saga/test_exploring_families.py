@@ -159,6 +159,24 @@ def test_a_store_is_restored_to_any_earlier_state(
     explore(case, 3 if FULL else 2, kinds=RESTORED, losses=1, limit=LIMIT)
 
 
+# -- an outcome that a body was shown and that is not written -----------------------------------------------------------------
+
+UNWRITTEN = frozenset({"unwritten", "crash", "timeout", "cancel", "transient"})
+APART = ((COMPENSATABLE, COMPENSATABLE), ((), ()))
+
+
+@pytest.mark.parametrize("profile", [KEYED, KEYED_BLIND], ids=str)
+@pytest.mark.parametrize("saga", [CHAIN, APART, PIVOT_LAST], ids=["chain", "apart", "pivot"])
+def test_what_was_shown_and_not_written_is_found_out_again(
+    saga: tuple[tuple[object, ...], Edges], profile: Profile, explore: Explore
+) -> None:
+    """Rule 1: the body goes on with it, and a crash takes it back."""
+    kinds, edges = saga
+    case = Case(kinds, edges, (profile,) * 2, driver=e.Driver.BODY)  # type: ignore[arg-type]
+    report = explore(case, 3 if FULL else 2, kinds=UNWRITTEN, losses=1, limit=LIMIT)
+    assert report.cut or report.endings == BOTH_ENDS
+
+
 # -- planted faults ----------------------------------------------------------------------------------------------------------
 
 
@@ -194,6 +212,19 @@ def restored() -> Report:
     return Explorer(Case(*CHAIN, (PROBE,) * 2), 1, kinds=RESTORED, limit=60_000).explore(first_only=True)  # type: ignore[arg-type]
 
 
+def unwritten() -> Report:
+    return _with_what_is_unwritten(never_written=False)
+
+
+def never_written() -> Report:
+    return _with_what_is_unwritten(never_written=True)
+
+
+def _with_what_is_unwritten(*, never_written: bool) -> Report:
+    case = Case(*CHAIN, (KEYED,) * 2, driver=e.Driver.BODY)  # type: ignore[arg-type]
+    return Explorer(case, 1, kinds=UNWRITTEN, limit=60_000, never_written=never_written).explore(first_only=True)
+
+
 def lost() -> Report:
     return Explorer(Case((COMPENSATABLE,), ((),), (PROBE,)), 1).explore(first_only=True)
 
@@ -214,3 +245,8 @@ def test_a_planted_fault_is_caught(plant: Callable[[Patch], None], monkeypatch: 
     monkeypatch.setattr(index, "_KNOWN", {})
     plant(monkeypatch)
     assert any(name.startswith(breaks) for name in explored().violations)
+
+
+def test_a_call_that_goes_out_before_what_was_shown_is_written_is_caught() -> None:
+    assert not unwritten().violations
+    assert any(name.startswith("I8") for name in never_written().violations)

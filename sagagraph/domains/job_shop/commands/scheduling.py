@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from sagagraph.cli import render
 from sagagraph.domains.job_shop.instances import FIELD, parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_schedule
 from sagagraph.domains.job_shop.planning.planner import plan, status_of
 from sagagraph.domains.job_shop.planning.progress import Stuck
-from sagagraph.domains.job_shop.planning.repair import EditRadius, edit_radius, repair
+from sagagraph.domains.job_shop.planning.proposals import Asked, Shop, ask, facts_of, facts_of_repair
+from sagagraph.domains.job_shop.planning.repair import EditRadius, edit_radius, repaired, standing, told
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file, text_file, write_json
 from sagagraph.planning.budget import Budget
+from sagagraph.registry import limits_of, model_of
+from sagagraph.settings import Settings
 from sagagraph.validators.concern import Remembered
 from sagagraph.validators.verdict import Verdict
 
 
-def solve(file: Path, seconds: float, out: Path | None, *, as_json: bool) -> int:
+def solve(file: Path, seconds: float, out: Path | None, settings: Settings, *, as_json: bool) -> int:
     budget = Budget.of(seconds)
     problem = parse_problem(text_file(file, FIELD))
     workload = workload_of(problem)
     planned = plan(workload, budget)
-    document = _schedule_json(schedule_of(workload, planned.starts), planned.lower_bound)
+    judge = partial(validate_schedule, problem)
+    asked = _asked(Shop(facts_of(problem), workload, {}, planned.starts, workload.ends, judge), settings)
+    starts = planned.starts if asked is None else asked.starts
+    document = _schedule_json(schedule_of(workload, starts), planned.lower_bound) | _asked_json(asked)
     if not as_json:
-        _tell(_makespan_in_words(planned.makespan, planned.lower_bound))
+        _tell(_makespan_in_words(workload.ends(starts), planned.lower_bound))
+        _tell_asked(asked)
     return _end(document, validate_schedule(problem, document), out)
 
 
-def mend(file: Path, schedule: Path, event: list[Path], seconds: float, out: Path | None, *, as_json: bool) -> int:
+def mend(
+    file: Path, schedule: Path, event: list[Path], seconds: float, out: Path | None, settings: Settings, *, as_json: bool
+) -> int:
     budget = Budget.of(seconds)
     problem = parse_problem(text_file(file, FIELD))
     events = parse_events(problem, *(json_file(each, "--event") for each in event))
@@ -42,17 +55,32 @@ def mend(file: Path, schedule: Path, event: list[Path], seconds: float, out: Pat
     said = json_file(schedule, "SCHEDULE")
     known = _known(problem, said, events)
     old = {(slot.job, slot.step): slot for slot in parse_schedule(said).slots.values()}
-    answer = repair(problem, old, events, budget, known)
-    if isinstance(answer, Stuck):
-        return _tell_stuck(answer, as_json=as_json)
+    stands = standing(problem, old, events, known)
+    if isinstance(stands, Stuck):
+        return _tell_stuck(stands, as_json=as_json)
+    answer = repaired(stands, old, budget)
+    starts = tuple(answer.schedule[task.job, task.step].start for task in stands.workload.tasks)
+    facts, weigh = facts_of_repair(problem, old, events, stands.begun), stands.weight
+    judge = partial(validate_schedule, problem, events=events, against=said)
+    asked = _asked(Shop(facts, stands.workload, stands.begun, starts, weigh, judge, is_repair=True), settings)
+    if asked is not None:
+        answer = told(stands, old, asked.starts, is_least=answer.is_least)
     radius, bound = answer.edit_radius, answer.lower_bound
     if not as_json:
         _tell(f"{_makespan_in_words(answer.makespan, bound)}; it was {makespan(old)}")
         _tell(f"{radius.operations} steps of {radius.jobs} jobs begin at another time, by {radius.displacement} in all")
+        _tell_asked(asked)
     waiting = {"makespan": makespan(answer.waiting), "edit_radius": asdict(edit_radius(old, answer.waiting))}
     document = _schedule_json(answer.schedule, bound)
     document |= {"edit_radius": asdict(radius), "waiting": waiting, "least": answer.is_least}
+    document |= _asked_json(asked)
     return _end(document, validate_schedule(problem, document, events, against=said), out)
+
+
+def _asked(shop: Shop, settings: Settings) -> Asked | None:
+    """Ask the settings' model, if they name one."""
+    model = model_of(settings)
+    return None if model is None else asyncio.run(ask(shop, model, limits_of(settings)))
 
 
 def _known(problem: JobShop, said: Any, events: tuple[Event, ...]) -> int:
@@ -84,6 +112,17 @@ def _schedule_json(schedule: Schedule, lower_bound: int) -> dict[str, Any]:
     ends = makespan(schedule)
     slots = [slot.model_dump() for slot in schedule.values()]
     return {"makespan": ends, "lower_bound": lower_bound, "status": status_of(ends, lower_bound).value, "schedule": slots}
+
+
+def _asked_json(asked: Asked | None) -> dict[str, Any]:
+    if asked is None:
+        return {}
+    return {"proposed_by": asked.proposed_by, "reasons": asked.reasons, "models": to_builtins(asked.models)}
+
+
+def _tell_asked(asked: Asked | None) -> None:
+    if asked is not None:
+        _tell("; ".join([f"proposed by {asked.proposed_by}", *asked.reasons]))
 
 
 def _tell_stuck(stuck: Stuck, *, as_json: bool) -> int:

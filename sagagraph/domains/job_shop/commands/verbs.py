@@ -18,13 +18,21 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="SCHEDULE.json", help
 
 @jobshop.command("solve")
 def solve_command(
-    file: File, seconds: o.Seconds = 30.0, out: Out = None, _store: o.UnusedStore = "", as_json: o.AsJson = False
+    file: File,
+    seconds: o.Seconds = 30.0,
+    out: Out = None,
+    model_seconds: o.ModelSeconds = None,
+    max_cost: o.MaxCost = None,
+    max_tokens: o.MaxTokens = None,
+    _store: o.UnusedStore = "",
+    as_json: o.AsJson = False,
 ) -> None:
     """Schedule all jobs: the least makespan, and what no schedule goes below."""
     with needing("jobshop"):
         from sagagraph.domains.job_shop.commands.scheduling import solve
 
-    raise typer.Exit(solve(file, seconds, out, as_json=as_json))
+    settings = o.Options(model_seconds=model_seconds, max_cost=max_cost, max_tokens=max_tokens).settings
+    raise typer.Exit(solve(file, seconds, out, settings, as_json=as_json))
 
 
 @jobshop.command("repair")
@@ -34,6 +42,9 @@ def repair_command(
     event: o.Events = None,
     seconds: o.Seconds = 30.0,
     out: Out = None,
+    model_seconds: o.ModelSeconds = None,
+    max_cost: o.MaxCost = None,
+    max_tokens: o.MaxTokens = None,
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
@@ -41,4 +52,5 @@ def repair_command(
     with needing("jobshop"):
         from sagagraph.domains.job_shop.commands.scheduling import mend
 
-    raise typer.Exit(mend(file, schedule, event or [], seconds, out, as_json=as_json))
+    settings = o.Options(model_seconds=model_seconds, max_cost=max_cost, max_tokens=max_tokens).settings
+    raise typer.Exit(mend(file, schedule, event or [], seconds, out, settings, as_json=as_json))

@@ -96,8 +96,10 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
     them.
     """
     stands = standing(problem, schedule, events, known)
-    if isinstance(stands, Stuck):
-        return stands
+    return stands if isinstance(stands, Stuck) else repaired(stands, schedule, budget)
+
+
+def repaired(stands: Standing, schedule: Schedule, budget: Budget) -> Repaired:
     best, least = _by_order(stands, budget), stands.least_weight
     if len(best) <= MOST_MODELLED:
         for places, part in _neighbourhoods(stands, budget):
@@ -109,7 +111,7 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
                 least = max(least, bound)
     if stands.weight(best) > least:
         best = kept(stands, [best], budget)
-    return _told(stands, schedule, best, is_least=stands.weight(best) == least)
+    return told(stands, schedule, best, is_least=stands.weight(best) == least)
 
 
 def _by_order(stands: Standing, budget: Budget) -> Starts:
@@ -133,7 +135,7 @@ def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], b
     if isinstance(stands, Stuck):
         return stands
     anew = plan_anew(stands.workload, budget)
-    return _told(stands, schedule, anew.starts, is_least=False)
+    return told(stands, schedule, anew.starts, is_least=False)
 
 
 # -- neighbourhoods --------------------------------------------------------------------------------------------------
@@ -183,7 +185,8 @@ def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups
 # -- what changed ----------------------------------------------------------------------------------------------------
 
 
-def _told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool) -> Repaired:
+def told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool) -> Repaired:
+    """Return the repair that these starts are of `schedule`, and how much it changes."""
     made = dict(sorted({**stands.begun, **schedule_of(stands.workload, starts)}.items()))
     bound, radius = makespan_bound(stands.workload), edit_radius(schedule, made)
     return Repaired(made, makespan(made), bound, radius, stands.waiting, is_least)
