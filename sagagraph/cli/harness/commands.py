@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from sagagraph.cli import options as o
 from sagagraph.cli.harness.words import lines_of
 from sagagraph.extras import needing
+from sagagraph.settings import read_settings
 
 if TYPE_CHECKING:
     from sagagraph.harness.registry.harness import Harness
@@ -34,8 +36,12 @@ def check_command(
     """Judge an artifact by every rule, exactly; without an artifact, check the harness by its own tests."""
     loaded = load(file)
     from sagagraph.harness.judging.check import checked_json, read_artifact
+    from sagagraph.harness.loop.external import judged_outside, validators_of
 
-    document = checked_json(loaded, None if artifact is None else read_artifact(artifact))
+    given = None if artifact is None else read_artifact(artifact)
+    allowed = validators_of(read_settings().harness_validators)
+    outside = {} if given is None else asyncio.run(judged_outside(loaded, given, allowed))
+    document = checked_json(loaded, given, outside)
     tell(document, lines_of, as_json=as_json)
     raise typer.Exit(0 if document["verdict"] == "PASS" else VERDICT_AGAINST)
 

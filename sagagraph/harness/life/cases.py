@@ -28,6 +28,7 @@ class Mutant:
 
 def mutants(harness: Harness) -> tuple[Mutant, ...]:
     """Return every mutant of every rule and derived quantity, and whether the cases of the harness notice it."""
+    harness = harness.inside
     expected = _outcomes(harness)
     return tuple(Mutant(name, killed=_outcomes(each) != expected) for name, each in _changed(harness))
 

@@ -159,6 +159,7 @@ async def converge(
 
     Raises what executors raise; every other fault is an end.
     """
+    harness = harness.inside
     found = explain(harness)
     if found.status is Status.PARADOX:
         return Run(End.FAILED_PARADOX, explanation=found)
