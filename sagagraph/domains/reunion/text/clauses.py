@@ -69,12 +69,9 @@ def _amount(found: Found) -> Amount:
     lasting = found.get("lasting", Lasting)
     if lasting:
         return Amount(lasting.minutes)
-    km, speed = (_float(found.get(name, Number)) for name in ("km", "speed"))
+    numbers = (found.get(name, Number) for name in ("km", "speed"))
+    km, speed = (float(each.value) if each and each.value is not None else None for each in numbers)
     return Amount(km / speed * 60 if km and speed else None, km)
-
-
-def _float(number: Number | None) -> float | None:
-    return None if number is None or number.value is None else float(number.value)
 
 
 def bared(part: Passage) -> tuple[Passage, dict[str, str], tuple[When, ...]]:

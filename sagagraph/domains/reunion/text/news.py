@@ -42,7 +42,12 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
     told = ((each.name for each in rows) for rows in (problem.vehicles, problem.people))
     vehicle, person = (next(iter(named_in(passage.said(), names)), None) for names in told)
     if passage.has(_SAYS.closed):
-        return {**known, **_lasts(passage), "event": "road_closed", **_road(passage.said(), problem.places)}
+        return {
+            **known,
+            **_lasts(passage),
+            "event": "road_closed",
+            **_places(passage.said(), problem.places, ("from", "to"), "Which road: from where to where?"),
+        }
     if passage.has(_SAYS.broken) and vehicle:
         return {**known, **_lasts(passage), "event": "vehicle_down", "vehicle": vehicle}
     is_late = passage.has(_SAYS.late) or (under_way and passage.has(_SAYS.comes) and passage.has(_SAYS.until))
@@ -54,7 +59,7 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
             **known,
             **_lasts(passage),
             "event": "travel_factor",
-            "place": _place(passage.said(), problem.places),
+            **_places(passage.said(), problem.places, ("place",), f"Where is that: {', '.join(problem.places.values())}?"),
             "factor": _factor(passage),
         }
     if not passage.has(_SAYS.out) or not person:
@@ -90,18 +95,11 @@ def _factor(passage: Passage) -> float:
     return float(number.value) if number and number.value else 2.0 if said else float(FACTOR)
 
 
-def _place(text: str, places: Mapping[str, str]) -> str:
+def _places(text: str, places: Mapping[str, str], names: tuple[str, ...], question: str) -> dict[str, str]:
     found = places_in(text, places)
-    if len(found) != 1:
-        raise InvalidInputError(f"Where is that: {', '.join(places.values())}?", field="text")
-    return found[0]
-
-
-def _road(text: str, places: Mapping[str, str]) -> dict[str, str]:
-    ends = places_in(text, places)
-    if len(ends) != 2:
-        raise InvalidInputError("Which road: from where to where?", field="text")
-    return {"from": ends[0], "to": ends[1]}
+    if len(found) != len(names):
+        raise InvalidInputError(question, field="text")
+    return dict(zip(names, found, strict=True))
 
 
 def places_in(text: str, places: Mapping[str, str]) -> list[str]:

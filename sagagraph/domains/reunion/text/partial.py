@@ -100,7 +100,9 @@ class PartialProblem:
         for number, person in enumerate(said["people"]):
             name = person["name"]
             if person["place"] is None:
-                yield Question(f"people[{number}].place", _where(name), f"{name} is at {{}}")
+                yield Question(
+                    f"people[{number}].place", "Where are you?" if name == TELLER else f"Where is {name}?", f"{name} is at {{}}"
+                )
             for index, goal in enumerate(person.get("goals", ())):
                 yield from _of_goal(f"people[{number}].goals[{index}]", name, goal)
         for number, task in enumerate(said["tasks"]):
@@ -122,10 +124,6 @@ class PartialProblem:
                 yield _how_long(names, here, there)
         if wanted and not said["vehicles"]:
             yield Question("vehicles", "Who has a car, or which vehicles are there?")
-
-
-def _where(name: str) -> str:
-    return "Where are you?" if name == TELLER else f"Where is {name}?"
 
 
 def _how_long(names: dict[str, str], here: str, there: str) -> Question:

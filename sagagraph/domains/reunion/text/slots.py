@@ -47,11 +47,6 @@ def _between(clause: Clause, here: str, there: str) -> facts.RoadFact:
     return facts.RoadFact(here, there, minutes, amount.km)
 
 
-def _pairwise(clause: Clause) -> Iterator[Fact]:
-    letters = map(chr, range(ord(clause.words("first")), ord(clause.words("last")) + 1))
-    yield from (_between(clause, here, there) for here, there in combinations(letters, 2))
-
-
 def _kerb(clause: Clause) -> Iterator[Fact]:
     if clause.minutes is not None:
         people = names_in(clause.words("who"))
@@ -64,7 +59,10 @@ _ROADS: Final[dict[str, Reader]] = {
     "rental": lambda it: () if it.minutes is None else (facts.TaskFact("rent a car", minutes=it.minutes, is_errand=True),),
     "road": lambda it: (_between(it, it.words("here"), it.words("there")),),
     "to_all": lambda it: (_between(it, it.words("here"), ""),),
-    "pairwise": _pairwise,
+    "pairwise": lambda it: (
+        _between(it, chr(here), chr(there))
+        for here, there in combinations(range(ord(it.words("first")), ord(it.words("last")) + 1), 2)
+    ),
 }
 
 # -- who must not wait alone (`don't leave Grandma alone`), or work side by side ---------------------------------------

@@ -119,18 +119,14 @@ async def read_by_model(
     for slot in answer.slots:
         anchored.take(slot)
     base = read or known
-    fields = {name: value for name, value in anchored.fields.items() if read is None or not _is_read(name, read, known)}
+    ours = {name for name, value in (read or known) if value is not None and value != getattr(known, name)}
+    fields = {name: value for name, value in anchored.fields.items() if name not in ours}
     if (anchored.stays or anchored.dropped) and (read is None or read.stops == known.stops or not _is_sure_of_route(read)):
         fields["stops"] = anchored.on(base.stops, is_sure=read is None or _is_sure_of_route(read))
     if not fields:
         return Reading(base, tuple(anchored.left_out))
     unread = tuple(each for each in (read.unread if read else ()) if not anchored.covers(each))
     return Reading(base.updated_by(PartialRequest(**fields, unread=unread)), tuple(anchored.left_out))
-
-
-def _is_read(name: str, read: PartialRequest, known: PartialRequest) -> bool:
-    """Tell whether the rules read it in this sentence: then theirs holds."""
-    return getattr(read, name) is not None and getattr(read, name) != getattr(known, name)
 
 
 def _is_sure_of_route(read: PartialRequest) -> bool:

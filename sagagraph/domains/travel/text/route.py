@@ -330,9 +330,8 @@ def _merged(
     gap = next((n for n, stop in enumerate(known) if stop.city is None), None)
     if gap is not None and len(said) == 1:
         return (*known[:gap], said[0].lasting(said[0].nights or known[gap].nights), *known[gap + 1 :])
-    return tuple(_as_before(stop, before[stop.city]) if stop.city in before else stop for stop in said)
-
-
-def _as_before(stop: PartialStop, before: PartialStop) -> PartialStop:
-    """The nights and stars that were said before hold until others are said."""
-    return stop.model_copy(update={"nights": stop.nights or before.nights, "stars": stop.stars or before.stars})
+    kept = ((stop, before.get(stop.city or "", stop)) for stop in said)
+    # nights and stars that were said before hold until others are said
+    return tuple(
+        stop.model_copy(update={"nights": stop.nights or was.nights, "stars": stop.stars or was.stars}) for stop, was in kept
+    )
