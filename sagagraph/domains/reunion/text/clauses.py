@@ -15,8 +15,8 @@ from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "clauses")
 _ADJUNCTS: Final = Forms(__file__, "adjuncts")
-TELLER: Final = "I"
-"""Whoever tells of the day, as they call themselves."""
+TELLER: Final = "Me"
+"""Whoever tells of the day, in the plan: `I` in sentences."""
 HERE: Final = "here"
 """Where all meet."""
 
@@ -171,7 +171,7 @@ def _name(said: str) -> str:
     *of_whom, name = said.split()
     is_described = bool(of_whom) and of_whom[0].lower() in ("my", "our", "his", "her", "their", "the")
     if not is_described:
-        return said[0].upper() + said[1:] if said.isalpha() else said
+        return TELLER if said == "I" else said[0].upper() + said[1:] if said.isalpha() else said
     return name.capitalize() if len(of_whom) == 1 else name
 
 
