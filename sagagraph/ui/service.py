@@ -12,7 +12,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
@@ -36,6 +36,9 @@ from sagagraph.saga.stores.projections import Projection
 from sagagraph.settings import Settings
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
 from sagagraph.ui.visitors import Visitor
+
+if TYPE_CHECKING:
+    from sagagraph.harness.life.records import Records
 
 _AT_ONCE = 16
 """How many sagas are resumed at the same time."""
@@ -65,6 +68,12 @@ class Service:
     def first_page(self) -> Page:
         """The page that is opened by default."""
         return next(iter(self.pages.values()))
+
+    def harness_records(self, harness_id: str) -> Records:
+        """What people decided about a harness, in the store of the sagas. Needs the extra `harness`."""
+        from sagagraph.harness.life.records import Records
+
+        return Records(self._engine.store, harness_id)
 
     # -- beginning and settling ----------------------------------------------------------------------------------------
 

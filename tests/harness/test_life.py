@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, OperationFailedError
 from sagagraph.harness.judging.check import RuleVerdict, check, exact
-from sagagraph.harness.life.mutation import mutants, score
+from sagagraph.harness.life.cases import mutants, score
 from sagagraph.harness.life.records import Override, Person, Records, report_hash
-from sagagraph.harness.loop.convergence import End, Executor, Slice, converge
+from sagagraph.harness.loop.convergence import End, Executor, Gradient, Slice, converge, fixed, towards
 from sagagraph.harness.loop.executors import obedient, scripted
-from sagagraph.harness.loop.gradients import Gradient, fixed, towards
 from sagagraph.harness.loop.running import ParadoxError, run_harness
 from sagagraph.harness.proof.explain import explain
 from sagagraph.harness.registry.harness import Harness

@@ -14,11 +14,10 @@ from typer.testing import CliRunner
 from sagagraph.cli.app import app
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.harness.judging.check import RuleVerdict, check, run_tests
-from sagagraph.harness.life.learning import learned
+from sagagraph.harness.life.cases import learned
 from sagagraph.harness.life.records import Person, Records
-from sagagraph.harness.life.report import deadlock, markdown
+from sagagraph.harness.life.report import deadlock, markdown, menu_of
 from sagagraph.harness.proof.explain import Status, explain
-from sagagraph.harness.proof.menu import menu_of
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.harness.registry.loading import harness_of, load_harness
 from sagagraph.harness.registry.yaml_file import read_yaml, yaml_text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ import typer
 from sagagraph.cli import options as o
 from sagagraph.cli.harness.words import lines_of
 from sagagraph.extras import needing
+from sagagraph.settings import read_settings
 
 if TYPE_CHECKING:
     from sagagraph.harness.registry.harness import Harness
@@ -34,24 +35,13 @@ def check_command(
 ) -> None:
     """Judge an artifact by every rule, exactly; without an artifact, check the harness by its own tests."""
     loaded = load(file)
-    from sagagraph.harness.judging.check import check, read_artifact, run_tests
+    from sagagraph.harness.judging.check import checked_json, read_artifact
+    from sagagraph.harness.loop.external import judged_outside, validators_of
 
-    document: dict[str, Any] = {"harness": loaded.id, "version": loaded.version, "harness_hash": loaded.hash,
-                                "warnings": list(loaded.warnings)}  # fmt: skip
-    if artifact is not None:
-        checked = check(loaded, read_artifact(artifact))
-        document |= {"verdict": checked.verdict, "rules": [asdict(each) for each in checked.rules],
-                     "outside_domain": list(checked.outside), "artifact_hash": checked.artifact_hash}  # fmt: skip
-    else:
-        tested = run_tests(loaded)
-        rules = [
-            {"rule": each.id, "verdict": "FAIL" if each.id in tested.broken else "PASS", "margin": None} for each in loaded.rules
-        ]
-        document |= {
-            "verdict": "PASS" if tested.kept else "FAIL",
-            "rules": rules,
-            "tests": [asdict(each) for each in tested.cases],
-        }
+    given = None if artifact is None else read_artifact(artifact)
+    allowed = validators_of(read_settings().harness_validators)
+    outside = {} if given is None else asyncio.run(judged_outside(loaded, given, allowed))
+    document = checked_json(loaded, given, outside)
     tell(document, lines_of, as_json=as_json)
     raise typer.Exit(0 if document["verdict"] == "PASS" else VERDICT_AGAINST)
 

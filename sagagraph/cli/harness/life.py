@@ -144,7 +144,7 @@ def learn_command(
 
 
 async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> int:
-    from sagagraph.harness.life.learning import learned
+    from sagagraph.harness.life.cases import learned
     from sagagraph.harness.life.records import Records
     from sagagraph.harness.loop.running import artifact_of
     from sagagraph.harness.registry.yaml_file import yaml_text
@@ -204,6 +204,7 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
     from sagagraph.files import json_file
     from sagagraph.harness.life.records import Records
     from sagagraph.harness.loop.executors import asking, decomposing, obedient, scripted
+    from sagagraph.harness.loop.external import validators_of
     from sagagraph.harness.loop.running import Asking, NotConvergedError, ParadoxError, run_harness
     from sagagraph.registry import model_of, open_engine
 
@@ -221,7 +222,8 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
     async with open_engine(settings, create=True) as engine:
         try:
             today = datetime.now(UTC).date()
-            found = await run_harness(engine, loaded, saga_id, executor, Records(engine.store, loaded.id), today, wanted)
+            records, allowed = Records(engine.store, loaded.id), validators_of(settings.harness_validators)
+            found = await run_harness(engine, loaded, saga_id, executor, records, today, wanted, allowed)
         except ParadoxError as exc:
             found, report = exc.run, exc.report
         except NotConvergedError as exc:

@@ -79,7 +79,7 @@ class Cooking(Domain):
         if isinstance(found, Infeasible) or not isinstance(request, Mapping) or not request.get("events"):
             return found
         cooked = Cooked.model_validate(found[0].plan)
-        supposed = await in_background(repair, cooked, parse_events(cooked.meal, request["events"]), Budget.of(_SECONDS))  # type: ignore[arg-type]
+        supposed = await in_background(repair, cooked, parse_events(cooked.meal, request["events"]), Budget.of(_SECONDS))
         return _infeasible(supposed) if isinstance(supposed, Conflict) else (_proposal(supposed, {}, ""),)
 
     async def _proposed(self, request: Json, think: Thinking, *known: Any) -> tuple[Proposal, ...] | Infeasible:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +16,8 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.files import text_file
 from sagagraph.harness.judging.exact import NotApartError, NoValueError, Terms
 from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLargeError
+from sagagraph.harness.language.formulas import TooManyError, polynomial
 from sagagraph.harness.language.parser import NotANumberError, rational
-from sagagraph.harness.language.polynomials import TooManyError, polynomial
 from sagagraph.harness.language.tree import COMPARISONS, Call, Node
 from sagagraph.harness.registry.harness import Case, Harness, Rule, Value, Variable, hash_of
 
@@ -29,6 +29,8 @@ class RuleVerdict(StrEnum):
     FAIL = "FAIL"
     ERROR = "ERROR"
     """It has no value: a missing field, a value of the wrong kind, a division by zero, an overflow. Never a pass."""
+    UNKNOWN = "UNKNOWN"
+    """Somebody outside should have judged it, and has not. Treated as a failure."""
     UNDECIDED = "UNDECIDED"
     """200 bits do not tell the sides apart. Treated as a failure."""
 
@@ -45,6 +47,9 @@ class RuleResult:
     operator: str = ""
     trace: Mapping[str, Any] | None = None
     reason: str = ""
+
+
+_NONE: Final[Mapping[str, RuleResult]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +104,26 @@ def exact(value: object) -> Value | None:
     return None
 
 
-def check(harness: Harness, artifact: Mapping[str, Any]) -> Checked:
-    """Judge an artifact. The same input gives the same answer everywhere; nothing of it raises."""
+def check(harness: Harness, artifact: Mapping[str, Any], outside: Mapping[str, RuleResult] = _NONE) -> Checked:
+    """Judge an artifact. The same input gives the same answer everywhere; nothing of it raises.
+
+    `outside`: verdicts of rules that are judged outside; without them these are UNKNOWN.
+    """
     values = {name: exact(value) for name, value in artifact.items()}
     judge = _Judge(harness, values)
-    results = tuple(judge.result(rule) for rule in harness.rules)
+    unknown = "it is judged outside, and nobody was asked"
+    results = tuple(
+        outside.get(rule.id, RuleResult(rule.id, RuleVerdict.UNKNOWN, reason=unknown)) if rule.uses else judge.result(rule)
+        for rule in harness.rules
+    )
     found = {each.verdict for each in results}
-    worst = next((each for each in (RuleVerdict.ERROR, RuleVerdict.FAIL, RuleVerdict.UNDECIDED) if each in found), None)
-    outside = judge.outside()
-    verdict = worst or (RuleVerdict.FAIL if outside else RuleVerdict.PASS)
-    return Checked(verdict, results, outside, hash_of(values), harness.hash)
+    worst = next(
+        (each for each in (RuleVerdict.ERROR, RuleVerdict.FAIL, RuleVerdict.UNDECIDED, RuleVerdict.UNKNOWN) if each in found),
+        None,
+    )
+    beyond = judge.outside()
+    verdict = worst or (RuleVerdict.FAIL if beyond else RuleVerdict.PASS)
+    return Checked(verdict, results, beyond, hash_of(values), harness.hash)
 
 
 def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
@@ -228,6 +243,24 @@ def shown(value: Value | None) -> Any:
     return int(value.p) / int(value.q) if abs(value) < 10**300 and abs(value.q) < 10**300 else str(value)
 
 
+def checked_json(
+    harness: Harness, artifact: Mapping[str, Any] | None, outside: Mapping[str, RuleResult] = _NONE
+) -> dict[str, Any]:
+    """Return what there is to say of an artifact or, without one, of the harness by its own tests (docs/formats.md)."""
+    said: dict[str, Any] = {"harness": harness.id, "version": harness.version, "harness_hash": harness.hash,
+                            "warnings": list(harness.warnings)}  # fmt: skip
+    if artifact is not None:
+        found = check(harness, artifact, outside)
+        return {**said, "verdict": found.verdict, "rules": [asdict(each) for each in found.rules],
+                "outside_domain": list(found.outside), "artifact_hash": found.artifact_hash}  # fmt: skip
+    tested = run_tests(harness)
+    rules = [
+        {"rule": each.id, "verdict": "FAIL" if each.id in tested.broken else "PASS", "margin": None} for each in harness.rules
+    ]
+    verdict = "PASS" if tested.kept else "FAIL"
+    return {**said, "verdict": verdict, "rules": rules, "tests": [asdict(each) for each in tested.cases]}
+
+
 # -- the tests of a harness -------------------------------------------------------------------------------------------
 
 
@@ -254,7 +287,8 @@ class TestedHarness:
 
 
 def run_tests(harness: Harness) -> TestedHarness:
-    """Judge all golden and poisoned artifacts."""
+    """Judge all golden and poisoned artifacts, by the rules that need nobody outside."""
+    harness = harness.inside
     broken: set[str] = set()
     cases = [_run(harness, each, broken, is_golden=True) for each in harness.golden]
     cases += [_run(harness, each, broken, is_golden=False) for each in harness.poisoned]

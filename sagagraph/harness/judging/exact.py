@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from flint import arb, ctx, fmpq, fmpz
 
-from sagagraph.harness.language.meaning import Meaning, Parts
-from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Node
+from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Meaning, Node, Parts
 from sagagraph.harness.registry.harness import Value
 
 Result = fmpq | arb | str | bool | tuple["Result", ...]

@@ -34,8 +34,7 @@ from sagagraph.harness.language.formulas import (
     opposite,
     raise_to,
 )
-from sagagraph.harness.language.meaning import Meaning, Parts
-from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Node
+from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Meaning, Node, Parts
 
 MOST_TERMS: Final = 50_000
 MOST_CASES: Final = 64

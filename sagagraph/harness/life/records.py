@@ -6,9 +6,10 @@ moves one parameter, for one report, once; rules and assertions are never rewrit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Any, Final
 
 from flint import fmpq
@@ -16,8 +17,8 @@ from pydantic import BaseModel, ConfigDict
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.harness.judging.check import run_tests
-from sagagraph.harness.language.parser import rational
-from sagagraph.harness.life.mutation import mutants, score
+from sagagraph.harness.language.parser import NotANumberError, rational
+from sagagraph.harness.life.cases import mutants, score
 from sagagraph.harness.proof.explain import Explanation, Status, explain, explanation_json
 from sagagraph.harness.registry.harness import Harness, hash_of
 from sagagraph.saga.stores.port import Document, Documents
@@ -49,6 +50,13 @@ class Override(BaseModel):
     role: str
     reason: str
     until: str = ""
+
+
+Think = Callable[[Callable[[], Explanation]], Awaitable[Explanation]]
+
+
+async def _here(think: Callable[[], Explanation]) -> Explanation:
+    return think()
 
 
 class Records:
@@ -144,8 +152,8 @@ class Records:
 
     # -- overrides --
 
-    async def override(self, harness: Harness, given: Override, by: Person, at: str) -> Mapping[str, Any]:
-        """Sign an override for a report. The same report is answered once.
+    async def override(self, harness: Harness, given: Override, by: Person, at: str, think: Think = _here) -> Mapping[str, Any]:
+        """Sign an override for a report. The same report is answered once. `think`: where the proof is made anew.
 
         Raises:
             NotAllowedError: the person may not, or the parameter is not negotiable.
@@ -153,7 +161,7 @@ class Records:
             InvalidInputError: the value does not resolve the paradox.
         """
         by.require("approver", "override a limit")
-        found = explain(harness)
+        found = await think(partial(explain, harness))
         if found.status is not Status.PARADOX or report_hash(harness, found) != given.report:
             raise ConflictError("that is not the hash of this harness's report: it is about something else, or out of date")
         variable = harness.variables.get(given.parameter)
@@ -161,7 +169,7 @@ class Records:
             raise NotAllowedError(f"{given.parameter} is no negotiable parameter")
         if str(variable.value) != given.before:
             raise ConflictError(f"{given.parameter} is {variable.value}, not {given.before}")
-        if explain(overlaid(harness, given), relax=False).status is not Status.SATISFIABLE:
+        if (await think(partial(explain, overlaid(harness, given), relax=False))).status is not Status.SATISFIABLE:
             raise InvalidInputError(f"{given.to} does not resolve it", field="--to")
         signed = given.model_copy(update={"by": by.name, "role": by.role})
         kept = await self._put("override", given.report, {**signed.model_dump(), "at": at})
@@ -198,8 +206,14 @@ class Records:
 
 
 def overlaid(harness: Harness, given: Override) -> Harness:
-    """Return the harness with the override's value: its file and hash stay as they are."""
-    return harness.with_values({given.parameter: rational(given.to)})
+    """Return the harness with the override's value: its file and hash stay as they are. Raises `InvalidInputError`."""
+    try:
+        to = rational(given.to)
+    except NotANumberError as exc:
+        raise InvalidInputError(str(exc), field="--to") from exc
+    if harness.variables[given.parameter].excludes(to):
+        raise InvalidInputError(f"{given.to} is outside the domain of {given.parameter}", field="--to")
+    return harness.with_values({given.parameter: to})
 
 
 def report_hash(harness: Harness, found: Explanation) -> str:

@@ -6,18 +6,20 @@ A paradox leaves the saga open until a person overrides a limit; every other end
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 
 from sagagraph.errors import NotAllowedError, SagaGraphError, UnknownSagaError
+from sagagraph.harness.judging.check import RuleVerdict
 from sagagraph.harness.life.records import Override, Records, overlaid, report_hash
 from sagagraph.harness.loop.convergence import End, Executor, Run, Slice, converge
 from sagagraph.harness.loop.decomposition import SCHEMA, Decomposer, decompose
 from sagagraph.harness.loop.executors import data_of
+from sagagraph.harness.loop.external import Validators, ask
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.state import Stage
@@ -27,6 +29,7 @@ from sagagraph.saga.engine.engine import Engine
 
 Q = TypeVar("Q")
 Shown = Mapping[str, Any]
+_NOBODY: Final[Validators] = {}
 
 
 class ParadoxError(NotAllowedError):
@@ -67,6 +70,16 @@ class Said(BaseModel):
     answer: Any = None
 
 
+class Validated(BaseModel):
+    rule: str
+    artifact: dict[str, Any]
+
+
+class Judged(BaseModel):
+    verdict: RuleVerdict
+    reason: str
+
+
 class Consumed(BaseModel):
     report: str
     today: str
@@ -88,8 +101,10 @@ async def run_harness(
     records: Records,
     today: date,
     asking: Asking | None = None,
+    allowed: Validators = _NOBODY,
 ) -> Run:
-    """Run the loop for a harness as this saga, or resume it. Without `asking`, tasks follow the rules.
+    """Run the loop for a harness as this saga, or resume it. Without `asking`, tasks follow the rules. `allowed`: who may be
+    asked outside, once for each rule; what they said is in the journal.
 
     Raises:
         ParadoxError: proven; override, then run the same id again.
@@ -117,9 +132,27 @@ async def run_harness(
             consumed = Consumed(report=report, today=today.isoformat())
             given = await saga.run(_consuming(records, saga_id), consumed, id=f"override-{report[:16]}")
             found = await converged("after", overlaid(harness, given))
+        if found.end is End.SUCCESS:
+            found = await _judged_outside(saga, harness, found, allowed)
         if found.end is not End.SUCCESS:
             reason = found.reason or "not all rules pass"
             raise NotConvergedError(f"saga {saga_id!r}: {found.end}: {reason}", saga_id=saga_id, run=found)
+    return found
+
+
+async def _judged_outside(saga: BodySaga, harness: Harness, found: Run, allowed: Validators) -> Run:
+    """Ask for each rule that is judged outside; the run succeeds only if all pass."""
+    for rule in (each for each in harness.rules if each.uses):
+
+        async def validate(request: Validated, call: Call) -> Judged:  # noqa: ARG001 - actions take a call
+            said = await ask(harness, harness.rule(request.rule), request.artifact, allowed)
+            return Judged(verdict=said.verdict, reason=said.reason)
+
+        asked = Validated(rule=rule.id, artifact=dict(found.artifact))
+        said = await saga.run(action(kind="read-only", name="harness_validate")(validate), asked, id=f"outside-{rule.id}")
+        if said.verdict is not RuleVerdict.PASS:
+            end = End.UNDECIDED if said.verdict is RuleVerdict.UNKNOWN else End.NO_CONVERGENCE
+            return replace(found, end=end, reason=f"{rule.id} is {said.verdict} outside: {said.reason}")
     return found
 
 

@@ -15,8 +15,24 @@ from typing import Any
 from flint import fmpq
 
 from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLargeError
-from sagagraph.harness.language.formulas import Below, Const, Formula, Function, Or, Power, Product, Sum, Term, Var, one_of
-from sagagraph.harness.language.polynomials import Monomial, Polynomial, TooManyError, polynomial, times
+from sagagraph.harness.language.formulas import (
+    Below,
+    Const,
+    Formula,
+    Function,
+    Monomial,
+    Or,
+    Polynomial,
+    Power,
+    Product,
+    Sum,
+    Term,
+    TooManyError,
+    Var,
+    one_of,
+    polynomial,
+    times,
+)
 from sagagraph.harness.proof import intervals as kernel
 from sagagraph.harness.registry.harness import Harness, Variable, hash_of
 

@@ -13,9 +13,9 @@ from flint import fmpq
 from sagagraph.errors import InvalidInputError
 from sagagraph.harness.judging.check import exact, shown
 from sagagraph.harness.language.tree import Call
+from sagagraph.harness.proof.boxes import has_values
 from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
-from sagagraph.harness.proof.paths import truth
 from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
 from sagagraph.harness.proof.search import Budget, Search, solve
 from sagagraph.harness.proof.system import Point, UnreadableError, system_of
@@ -55,11 +55,15 @@ class Explanation:
 
 
 def load_checked(path: Path) -> Harness:
-    """Read a file and refuse constant rules: those that every artifact within the domains passes, or none. One over negotiable
-    parameters alone is none: a person may move it. Raises `InvalidInputError`.
+    """Read a file and refuse constant rules. Raises `InvalidInputError`."""
+    return without_constants(load_harness(path))
+
+
+def without_constants(harness: Harness) -> Harness:
+    """Return it, unless it has a rule that every artifact within the domains passes, or none. One over negotiable parameters
+    alone is none: a person may move it. Raises `InvalidInputError`.
     """
-    harness = load_harness(path)
-    for rule in harness.rules:
+    for rule in harness.inside.rules:
         said = _constancy(harness, rule)
         if said:
             where = f"rules.{rule.id}.assertion"
@@ -79,20 +83,24 @@ def _constancy(harness: Harness, rule: Rule) -> str:
     if Search(system, Budget(_FEW)).run().tree is not None:
         return "always false"
     # A rule that has no value somewhere is not always true, though its opposite is never true either.
-    has_values = truth(system.rules[rule.id], system.root.floats) is not False
-    return "always true" if has_values and Search(opposite, Budget(_FEW)).run().tree is not None else ""
+    is_total = has_values(system.rules[rule.id], system.root.floats)
+    return "always true" if is_total and Search(opposite, Budget(_FEW)).run().tree is not None else ""
 
 
 def explain(
     harness: Harness, *, expired: Callable[[], bool] = lambda: False, boxes: int = BOXES, relax: bool = True
 ) -> Explanation:
     """Decide the rules of a harness over its domains. `expired`: asked before each box whether time is over."""
+    others, harness = [each.id for each in harness.rules if each.uses], harness.inside
     try:
         system = system_of(harness)
     except UnreadableError as exc:
         return Explanation(Status.UNDECIDED, reason=str(exc), missing=exc.missing, is_readable=False)
     oracle = Oracle(system, boxes, expired)
     found = solve(system, Budget(boxes, expired))
+    if found.witness is not None and others:
+        said = f"the witness passes all but what is judged outside ({', '.join(others)}): check it"
+        return Explanation(Status.UNDECIDED, witness=found.witness, reason=said)
     if found.witness is not None:
         return Explanation(Status.SATISFIABLE, witness=found.witness)
     if found.tree is None:

@@ -15,11 +15,10 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Name
+from sagagraph.harness.proof.boxes import Parts
 from sagagraph.harness.proof.linear import Relaxed, bound_rows, exact_float, least, products, relax
-from sagagraph.harness.proof.paths import Parts
-from sagagraph.harness.proof.rounding import inside, rounded_points, significant
 from sagagraph.harness.proof.search import THOROUGH, Budget, Node, Search, middle_of, solve
-from sagagraph.harness.proof.system import Box, Numbers, Point, Span, System, system_of
+from sagagraph.harness.proof.system import Box, Numbers, Point, Span, System, inside, rounded_points, significant, system_of
 from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
 _LIMIT: Final = "limit of a rule"

@@ -14,14 +14,11 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.judging.check import passes
-from sagagraph.harness.language.formulas import Below, Formula, Or, Var, names_in
-from sagagraph.harness.language.polynomials import TooManyError, polynomial
+from sagagraph.harness.language.formulas import Below, Formula, Or, TooManyError, Var, names_in, polynomial
+from sagagraph.harness.proof.boxes import Hull, Parts, Tree, implied, rules_of, truth
 from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.proof.linear import Row, bound_rows, exact_float, products, relax
-from sagagraph.harness.proof.paths import Parts, Tree, implied, rules_of, truth
-from sagagraph.harness.proof.rounding import rounded_points
-from sagagraph.harness.proof.system import Box, Numbers, Point, System
-from sagagraph.harness.proof.terms import Hull
+from sagagraph.harness.proof.system import Box, Numbers, Point, System, rounded_points
 
 DEEPEST: Final = 120
 _NARROWINGS: Final = 6
@@ -83,10 +80,13 @@ class Search:
         self._judging = system.harness.with_rules(tuple(each for each in system.harness.rules if each.id in system.rules))
         self._filling = _filling(system)
         self._rows: dict[str, Row | None] = {}
+        self._is_open = False
+        """Whether some box was too small or too deep to divide, and not refuted."""
 
     def run(self) -> Found:
         try:
-            return Found(tree=self._refute(Node(self.system.root)))
+            tree = self._refute(Node(self.system.root))
+            return Found() if self._is_open else Found(tree=tree)
         except _Ended as exc:
             return exc.found
         except RecursionError:
@@ -94,7 +94,7 @@ class Search:
 
     def _refute(self, node: Node) -> Tree:
         """Return the certificate that the box has no solution. Raises `_Ended`."""
-        if self.budget.is_over or node.depth > DEEPEST:
+        if self.budget.is_over:
             raise _Ended(Found())
         self.budget.used += 1
         narrowed, cuts, false = self.narrow(node)
@@ -108,9 +108,8 @@ class Search:
             if combination is not None:
                 found = {"sum": combination}
             else:
-                said, divided = self.divide(narrowed, parts)
-                if not divided:
-                    raise _Ended(Found())
+                said, divided = self.divide(narrowed, parts) if node.depth < DEEPEST else ({}, [])
+                self._is_open |= not divided
                 found = {**said, "parts": [self._refute(each) for each in divided]}
         return {"cuts": cuts, "then": found} if cuts else found
 
@@ -202,10 +201,10 @@ class Search:
                 return found
         return None
 
-    def try_near(self, node: Node, point: Numbers) -> Point | None:
+    def try_near(self, node: Node, point: Numbers, *, exactly: bool = False) -> Point | None:
         """Return a point near one that passes, with the middle of whatever it does not state."""
         numbers = {**{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}, **point}
-        listed = (self.system.point(rounded) for rounded in rounded_points(numbers, node.box, self.system))
+        listed = (self.system.point(rounded) for rounded in rounded_points(numbers, node.box, self.system, exactly=exactly))
         return next((each for each in listed if self.satisfies(each)), None)
 
     def satisfies(self, point: Point) -> bool:
@@ -236,7 +235,7 @@ class Search:
         bounds = bound_rows(node.box, names)
         found = relax([*rows, *products(rows, bounds, all_pairs=False)], node.box)
         if found.point is not None:
-            point = self.try_near(node, found.point)
+            point = self.try_near(node, found.point, exactly=True)
             if point is not None:
                 raise _Ended(Found(witness=point))
             is_last = not self.divide(node, parts)[1]

@@ -71,6 +71,9 @@ class Rule(Form):
     severity: Annotated[Severity, Field(strict=False)] = Severity.CRITICAL
     source: Text = ""
     negotiable: bool = True
+    uses: Text = ""
+    """`NAME@VERSION` of a validator outside that judges `inputs` instead of an assertion."""
+    inputs: list[Text] = []
 
     def with_tree(self, tree: Node) -> Rule:
         return self.model_copy(update={"tree": tree})
@@ -165,7 +168,7 @@ class Harness:
     def fields_of(self, rule: Rule) -> tuple[str, ...]:
         """Return the fields that a rule reads, by itself or through derived quantities."""
         found: dict[str, None] = {}
-        waiting = list(names_in(rule.tree))
+        waiting = list(rule.inputs or names_in(rule.tree))
         while waiting:
             name = waiting.pop(0)
             if name in self.derived:
@@ -178,6 +181,11 @@ class Harness:
         """Return it with other values of parameters: an overlay, never a change of the file."""
         changed = {name: replace(self.variables[name], value=value) for name, value in values.items()}
         return replace(self, variables={**self.variables, **changed})
+
+    @property
+    def inside(self) -> Harness:
+        """It without the rules that are judged outside, about which nothing can be proven."""
+        return self.with_rules(tuple(each for each in self.rules if not each.uses))
 
     def with_rules(self, rules: tuple[Rule, ...]) -> Harness:
         return replace(self, rules=rules)

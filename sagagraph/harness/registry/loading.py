@@ -15,10 +15,9 @@ from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import text_file
-from sagagraph.harness.language.kinds import ANY, BOOLEAN, STRING, Kind, kind_of, pure
+from sagagraph.harness.language.kinds import ANY, BOOLEAN, ONE, STRING, Kind, kind_of, pure, read_unit
 from sagagraph.harness.language.parser import is_name, parse
 from sagagraph.harness.language.tree import Node, names_in, short
-from sagagraph.harness.language.units import ONE, read_unit
 from sagagraph.harness.registry.harness import Case, Harness, HarnessForm, Rule, Value, Variable, VariableForm, hash_of, read_form
 from sagagraph.harness.registry.yaml_file import read_yaml
 
@@ -167,6 +166,10 @@ def _parsed(rule: Rule) -> Rule:
     if not rule.id.strip() or not rule.id.isprintable():
         raise InvalidInputError("a rule needs an id", field="rules")
     where = f"rules.{rule.id}.assertion"
+    if rule.uses:
+        if rule.assertion is not None or not rule.inputs:
+            raise InvalidInputError("needs `inputs`, and no assertion of its own", field=f"rules.{rule.id}.uses")
+        return rule
     return rule.with_tree(parse(_assertion(rule.assertion, where), where))
 
 
@@ -190,6 +193,11 @@ def _check(rules: tuple[Rule, ...], variables: Mapping[str, Variable], derived: 
         kinds[name] = kind_of(tree, kinds, f"derived.{name}")
     for rule in rules:
         where = f"rules.{rule.id}.assertion"
+        unknown = [each for each in rule.inputs if each not in variables]
+        if unknown:
+            raise InvalidInputError(f"{unknown[0]} is no variable", field=f"rules.{rule.id}.inputs")
+        if rule.uses:
+            continue
         _check_names(rule.tree, variables, derived, where)
         if not names_in(rule.tree):
             raise InvalidInputError(f"`{rule.assertion[:80]}` is constant: it reads no variable", field=where)

@@ -33,6 +33,7 @@ from sagagraph.ui.html.templates import CSS, CSS_AROUND, LOOK_AGAIN
 from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth, Login
 from sagagraph.ui.server.first_words import FirstWords
+from sagagraph.ui.server.harnesses import router as harnesses
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shutdown import Shutdown
 from sagagraph.ui.service import Service, open_service
@@ -54,6 +55,7 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     """Creates the ASGI application; the service belongs to the loop that runs it."""
     api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
     add_api(api, service)
+    api.include_router(harnesses)
     add_pages(api, service, Conversations(service.first_page.name))
     api.add_middleware(FirstWords, words=front_words(service))
     api.add_middleware(GZipMiddleware)

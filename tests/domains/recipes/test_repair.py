@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.recipes.repairs import compared, sooner, struck
 from sagagraph.domains.recipes.events import Event, parse_events
-from sagagraph.domains.recipes.plan import Cooked, Plan, Row, makespan
+from sagagraph.domains.recipes.plan import Cooked, Plan, Row, makespan, moved
 from sagagraph.domains.recipes.plan import planned as as_planned
 from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_meal
 from sagagraph.domains.recipes.planning.repair import first_answer, repair
@@ -84,6 +84,17 @@ def test_first_answers_of_small_meals() -> None:
                 judge(old, answer, event)
                 judged += 1
     assert judged > (60 if IS_FULL else 12)
+
+
+def test_where_the_solver_finds_nothing_in_time_the_first_answer_counts() -> None:
+    old = planned(parse_meal(pairs_in(None)["Lentil-Soup_Apple-Crumble"]))
+    event = Event(event="away", at=300, until=900)
+    first, hurried = first_answer(old, [event]), repair(old, [event], Budget.of(0))
+    assert first is not None
+    assert isinstance(hurried, Cooked)
+    assert (hurried.plan, hurried.waste) == (first.plan, first.waste)
+    found = mended(old, event)
+    assert makespan(found.plan) <= makespan(first.plan) or moved(old.plan, found.plan) <= moved(old.plan, first.plan)
 
 
 def test_what_was_made_of_what_is_made_again_is_made_again_too() -> None:

@@ -106,18 +106,20 @@ def nearest(situation: Situation, known: Plan, bound: int, budget: Budget) -> Pl
 
     What is so near to a bound that is known already (`bound`, or that of the chain and the work) needs no other plan beside it.
     """
-    was = {row.key: row.start for row in reversed(known) if row.start >= situation.since}
-    grid, bound = situation.grids[-1], max(bound, makespan_bound(situation))
-    latest, waiting = int(bound * (1 + _SLACK)), dispatched(situation, known)
+    since, bound = situation.since, max(bound, makespan_bound(situation))
+    was = {row.key: row.start for row in reversed(known) if row.start >= since}
+    waiting = dispatched(situation, known)
 
-    def calmer(found: Plan, latest: int) -> Plan:
-        plans = [found, waiting] if waiting and makespan(waiting) <= latest else [found]
-        return min(filter(None, plans), key=lambda plan: moved(known, plan, situation.since), default=())
+    def calm(found: Plan, least: int, seconds: float) -> Plan:
+        latest = int(least * (1 + _SLACK))
+        waits = waiting if makespan(waiting) <= latest else ()
+        if waits and not moved(known, waits, since):
+            return waits
+        near = calmest(situation, found, situation.grids[-1], latest, budget.part(seconds), was)
+        return min(filter(None, (near, waits)), key=lambda plan: moved(known, plan, since), default=())
 
-    if not (near := calmer((), latest)) or moved(known, near, situation.since):
-        near = calmest(situation, (), grid, latest, budget.part(_NEAR_S), was)
-    if near:
-        return Planned(calmer(near, latest), bound)
+    if near := calm((), bound, _NEAR_S):
+        return Planned(near, bound)
     try:
         best = plan_or_explain(situation, budget)
     except PlannerError:
@@ -126,9 +128,7 @@ def nearest(situation: Situation, known: Plan, bound: int, budget: Budget) -> Pl
         return Planned(waiting, bound)
     if isinstance(best, Conflict):
         return Planned(waiting, bound) if waiting else best
-    latest = int(best.makespan * (1 + _SLACK))
-    near = calmest(situation, best.plan, grid, latest, budget.part(_CALM_S), was)
-    return Planned(calmer(near, latest), best.lower_bound)
+    return Planned(calm(best.plan, best.makespan, _CALM_S), best.lower_bound)
 
 
 def _now(meal: Meal, row: Row, event: Event) -> Row:

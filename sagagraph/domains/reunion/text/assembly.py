@@ -134,8 +134,6 @@ class Assembly:
             person |= _said(place=self._key(each.place), drives=each.drives, prefers=each.prefers)
             kerb = next((fact.minutes for fact in self._of(KerbFact) if each.lands), each.exit_minutes)
             person |= _said(exit_minutes=kerb if each.exit_minutes is None else each.exit_minutes)
-            if each.from_ is not None:
-                person["from"] = text_of(each.from_)
             if each.lands and len(airports) == 1 and not person.get("place"):
                 person["place"] = min(airports)
                 self.notes.append(f"{each.name} lands at {person['place']}")
@@ -198,6 +196,8 @@ class Assembly:
         said = {plain(each.name): each for each in self._of(PersonFact)}
         for person in self.problem["people"]:
             house, fact = f"{person['name']}'s house", said.get(plain(person["name"]))
+            if fact and fact.from_ is not None:
+                person["from"] = self._before_all_meet(fact.from_)
             if person.get("place") and not (house in known and person["place"] not in known and not self._base):
                 continue
             if house in known or (fact and fact.is_fetched):

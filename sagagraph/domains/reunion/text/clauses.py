@@ -124,7 +124,10 @@ class Clause:
 
     def _owned(self, place: str | None) -> str | None:
         own = _SAYS.own.fullmatch(place) if place and self.name else None
-        return place if own is None else f"{self.name}'s {'house' if _SAYS.house.fullmatch(own['what']) else own['what']}"
+        if own is None:
+            return place
+        owner = self.people[0] if own["theirs"] and self.name in self.people else self.name
+        return f"{owner}'s {'house' if _SAYS.house.fullmatch(own['what']) else own['what']}"
 
     @property
     def whom(self) -> tuple[str, ...]:

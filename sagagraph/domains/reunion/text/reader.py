@@ -23,57 +23,10 @@ _WORDS: Final = frozenset(re.findall(r"[a-z]{4,}", (Path(__file__).parent / "for
 """Those of the phrases, for slips of the finger."""
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
+_SPELT: Final = Forms(__file__, "spellings")
 _SPELLINGS: Final = tuple(
-    (re.compile(words, re.MULTILINE), instead)
-    for words, instead in (
-        (r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", ""),
-        (r"(?m)^[A-Z][\w ,/&'()-]{2,60}:[ \t]*$", ""),
-        (
-            r"(?i)(^|[.;]\s+)(?:objective|goal|(?:travel|driving) times?(?: ?\(minutes\)| in minutes)?|locations?|places"
-            r"|soft(?: wish(?:es)?)?|(?:[a-z]+ )*arrivals|common sense(?:, to be offered)?"
-            r"|(?:[a-z]+ )*(?:requirements?|constraints?)|note)\s*:\s*",
-            r"\1",
-        ),
-        (r"\(([A-Z])\)", r"\1"),
-        (r"\b([Ww]e|[Tt]hey|[Yy]ou)'re\b", r"\1 are"),
-        (r"\bI'm\b", "I am"),
-        (r"\b(I|[Ww]e|[Tt]hey)'ve(?: got)?\b", r"\1 have"),
-        (r"\b(I|[Ww]e|[Tt]hey|[Ss]?[Hh]e)'ll\b", r"\1 will"),
-        (r"\b(has|have) got\b", r"\1"),
-        (r"\b([Ss]?[Hh]e|[Ww]ho)'s (?=(?:a|an|the|at|in|on|not|[a-z]+ing)\b)", r"\1 is "),
-        (r"\b([Ss]?[Hh]e|[Ii]t)'s\b", r"\1 is"),
-        (r"(?i)\b(?:my|our) (grand)?parents\b(?!')", r"my \1mother and my \1father"),
-        (r"\b([Mm]om|[Mm]um|[Dd]ad|[Gg]randma|[Gg]ranny)s\b", r"\1's"),
-        (r"\bme\b(?=, | and )|(?<= and )me\b", "I"),
-        (r"\b(?<!between )(\d{1,2})ish\b", r"\1"),
-        (r"\b(\d{1,2})([0-5]\d) ?([ap]m)\b", r"\1:\2 \3"),
-        (
-            r"(?i)\bwe (?:also |still |all )?(?:need|have) to "
-            r"(?=(?:pick|buy|get|collect|fetch|bring|walk|feed|bake|cook|make|prepare)\b)",
-            "somebody must ",
-        ),
-        (r"\bin ([A-Z]\w+(?: [A-Z]\w+)?) at ((?:[A-Z]\w+'s|our|my|the) (?:place|house|home))\b", r"at \2 in \1"),
-        (r"(?i)\b(\d+) and a half hours", r"\1.5 hours"),
-        (r"\b([A-Z]\w+)'s (?=(?:at|in|coming|landing|driving|arriving|not|still) )", r"\1 is "),
-        (r"(?i)\b(?:my|our|her|his|their|the) (dog|cat|puppy|kitten),? (?-i:[A-Z]\w+),?", r"the \1"),
-        (r"\b[A-Z]\w+,? (?:the|our|my) (dog|cat|puppy|kitten)\b,?", r"the \1"),
-        (r"\b([A-Z]\w+) \(((?:[a-z]+|\d+)-seater)\)", r"\1 with a \2"),
-        (r"((?:^|[.;]\s+)[A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: ([A-Z])(?=[a-z])", lambda said: f"{said[1]} {said[2].lower()}"),
-        (r"((?:^|[.;]\s+)[A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: (?=[a-z\d])", r"\1 "),
-        (r":\s+((?:(?:[A-Z]\w*(?: [A-Z]\w+)?|my \w+)(?:, | and |, and ))+[A-Z]\w*(?: [A-Z]\w+)?)(?=[.;\n]|$)", r", we are \1"),
-        (
-            r"(?i)\b(?:(?:our|the|my|a|his|her) )?(?:local )?(?:friend|neighbou?r|cousin|colleague|nephew|niece|bride|groom"
-            r"|best man|maid of honou?r)s?,? (?=(?-i:[A-Z]))",
-            "",
-        ),
-        (
-            r"(?i)\b(?:between|from) (\d{1,2}(?::\d\d)?(?: ?[ap]m)?) (?:and|to) (\d{1,2}(?::\d\d)?(?: ?[ap]m)?)(?![\w:])",
-            r"from \1 until \2",
-        ),
-        (r"\bbefore (?:it|they|s?he) (?:shuts?|closes?)(?: at)? (?=\d)", "before "),
-        (r"(?i)\b(?:his|her|their|the) (?:flight|plane|train|bus) (?=lands|arrives|gets in|comes in|is late)", "he "),
-        (r"(?i)\bmy (?:flight|plane|train|bus) (?=lands|arrives|gets in|comes in)", "I "),
-    )
+    (re.compile(words, re.MULTILINE), instead.strip())
+    for words, _, instead in (_SPELT.text(name).partition(" =>") for name in _SPELT)
 )
 """Lists, headings and short ways of writing, as sentences have them."""
 
@@ -145,6 +98,7 @@ def sentences(text: str) -> list[str]:
     text = re.sub(r"\b([ap])\.\s?m\.?(?=\W|$)", r"\1m", text, flags=re.IGNORECASE)
     for words, instead in _SPELLINGS:
         text = words.sub(instead, text)
+    text = re.sub("~(.)", lambda said: said[1].lower(), text)
     text = re.sub(r"\s*\(([^)]*)\)", r", \1,", text)
     text = re.sub(r"'s (?:flight|plane|train|bus) (?=lands|arrives|gets in)", " ", text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
@@ -196,10 +150,20 @@ class _Reading:
             if end is not None:
                 self._leave_out(unread_from, at)
                 unread_from = end
-            elif len((words := self._part(at, at + 1)).split()) > 1 and names_in(words):
-                self.context = replace(self.context, people=(), subject=())  # whom `he` means after it is nobody before it
+            else:
+                self._pass_over(self._part(at, at + 1))
             at = end or at + 1
         self._leave_out(unread_from, at)
+
+    def _pass_over(self, words: str) -> None:
+        """After a clause that means nothing here, `it` and `he` are nothing and nobody before it; its subject is the subject."""
+        if len(words.split()) < 2:
+            return
+        named = names_in(words)
+        self.context = replace(self.context, things=(), cooked="")
+        if named:
+            self.context = replace(self.context, people=(), subject=(), place="")
+            self._people = named[:1] if words.startswith(named[0]) else self._people
 
     def _read_clause(self, begin: int) -> int | None:
         """Return where the next clause begins; None if none begins here."""
@@ -207,10 +171,12 @@ class _Reading:
             for words in _as_meant(self._part(begin, end), self.context):
                 facts = self._facts(words)
                 if facts:
+                    about = Context.of(facts)
+                    if not self.text and not self._named and set(self._people) & set(about.people):
+                        words = f"{' and '.join(self._people)} {words}"  # who was named in what is left out
                     joint = self._passage.text[self._parts[begin - 1][1] : self._parts[begin][0]] if self.text else ""
                     self.text += self._passage.said(joint + words)
                     self.facts += facts
-                    about = Context.of(facts)
                     subject = tuple(name for name in about.people if name in self._named) or about.people
                     self._people = subject or self._people
                     self.context = self.context.then(replace(about, subject=subject))

@@ -128,6 +128,7 @@ def _goal(clause: Clause) -> Iterable[Fact]:
 _OCCASIONS: Final[dict[str, Reader]] = {
     "occasion": lambda it: _goal(it) if it.when or it.place else (),
     "everybody": lambda it: _goal(it) if it.when else (),
+    "where": lambda it: (replace(it.last, place="home"),) if isinstance(it.last, GoalFact) and not it.last.place else (),
     "count": lambda it: () if it.number is None else (HeadcountFact(it.number),),
     "objective": lambda it: (ObjectiveFact("driving_minutes" if it.said("time") else "distance"),),
 }
@@ -174,8 +175,8 @@ _PEOPLE: Final[dict[str, Reader]] = {
     "has_to_be": lambda it: (PersonFact(it.name), GoalFact((it.name,), it.place, it.by)) if it.place or it.when else (),
     "takes_part": lambda it: (PersonFact(it.name),),
     "is_there": _is_there,
-    "out": lambda it: (PersonFact(it.name, it.origin, it.since),),
-    "works": lambda it: (PersonFact(it.name, it.place or "work", it.since),),
+    "out": lambda it: (PersonFact(it.name, it.origin or it.place, it.since),),
+    "works": lambda it: (PersonFact(it.name, it.place or it.origin or "work", it.since),),
     "comes_here": lambda it: _arrives(it, HERE),
     "arrives": lambda it: _arrives(it, it.place),
     "arrives_somewhere": _comes,
@@ -194,6 +195,12 @@ def _drives(clause: Clause, place: str | None = None, *, is_own: bool = True) ->
         yield VehicleFact(car_of(clause.people[0]), place, clause.number, clause.people)
 
 
+def _with(clause: Clause) -> Iterator[Fact]:
+    """Whoever is with somebody is where they are, and from when."""
+    if isinstance(clause.last, PersonFact):
+        yield from (replace(PersonFact(name), place=clause.last.place, from_=clause.last.from_) for name in clause.whom)
+
+
 def _rents(clause: Clause) -> Iterator[Fact]:
     yield from (PersonFact(name, drives=True) for name in clause.people)
     yield VehicleFact("rental car", clause.place, drivers=clause.people)
@@ -205,6 +212,7 @@ _CARS: Final[dict[str, Reader]] = {
     "has_car": lambda it: _drives(it, it.place),
     "drives": lambda it: _drives(it, is_own=bool(it.said("back") or it.said("own"))),
     "drives_home": _drives,
+    "with": _with,
 }
 
 # -- tasks and vehicles ----------------------------------------------------------------------------------------------
@@ -282,6 +290,7 @@ _THINGS: Final[dict[str, Reader]] = {
     "waits": lambda it: _chore(replace(it, people=())),
     "task": _task,
     "left_alone": _left_alone,
+    "out_by": lambda it: (TaskFact(it.words("thing"), closes=it.by),) if it.when else (),
     "hours": _hours,
     "watched": lambda it: (TaskFact(it.words("thing"), watched=True, who=names_in(it.words("who"))),),
     "car_of": _car_of,

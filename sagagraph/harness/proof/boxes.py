@@ -1,13 +1,13 @@
-"""Terms over boxes: bounds of a term from bounds of its variables, and back (hull consistency, HC4)."""
+"""Boxes: bounds of terms and formulas from those of variables, and back (hull consistency, HC4); parts of rules by place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
-from sagagraph.harness.language.formulas import Const, Function, Power, Product, Sum, Term, Var
+from sagagraph.harness.language.formulas import And, Below, Const, Formula, Function, Or, Power, Product, Sum, Term, Var, parts_of
 from sagagraph.harness.proof import intervals as i
 from sagagraph.harness.proof.intervals import Interval
 
@@ -29,6 +29,20 @@ def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
             return i.power(bounds_of(base, box), exponent)
         case Function(name, argument):
             return i.FUNCTIONS[name](bounds_of(argument, box))
+
+
+def has_values(part: Formula | Term, box: Mapping[str, Interval]) -> bool:
+    """Tell whether every quotient, logarithm and root in it has a value all over the box."""
+    match part:
+        case Power(base, exponent) if exponent < 0:
+            low, high = bounds_of(base, box)
+            has_own = low > 0 or high < 0
+        case Function("log" | "sqrt" as name, base):
+            low = bounds_of(base, box)[0]
+            has_own = low > 0 or (low == 0 and name == "sqrt")
+        case _:
+            has_own = True
+    return has_own and all(has_values(each, box) for each in parts_of(part))
 
 
 _INVERSE: Final[dict[str, Callable[[Interval], Interval]]] = {
@@ -111,3 +125,61 @@ class Hull:
 
 def _quotient(left: Interval, right: Interval) -> Interval | None:
     return None if right[0] <= 0 <= right[1] else i.multiply(left, i.inverse(right))
+
+
+Tree = Mapping[str, Any]
+"""A certificate's node, ready for JSON (docs/harness.md says how it is read)."""
+Parts = list[tuple[str, Formula]]
+"""What must hold in a box and does not all over it, each by its path in the rules."""
+_NONE: Final[Mapping[str, int]] = {}
+
+
+def rules_of(tree: Tree) -> Iterator[str]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        waiting += [*node.get("parts", ()), *([node["then"]] if "then" in node else [])]
+        said = [node.get("rule"), node.get("cases"), *(each["rule"] for each in node.get("cuts", ()))]
+        said += [each for product in node.get("sum", ()) for each in product["of"]]
+        yield from (rule_of(each) for each in said if each is not None)
+
+
+def rule_of(path: str) -> str:
+    """Return the rule that a path begins with."""
+    head, *_ = path.removeprefix("\t").split("\t")
+    return f"\t{head}" if path.startswith("\t") else head
+
+
+def truth(formula: Formula, floats: Mapping[str, Interval], path: str = "", assumed: Mapping[str, int] = _NONE) -> bool | None:
+    """Tell whether a formula holds all over the box, nowhere in it, or neither is known. `assumed`: cases, by their paths."""
+    if isinstance(formula, Below):
+        low, high = bounds_of(formula.term, floats)
+        if low > high or low > 0 or (formula.strict and low >= 0):
+            return False
+        return True if high < 0 or (high <= 0 and not formula.strict) else None
+    chosen = [assumed[path]] if path in assumed else range(len(formula.parts))
+    found = [truth(formula.parts[number], floats, f"{path}\t{number}", assumed) for number in chosen]
+    if isinstance(formula, And):
+        return False if False in found else None if None in found else True
+    return True if True in found else None if None in found else False
+
+
+def implied(
+    formula: Formula, path: str, floats: Mapping[str, Interval], assumed: Mapping[str, int]
+) -> Iterator[tuple[str, Formula]]:
+    """Yield what a formula comes down to in the box, each part by its path: all of an `and`, the one case that is left of an
+    `or`.
+    """
+    if isinstance(formula, And):
+        for number, each in enumerate(formula.parts):
+            yield from implied(each, f"{path}\t{number}", floats, assumed)
+    elif isinstance(formula, Or):
+        left = [assumed[path]] if path in assumed else [
+            number for number, each in enumerate(formula.parts) if truth(each, floats, f"{path}\t{number}", assumed) is not False
+        ]  # fmt: skip
+        if len(left) == 1:
+            yield from implied(formula.parts[left[0]], f"{path}\t{left[0]}", floats, assumed)
+        else:
+            yield path, formula
+    else:
+        yield path, formula

@@ -1,0 +1,72 @@
+"""Regions: where rules hold over one or two decided numbers, for a picture. Every point is judged; nothing is proven by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any, Final
+
+from flint import fmpq
+
+from sagagraph.harness.judging.check import check, shown
+from sagagraph.harness.proof.system import significant
+from sagagraph.harness.registry.harness import Harness, Value
+
+_ALONG: Final = 120
+"""Steps along a number line; between two that differ, the boundary is halved down to six digits."""
+_ACROSS: Final = 32
+"""Cells along either side of a plane."""
+_HALVINGS: Final = 24
+
+
+def region_of(harness: Harness) -> dict[str, Any] | None:
+    """Return a number line, or a plane, of what each rule allows; None where there is not one or two bounded numbers to decide.
+
+    On a line, `allowed` has the stretches where a rule holds; in a plane, `fails` has how many rules fail in each cell, rows from
+    the least of the second variable on.
+    """
+    axes = [each for each in harness.decided.values() if each.is_number and each.low is not None and each.high is not None]
+    if len(axes) != len(harness.decided) or not 1 <= len(axes) <= 2 or any(each.low == each.high for each in axes):
+        return None
+    lines = [_steps(each.low or fmpq(0), each.high or fmpq(0), _ALONG if len(axes) == 1 else _ACROSS) for each in axes]
+    said: dict[str, Any] = {
+        "variables": [{"name": each.name, "unit": each.unit, "low": shown(each.low), "high": shown(each.high)} for each in axes]
+    }
+    if len(axes) == 1:
+        stretches = {rule.id: _stretches(harness, axes[0].name, lines[0], rule.id) for rule in harness.rules}
+        return {**said, "allowed": {rule: list(each) for rule, each in stretches.items()}}
+    one, other = axes
+    middles = [[(low + high) / 2 for low, high in pairwise(line)] for line in lines]
+    fails = [[len(check(harness, {one.name: x, other.name: y}).failed) for x in middles[0]] for y in middles[1]]
+    return {**said, "fails": fails}
+
+
+def _steps(low: fmpq, high: fmpq, count: int) -> list[fmpq]:
+    return [low + (high - low) * number / count for number in range(count + 1)]
+
+
+def _stretches(harness: Harness, name: str, points: list[fmpq], rule: str) -> Iterator[tuple[Any, Any]]:
+    """Yield where a rule holds along the line, from end to end."""
+    alone = harness.with_rules((harness.rule(rule),))
+    holds = [_holds(alone, {name: each}) for each in points]
+    begun = points[0] if holds[0] else None
+    for before, after, held, holding in zip(points, points[1:], holds, holds[1:], strict=False):
+        if held is holding:
+            continue
+        edge = significant(_edge(alone, name, before, after, held=held), 6)
+        if begun is not None:
+            yield shown(begun), shown(edge)
+        begun = None if held else edge
+    if begun is not None:
+        yield shown(begun), shown(points[-1])
+
+
+def _edge(harness: Harness, name: str, low: fmpq, high: fmpq, *, held: bool) -> fmpq:
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _holds(harness, {name: middle}) is held else (low, middle)
+    return low
+
+
+def _holds(harness: Harness, artifact: Mapping[str, Value]) -> bool:
+    return not check(harness, artifact).failed

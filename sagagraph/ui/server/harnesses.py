@@ -1,0 +1,174 @@
+"""Harnesses over REST and on a page: artifacts judged, conflicts explained, a limit moved by a person who signs for it.
+
+What anybody sends is bounded in size and seconds, and judged in a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from pydantic import Field
+
+from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.extras import needing
+from sagagraph.planning.background import in_background
+from sagagraph.ui.html.templates import render
+from sagagraph.ui.pictures.regions import picture
+from sagagraph.ui.server.api import PREFIX, Body, Json
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor, visitor_of
+
+T = TypeVar("T")
+_MOST_SECONDS: Final = 30.0
+_GRACE_S: Final = 10.0
+"""Beyond the seconds that a search is given: what surrounds it is not asked whether time is over."""
+_MOST_FIELDS: Final = 20
+router = APIRouter()
+
+
+class HarnessFile(Body):
+    """`harness`: the file's text, in YAML."""
+
+    harness: str = Field(min_length=1, max_length=100_000)
+
+
+class ArtifactAgainst(HarnessFile):
+    """Without `artifact`, the file's own tests are run."""
+
+    artifact: Json | None = None
+
+
+class Question(HarnessFile):
+    seconds: float = Field(10.0, gt=0, le=_MOST_SECONDS)
+
+
+class SignedOverride(HarnessFile):
+    """`report`: the hash that an explanation showed. `to`: a decimal number. `until`: the last day; without it, for one run."""
+
+    report: str = Field(min_length=1, max_length=100)
+    parameter: str = Field(min_length=1, max_length=100)
+    to: str = Field(min_length=1, max_length=400)
+    by: Annotated[str, Field(min_length=1, max_length=100)]
+    reason: str = Field(min_length=1, max_length=1000)
+    until: date | None = None
+
+
+@router.post(f"{PREFIX}/harness/check", summary="Judge an artifact by a harness")
+async def check(body: ArtifactAgainst) -> Json:
+    return await _bounded(partial(_checked, body.harness, body.artifact), _MOST_SECONDS)
+
+
+@router.post(f"{PREFIX}/harness/explain", summary="Say whether any artifact can pass a harness; if none can, prove why")
+async def explain(body: Question) -> Json:
+    return await _bounded(partial(_explained, body.harness, body.seconds), body.seconds)
+
+
+@router.post(f"{PREFIX}/harness/override", summary="Move one negotiable limit of a proven paradox, and sign for it")
+async def override(body: SignedOverride, request: Request) -> Json:
+    return await _overridden(body, request.app.state.service, visitor_of(request))
+
+
+async def _bounded(think: Callable[[], T], seconds: float) -> T:
+    """Raises `InvalidInputError` where it takes longer."""
+    try:
+        async with asyncio.timeout(seconds + _GRACE_S):
+            return await in_background(think)
+    except TimeoutError:
+        said = f"takes longer than {seconds + _GRACE_S:g} s here: use `sagagraph harness` for it"
+        raise InvalidInputError(said, field="harness") from None
+
+
+def _loaded(text: str) -> Any:
+    """`Any`: a `Harness`, whose module needs an extra."""
+    with needing("harness"):
+        from sagagraph.harness.proof.explain import without_constants
+        from sagagraph.harness.registry.loading import harness_from
+    return without_constants(harness_from(text))
+
+
+def _checked(text: str, artifact: Json | None) -> Json:
+    harness = _loaded(text)
+    from sagagraph.harness.judging.check import checked_json
+
+    return checked_json(harness, artifact)
+
+
+def _explained(text: str, seconds: float, *, drawn: bool = False) -> Json:
+    """Return an explanation, with the report of a paradox, and what there is to draw."""
+    harness = _loaded(text)
+    from sagagraph.harness.life.report import deadlock
+    from sagagraph.harness.proof.explain import Status, explain, explanation_json
+    from sagagraph.harness.proof.region import region_of
+
+    until = time.monotonic() + seconds
+    found = explain(harness, expired=lambda: time.monotonic() > until)
+    said = deadlock(harness, found) if found.status is Status.PARADOX else explanation_json(harness, found)
+    return {**said, "region": region_of(harness)} if drawn else said
+
+
+async def _overridden(body: SignedOverride, service: Service, visitor: Visitor) -> Json:
+    """Somebody who has logged in signs with that name, and with no other."""
+    harness = await _bounded(partial(_loaded, body.harness), _MOST_SECONDS)
+    from sagagraph.harness.life.records import Override, Person
+
+    by = visitor.name.removeprefix("user ") if visitor.name.startswith("user ") else body.by
+    known = harness.variables.get(body.parameter)
+    given = Override(parameter=body.parameter, before=str(known.value if known else ""), to=body.to, report=body.report, by=by,
+                     role="approver", reason=body.reason, until=body.until.isoformat() if body.until else "")  # fmt: skip
+    records = service.harness_records(harness.id)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    bounded = partial(_bounded, seconds=_MOST_SECONDS)
+    return dict(await records.override(harness, given, Person(by, "approver"), now, bounded))
+
+
+# -- the page --
+
+
+@router.get("/harness", include_in_schema=False)
+async def page() -> HTMLResponse:
+    return _shown("")
+
+
+@router.post("/harness", include_in_schema=False)
+async def asked(request: Request) -> HTMLResponse:
+    """What the form was sent with: a file to explain or, with a name and a reason too, an override of its report."""
+    sent = parse_qs((await request.body()).decode(errors="replace"), max_num_fields=_MOST_FIELDS)
+    form = {name: values[0].strip() for name, values in sent.items()}
+    text, signed, problem, said = form.get("harness", "")[:100_000], None, "", None
+    try:
+        if "parameter" in form:
+            body = {name: form.get(name) or None for name in SignedOverride.model_fields}
+            signed = await _overridden(_read(body), request.app.state.service, visitor_of(request))
+        said = await _bounded(partial(_explained, text, 20.0, drawn=True), 20.0)
+    except SagaGraphError as exc:
+        problem = str(exc)
+    return _shown(text, said, problem, signed)
+
+
+def _read(body: dict[str, Any]) -> SignedOverride:
+    try:
+        return SignedOverride.model_validate(body)
+    except ValueError as exc:
+        raise InvalidInputError("name yourself and a reason, and choose one way of the menu", field="override") from exc
+
+
+def _shown(text: str, said: Json | None = None, problem: str = "", signed: Json | None = None) -> HTMLResponse:
+    drawing = picture(said["region"]) if said is not None and said["region"] else ""
+    moves = [each["moves"] for each in said.get("menu", ()) if len(each["moves"]) == 1] if said else []
+    parameters = dict.fromkeys(move["parameter"] for (move,) in moves)
+    whole = json.dumps(said, indent=2, ensure_ascii=False) if said else ""
+    return HTMLResponse(
+        render(
+            "harness", text=text, said=said, problem=problem, signed=signed, picture=drawing, parameters=parameters, whole=whole
+        ),
+        status_code=422 if problem else 200,
+    )

@@ -1,0 +1,112 @@
+"""Harnesses over REST and on their page: judged, explained, a limit signed for; and what is refused, bounded and escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from sagagraph.ui.server.app import create_app
+from sagagraph.ui.server.options import ServerOptions
+from sagagraph.ui.service import Service
+from tests.ui.server import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+EXAMPLES = Path(__file__).parents[2] / "sagagraph/harness/examples"
+RAIN, CLOUD = ((EXAMPLES / f"{name}.yaml").read_text() for name in ("ad_degradation", "cloud_sla"))
+SPEED = "vehicle_speed_kmph_t5"
+API = "/api/v1/harness"
+in_loop = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ann(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(app=create_app(service, ServerOptions()))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as browser:
+        yield browser
+
+
+@in_loop
+@pytest.mark.quick
+async def test_an_artifact_is_judged_and_a_file_by_its_own_tests(ann: httpx2.AsyncClient) -> None:
+    judged = (await ann.post(f"{API}/check", json={"harness": RAIN, "artifact": {SPEED: 83.999}})).json()
+    assert [each["verdict"] for each in judged["rules"]] == ["FAIL", "FAIL"]
+    assert (await ann.post(f"{API}/check", json={"harness": RAIN})).json()["verdict"] == "PASS"
+
+
+@in_loop
+@pytest.mark.quick
+async def test_a_paradox_is_explained_and_overridden_once_by_whoever_signs(ann: httpx2.AsyncClient) -> None:
+    said = (await ann.post(f"{API}/explain", json={"harness": RAIN})).json()
+    assert (said["status"], len(said["conflicts"]), said["menu"][0]["option"]) == ("paradox", 1, "A")
+    asked = {"harness": RAIN, "report": said["report"], "parameter": "max_deceleration_limit", "to": "3.62", "by": "Bob"}
+    refused = [
+        ({"reason": "comfort", "report": "0" * 64}, 409, "not the hash"),
+        ({"reason": "comfort", "parameter": "road_friction_mu"}, 409, "no negotiable parameter"),
+        ({"reason": "comfort", "to": "3.5"}, 422, "does not resolve"),
+        ({"reason": "comfort", "to": "much"}, 422, "no decimal number"),
+        ({"reason": "comfort", "by": "agent:planner"}, 409, "takes a person"),
+        ({}, 422, "Field required"),
+    ]
+    for changed, status, words in refused:
+        answer = await ann.post(f"{API}/override", json={**asked, **changed})
+        assert (answer.status_code, words in answer.text) == (status, True), answer.text
+    signed = (await ann.post(f"{API}/override", json={**asked, "reason": "comfort"})).json()
+    assert (signed["by"], signed["before"], signed["to"]) == ("Bob", "2", "3.62")
+    again = await ann.post(f"{API}/override", json={**asked, "reason": "comfort", "to": "3.7"})
+    assert (again.status_code, "answered by Bob" in again.text) == (409, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"harness": "rules: ["}, "cannot be read as YAML"),
+        ({"harness": "rules: [{id: A, assertion: __import__('os')}]"}, "no function of the assertion language"),
+        ({"harness": "x" * 100_001}, "at most 100000"),
+        ({"harness": RAIN, "seconds": 31}, "30"),
+        ({"harness": RAIN, "rules": []}, "Extra inputs"),
+        ({}, "Field required"),
+    ],
+)
+@in_loop
+@pytest.mark.quick
+async def test_what_cannot_be_read_or_is_too_much_is_answered_with_422(
+    ann: httpx2.AsyncClient, body: dict[str, Any], words: str
+) -> None:
+    answer = await ann.post(f"{API}/explain", json=body)
+    assert (answer.status_code, words in answer.text) == (422, True), answer.text
+
+
+@in_loop
+@pytest.mark.quick
+async def test_the_page_shows_what_a_file_says_as_text(ann: httpx2.AsyncClient) -> None:
+    hostile = CLOUD.replace("BUDGET", '"<script>alert(1)</script>"')
+    for file, status in ((hostile, 200), (hostile.replace("replicas", "<b>"), 422)):
+        answer = await ann.post("/harness", data={"harness": file})
+        assert (answer.status_code, "&lt;script&gt;" in answer.text) == (status, True), answer.text
+        assert not {"<script>", "<b>"} & set(re.findall("<[a-z]+>", answer.text))
+
+
+def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_and_signs(browser: Browser, server: Server) -> None:
+    page = browser.new_page()
+    page.goto(f"{server.url}/harness")
+    page.fill("#harness", RAIN.replace("version: 1", "version: 7"))
+    page.click("text=Explain")
+    line = page.locator("svg.number-line")
+    assert line.locator("rect").count() == 2
+    assert {"0 to 55.2104", "84 to 130"} <= set(re.findall(r": ([0-9.]+ to [0-9.]+)", page.inner_text("ul")))
+    assert "FORWARD_COLLISION" in page.inner_text(".conflict")
+    assert "another way beats it" in page.inner_text("table")
+    page.select_option("select", "max_deceleration_limit")
+    for name, value in (("to", "3.62"), ("by", "Bob"), ("reason", "comfort")):
+        page.fill(f"input[name={name}]", value)
+    page.click("text=Sign")
+    assert "Bob moved max_deceleration_limit from 2 to 3.62 for one run" in page.inner_text("[role=status]")
+    page.close()
