@@ -101,4 +101,4 @@ def _lasting(found: Found) -> Lasting | None:
         return None
     whole = 0.5 if found["half"] else float(hours.value or 0) if hours else 1
     more = found.values(Number, "more")
-    return Lasting(whole * 60 + (float(more[0].value or 0) if more else 30 if found["and"] else 0))
+    return Lasting(whole * 60 + (float(more[0].value or 0) if more else 30 if found["and"] or found["and_half"] else 0))

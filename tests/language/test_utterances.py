@@ -22,6 +22,8 @@ def test_a_decision_and_its_opposite_decide_nothing(text: str) -> None:
     [
         ("yes, cancel it", [Act.APPROVE, Act.CANCEL]),
         ("go ahead, thanks", [Act.APPROVE]),
+        ("good, go with it", [Act.APPROVE]),
+        ("don't cancel anything!", [Act.SKIP]),
         ("book it and tell everybody", [Act.APPROVE, Act.APPROVE]),
     ],
 )

@@ -9,24 +9,10 @@ from typing import Any, Final, TypeVar
 from pydantic import TypeAdapter
 
 from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK, ReunionProblem
+from sagagraph.domains.reunion.text import facts
 from sagagraph.domains.reunion.text.clauses import HERE
 from sagagraph.domains.reunion.text.estimates import estimates
-from sagagraph.domains.reunion.text.facts import (
-    ApartFact,
-    CompanyFact,
-    Fact,
-    GoalFact,
-    HeadcountFact,
-    HoursFact,
-    KerbFact,
-    ObjectiveFact,
-    PersonFact,
-    PlaceFact,
-    RoadFact,
-    TaskFact,
-    VehicleFact,
-    merged,
-)
+from sagagraph.domains.reunion.text.facts import Fact, merged
 from sagagraph.domains.reunion.text.places import STATION, Places, plain
 from sagagraph.domains.reunion.times import Moment, text_of
 from sagagraph.errors import InvalidInputError
@@ -58,7 +44,7 @@ class Assembly:
     Of `base`, a problem that came as a whole, everything stays that nobody has mentioned.
     """
 
-    def __init__(self, facts: Iterable[Fact], base: ReunionProblem | None = None) -> None:
+    def __init__(self, heard: Iterable[Fact], base: ReunionProblem | None = None) -> None:
         """
         Raises:
             InvalidInputError: what is said does not fit `base`.
@@ -67,12 +53,12 @@ class Assembly:
         empty: Row = {table: [] for table in _TABLES} | {"name": "reunion", "places": {}}
         self.problem = empty | base.model_dump(mode="json") if base else empty
         self._base = base
-        self._facts = merged(facts)
-        people = [*(row["name"] for row in self.problem["people"]), *(each.name for each in self._of(PersonFact))]
+        self._facts = merged(heard)
+        people = [*(row["name"] for row in self.problem["people"]), *(each.name for each in self._of(facts.PersonFact))]
         self._places = Places(people, self.problem["places"])
-        meeting = (each.place for each in self._of(GoalFact) if not each.people and each.place)
+        meeting = (each.place for each in self._of(facts.GoalFact) if not each.people and each.place)
         self._meeting = next(meeting, self._shared_goal().get("place"))
-        for each in self._of(PlaceFact):
+        for each in self._of(facts.PlaceFact):
             self._places.call(each.key, each.name)
         self._add_people()
         self._add_goals()
@@ -81,7 +67,7 @@ class Assembly:
         self._add_vehicles()
         self._add_tasks()
         self._keep_apart()
-        wanted = [each.objective for each in self._of(ObjectiveFact)]
+        wanted = [each.objective for each in self._of(facts.ObjectiveFact)]
         usual = AS_PEOPLE_PLAN if len(self.problem["people"]) <= MOST_WITH_SLACK else AS_PEOPLE_PLAN[-1:]
         self.problem["objectives"] = wanted or self.problem["objectives"] or [each.value for each in usual]
         self.problem["places"] = self._places_used()
@@ -101,7 +87,7 @@ class Assembly:
         return next((goal for goal in self.problem["goals"] if goal["people"] == EVERYBODY), {})
 
     def _keep_apart(self) -> None:
-        for each in self._of(ApartFact):
+        for each in self._of(facts.ApartFact):
             others = [names for names in self.problem["apart"] if {*map(plain, names)} != {*map(plain, each.people)}]
             names = [self._row("people", name)[0]["name"] for name in each.people]
             self.problem["apart"] = [*others, names] if each.is_wanted else others
@@ -123,32 +109,36 @@ class Assembly:
 
     def _add_people(self) -> None:
         """Add people. Somebody who lands at an unstated place lands where all others do."""
-        landing = (each.place for each in self._of(PersonFact) if each.lands and each.place)
+        landing = (each.place for each in self._of(facts.PersonFact) if each.lands and each.place)
         airports = {self._places.airport(place) for place in landing if not STATION.search(place)}
-        for each in self._of(PersonFact):
+        for each in self._of(facts.PersonFact):
             person, is_new = self._row("people", each.name)
             if is_new and self._base and each.place is None:
                 raise InvalidInputError(
                     f"nobody is called {each.name}; say where they are, if they are to come too", field="text"
                 )
             person |= _said(place=self._key(each.place), drives=each.drives, prefers=each.prefers)
-            kerb = next((fact.minutes for fact in self._of(KerbFact) if each.lands), each.exit_minutes)
+            kerb = next((fact.minutes for fact in self._of(facts.KerbFact) if each.lands), each.exit_minutes)
             person |= _said(exit_minutes=kerb if each.exit_minutes is None else each.exit_minutes)
+            if each.fetched_by is not None:
+                self.notes.append(
+                    f"{each.name} should be fetched by {text_of(each.fetched_by)}: no plan promises it, so check it"
+                )
             if each.lands and len(airports) == 1 and not person.get("place"):
                 person["place"] = min(airports)
                 self.notes.append(f"{each.name} lands at {person['place']}")
-        for count in self._of(HeadcountFact):
+        for count in self._of(facts.HeadcountFact):
             if count.number != len(self.problem["people"]):
                 self.notes.append(f"{count.number} people were said, and {len(self.problem['people'])} are known")
         several = [person["name"] for person in self.problem["people"] if _SEVERAL.fullmatch(person["name"])]
         self.notes += [f"{name} have one seat: name them one by one, if they need more" for name in several]
-        company = {plain(each.people[0] if each.people else ""): each.is_wanted for each in self._of(CompanyFact)}
+        company = {plain(each.people[0] if each.people else ""): each.is_wanted for each in self._of(facts.CompanyFact)}
         for person in self.problem["people"]:
             person |= _said(never_alone=company.get(plain(person["name"]), company.get("")))
 
     def _add_goals(self) -> None:
         """What is said of single people is theirs."""
-        for each in self._of(GoalFact):
+        for each in self._of(facts.GoalFact):
             goal = self._goal(list(each.people) or EVERYBODY)
             late = _HALF_A_DAY if each.by is not None and each.by < _MORNING and _EVENING.search(each.event) else 0
             if each.by is not None and each.by + _HALF_A_DAY < _NIGHT and self._comes_after(each):
@@ -159,9 +149,9 @@ class Assembly:
             if each.event and not self._base:
                 self.problem["name"] = each.event.lower()
 
-    def _comes_after(self, goal: GoalFact) -> bool:
+    def _comes_after(self, goal: facts.GoalFact) -> bool:
         """`From 5 pm, and at the restaurant by 7:30`."""
-        known = (each for each in self._of(PersonFact) if each.name in goal.people)
+        known = (each for each in self._of(facts.PersonFact) if each.name in goal.people)
         return any(each.from_ is not None and goal.by is not None and each.from_ > goal.by for each in known)
 
     def _goal(self, people: Any) -> Row:
@@ -181,7 +171,7 @@ class Assembly:
 
     def _add_roads(self) -> None:
         """Add roads. One that leads to nowhere in particular leads to where all meet."""
-        for each in self._of(RoadFact):
+        for each in self._of(facts.RoadFact):
             if not each.there and not self._shared_goal().get("place"):
                 continue
             ends = [self._places.key(each.here), self._places.key(each.there or self._shared_goal()["place"])]
@@ -193,7 +183,7 @@ class Assembly:
     def _settle_people(self) -> None:
         """Whoever is fetched, or lives where roads lead to or all meet, is at home."""
         known = {end for row in self.problem["travel_minutes"] for end in row[:2]} | {self._shared_goal().get("place")}
-        said = {plain(each.name): each for each in self._of(PersonFact)}
+        said = {plain(each.name): each for each in self._of(facts.PersonFact)}
         for person in self.problem["people"]:
             house, fact = f"{person['name']}'s house", said.get(plain(person["name"]))
             if fact and fact.from_ is not None:
@@ -208,7 +198,7 @@ class Assembly:
 
     def _add_vehicles(self) -> None:
         """Add vehicles. One without a stated place is where its driver is; a rental must be rented there."""
-        for each in self._of(VehicleFact):
+        for each in self._of(facts.VehicleFact):
             vehicle, is_new = self._row("vehicles", each.name)
             driver = self._row("people", each.drivers[0])[0] if each.drivers else {}
             vehicle |= _said(place=self._key(each.place), seats=each.seats, drivers=list(each.drivers or ()) or None)
@@ -230,9 +220,11 @@ class Assembly:
         """Add tasks. What nobody has to travel for is done where everybody must be, before they must be there."""
         shared = self._shared_goal()
         granted = []
-        for each in self._of(TaskFact):
+        for each in self._of(facts.TaskFact):
             task, is_new = self._row("tasks", plain(each.name))
             task |= _said(place=self._key(each.place), minutes=each.minutes, who=list(each.who) or None)
+            for name in () if self._base else each.who:
+                self._row("people", name)[0].setdefault("place", None)
             task |= {"attention": "watched"} if each.watched else {}
             task |= {"food": True} if not each.is_errand and _FOOD.search(task["name"]) else {}
             if is_new and each.is_errand:
@@ -263,8 +255,8 @@ class Assembly:
 
     def _window(self, task: Row) -> Iterator[str | None]:
         """Return the window as stated for the task, for its place, or before."""
-        there = [each for each in self._of(HoursFact) if self._places.key(each.place) == task["place"]]
-        own = self._facts.get((TaskFact, plain(task["name"])))
+        there = [each for each in self._of(facts.HoursFact) if self._places.key(each.place) == task["place"]]
+        own = self._facts.get((facts.TaskFact, plain(task["name"])))
         for side, before in zip(("opens", "closes"), task.get("window") or (None, None), strict=True):
             said = (getattr(each, side) for each in (own, *there) if each)
             yield next((self._before_all_meet(moment) for moment in said if moment is not None), before)

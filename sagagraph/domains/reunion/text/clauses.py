@@ -135,7 +135,7 @@ class Clause:
 
     @property
     def number(self) -> int | None:
-        said = self.found.get("n", Number) or self.found.get("seats", Number)
+        said = self.found.get("seats", Number) or self.found.get("n", Number)
         return said.count if said else None
 
     @property

@@ -27,6 +27,8 @@ class PersonFact(Fact):
     exit_minutes: int | None = None
     is_fetched: bool = False
     """From their own house, if nobody says where."""
+    fetched_by: int | None = None
+    """No plan promises it."""
 
 
 @dataclass(frozen=True, slots=True)

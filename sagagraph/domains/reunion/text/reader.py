@@ -14,13 +14,14 @@ from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, Veh
 from sagagraph.domains.reunion.text.slots import SLOTS
 from sagagraph.language.forms import Forms
 from sagagraph.language.passage import Passage
-from sagagraph.language.utterance.shorthand import spelled
+from sagagraph.language.utterance.shorthand import in_full, spelled
 
 _SAYS: Final = Forms(__file__, "reader")
 
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 _WORDS: Final = frozenset(re.findall(r"[a-z]{4,}", (Path(__file__).parent / "forms.ini").read_text(encoding="utf-8")))
 """Those of the phrases, for slips of the finger."""
+_NO_FIRST_NAMES: Final = _SAYS.listed("NO_FIRST_NAMES")
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
 _SPELT: Final = Forms(__file__, "spellings")
@@ -94,7 +95,7 @@ class Sentence:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences, with one spelling for what can be written in several ways."""
-    text = spelled(text).replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
+    text = spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
     text = re.sub(r"\b([ap])\.\s?m\.?(?=\W|$)", r"\1m", text, flags=re.IGNORECASE)
     for words, instead in _SPELLINGS:
         text = words.sub(instead, text)
@@ -116,8 +117,10 @@ def read_sentence(sentence: str, context: Context) -> Sentence:
     read = min((_read(each, context) for each in (plain, sentence)), key=lambda each: len(each.unread))
     if not read.unread:
         return read
-    typed = spelled(plain, _WORDS)
-    tried = (_read(each, context) for each in dict.fromkeys((typed, typed[0].upper() + typed[1:])) if each != plain)
+    typed = [spelled(plain, _WORDS)]
+    if _NO_FIRST_NAMES.isdisjoint(typed[0].lower().split()[:1]):
+        typed.append(typed[0][:1].upper() + typed[0][1:])
+    tried = (_read(each, context) for each in typed if each != plain)
     return min((read, *tried), key=lambda each: sum(len(part.split()) for part in each.unread))
 
 

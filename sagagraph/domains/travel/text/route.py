@@ -101,7 +101,9 @@ def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[s
 
 
 def _turned_round(passage: Passage, known: PartialRequest) -> tuple[PartialStop, ...]:
-    """`Start in Cologne and end in Berlin` of a trip that stays in both: these come first and last."""
+    """`Start in Cologne and end in Berlin` of a trip that stays in both, or `the other way round`."""
+    if len(known.stops) == 2 and not passage.values(Place) and passage.take(_SAYS.turned):
+        return known.stops[::-1]
     stops = {stop.city: stop for stop in known.stops}
     for found in passage.take(_SAYS.turned_round, lambda found: {each.city for each in found.values(Place)} <= stops.keys()):
         ends = [stops[each.city] for each in found.values(Place)]
@@ -118,7 +120,7 @@ def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
 
 
 def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole: str) -> tuple[PartialStop, ...]:
-    """`Amsterdam first`, `the other way round`."""
+    """`Amsterdam first`."""
     if len(stops) > 1 and len({visit.city for visit in visits}) < len(stops):
         for visit in visits:
             meant = [stop for stop in stops if stop.city == visit.city and visit.city is not None]
@@ -127,7 +129,7 @@ def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole
                 return (*meant, *others)
             if meant and re.search(rf"\b{re.escape(visit.place.said)},? (?:last|at the end)\b", whole):
                 return (*others, *meant)
-    return stops[::-1] if len(stops) == 2 and not visits and _SAYS.turned.search(whole) else stops
+    return stops
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:

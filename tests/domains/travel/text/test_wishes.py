@@ -94,3 +94,36 @@ def test_fares_are_insured_on_request_and_stay_so(turns: list[str], insured: boo
     wishes = [each.text for each in wishes_of(known) if each.key == "insured"]
     assert wishes == (["insure the fares"] if insured else [])
     assert read(ATLAS, *turns, "insure the fares").complete().insured
+
+
+BERLIN_AND_COLOGNE = (
+    "From Boston to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, at most $5,000, 3-4 star hotels"
+)
+
+
+@pytest.mark.parametrize(
+    ("later", "stops"),
+    [
+        ("take one off Cologne", [("Berlin", 4), ("Cologne", 1)]),
+        ("take a night off Berlin", [("Berlin", 3), ("Cologne", 2)]),
+        ("add one to Berlin", [("Berlin", 5), ("Cologne", 2)]),
+        ("one more in Berlin and one less in Cologne", [("Berlin", 5), ("Cologne", 1)]),
+        ("start in Cologne and end in Berlin", [("Cologne", 2), ("Berlin", 4)]),
+        ("swap the two cities", [("Cologne", 2), ("Berlin", 4)]),
+    ],
+)
+def test_nights_and_order_are_changed_by_what_was_said_before(later: str, stops: list[tuple[str, int]]) -> None:
+    changed = read(ATLAS, BERLIN_AND_COLOGNE, later)
+    assert [(stop.city, stop.nights) for stop in changed.stops] == stops
+    assert (changed.origin, changed.unread, changed.missing()) == ("Boston", (), ())
+
+
+def test_stars_that_are_fine_in_one_city_hold_there_alone() -> None:
+    changed = read(ATLAS, BERLIN_AND_COLOGNE, "3 star is fine in Cologne")
+    assert ([stop.stars for stop in changed.stops], changed.stars, changed.unread) == ([None, (3, 3)], (3, 4), ())
+
+
+@pytest.mark.parametrize("said", ["bump the budget up to $6,000", "drop the budget limit"])
+def test_a_budget_is_moved_or_dropped(said: str) -> None:
+    changed = read(ATLAS, BERLIN_AND_COLOGNE, said)
+    assert (changed.budget, changed.unread) == (6000 if "6" in said else None, ())
