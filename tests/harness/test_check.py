@@ -155,6 +155,13 @@ def test_a_rule_that_is_constant_over_the_domains_is_refused(assertion: str, sai
         load_checked(path)
 
 
+@pytest.mark.parametrize("assertion", ["x / x >= 1", "log(x) <= 5", "sqrt(x - 1) >= 0"])
+def test_a_rule_that_has_no_value_somewhere_is_not_always_true(assertion: str, tmp_path: Path) -> None:
+    path = tmp_path / "h.yaml"
+    path.write_text(f'variables: {{x: {{unit: "1", domain: [0, 10]}}}}\nrules: [{{id: R, assertion: "{assertion}"}}]\n')
+    assert check(load_checked(path), {"x": 0}).verdict is RuleVerdict.ERROR
+
+
 def test_margins_are_signed_in_the_unit_of_the_rule() -> None:
     harness = load_harness(next(each for each in EXAMPLES if each.stem == "pharma_flow_reactor"))
     found = {each.rule: each.margin for each in check(harness, {"temperature_C": 98.586, "residence_time_s": 157.052}).rules}
