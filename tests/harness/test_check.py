@@ -171,6 +171,15 @@ def test_margins_are_signed_in_the_unit_of_the_rule() -> None:
     assert found["PRESSURE_RATING"] == pytest.approx(1.5e6 - 5870, abs=20)
 
 
+def test_what_is_absurdly_deep_or_long_is_no_value() -> None:
+    deep: list[object] = []
+    for _ in range(5000):
+        deep = [deep]
+    harness = load_harness(next(each for each in EXAMPLES if each.stem == "cloud_sla"))
+    for value in (deep, 10**5000, -(10**5000)):
+        assert check(harness, {"replicas": value}).verdict is RuleVerdict.ERROR
+
+
 def test_the_same_artifact_gives_the_same_bytes() -> None:
     harness = load_harness(EXAMPLES[0])
     rng = random.Random(1)

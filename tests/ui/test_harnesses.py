@@ -91,6 +91,7 @@ async def test_the_page_shows_what_a_file_says_as_text(ann: httpx2.AsyncClient) 
     for file, status in ((hostile, 200), (hostile.replace("replicas", "<b>"), 422)):
         answer = await ann.post("/harness", data={"harness": file})
         assert (answer.status_code, "&lt;script&gt;" in answer.text) == (status, True), answer.text
+        assert (await ann.post("/harness", content=b"a=1&" * 100)).status_code == 422
         assert not {"<script>", "<b>"} & set(re.findall("<[a-z]+>", answer.text))
 
 
