@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     asked.out.mkdir(parents=True, exist_ok=True)
     (asked.out / "recipes.json").write_text("[\n" + ",\n".join(map(json.dumps, cases)) + "\n]\n")
-    many = {2: 58, 3: 20, 6: 10} if not asked.pairs else {2: 2}
+    many = {2: 200, 3: 40, 6: 20} if not asked.pairs else {2: 2}
     written(
         cases, {dishes: repairs.measured(dishes, most, asked.seconds) for dishes, most in many.items()}, asked.seconds, asked.out
     )

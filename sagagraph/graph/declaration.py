@@ -44,8 +44,8 @@ class NodeDeclaration:
     validators: tuple[Validator, ...] = ()
     depends_on: tuple[str, ...] | None = None
     offloaded: frozenset[str] = frozenset()
-    managed: frozenset[str] = frozenset()
-    """The keys of the state that LangGraph computes."""
+    unkept: frozenset[str] = frozenset()
+    """The keys of the state that LangGraph writes to no checkpoint: what it computes, and untracked values."""
     attempts: Attempts | None = None
     """What LangGraph's own options say of its attempts; None where it has a policy."""
     schema: type = dict

@@ -9,11 +9,12 @@ from langchain_core.runnables import RunnableConfig
 
 from sagagraph.errors import ForkDecisionRequired, InvalidInputError, NotAllowedError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
-from sagagraph.graph.running.run import BRANCH, abandoned, remove, write_down
+from sagagraph.graph.running.run import BRANCH, abandoned, live_branch, remove, write_down
 from sagagraph.saga.core.dependencies import is_closed
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.workflow.values import Json
 
 KEEP, COMPENSATE = "keep", "compensate"
 
@@ -27,7 +28,10 @@ def fork_point(config: RunnableConfig | None, head: str | None) -> str | None:
 async def decide_fork(
     engine: Engine, saver: FencedSaver, saga: Saga, point: str | None, head: str | None, effects: Mapping[str, str] | None
 ) -> None:
-    """Carries out the decision about each effect, and begins the branch; `point` None: at the next checkpoint to be written."""
+    """Begins the branch with the decision about each effect, and carries it out.
+
+    `point` None: the branch begins at the next checkpoint to be written.
+    """
     decisions = _checked(saga, effects)
     if saga.stage in FINAL:
         await _decide_on_ended(engine, saga, decisions)
@@ -35,12 +39,34 @@ async def decide_fork(
     async with engine.hold(saga.id) as coordinator:
         coordinator.asked = set()
         decisions = _checked(coordinator.saga, effects)
-        await remove(coordinator, abandoned(coordinator.saga))
-        await _undo(coordinator, [name for name, said in decisions.items() if said == COMPENSATE])
         count = sum(each.startswith(BRANCH) and "/" not in each for each in coordinator.saga.operations)
         name = f"{BRANCH}{count + 2}"
         coordinator.asked = {name}
         await write_down(coordinator, name, {"point": point, "head": head, "effects": decisions}, what="branch")
+        await _carry_out(coordinator, decisions)
+
+
+def fork_ahead(saga: Saga, head: str | None) -> Json:
+    """What was decided about the live branch, if the thread is still at `head`: nothing has been written for it yet."""
+    branch = saga.operations.get(live_branch(saga))
+    return branch.output if branch is not None and branch.output["head"] == head else None
+
+
+async def settle_fork(coordinator: Coordinator, head: str | None) -> None:
+    """Carries out what a process had decided that died before it was done with that."""
+    saga = coordinator.saga
+    ahead = fork_ahead(saga, head)
+    goes_forward = saga.stage is Stage.RUNNING and not saga.cancel_by and saga.body_fault is None
+    if goes_forward and ahead is not None and ahead["point"] is not None:
+        await _carry_out(coordinator, ahead["effects"])
+
+
+async def _carry_out(coordinator: Coordinator, decisions: Mapping[str, str]) -> None:
+    """Carries out what was decided at the live branch. Safe to repeat."""
+    coordinator.asked = set()
+    live = f"{live_branch(coordinator.saga)}/"
+    await remove(coordinator, (each for each in abandoned(coordinator.saga) if not each.startswith(live)))
+    await _undo(coordinator, [name for name, said in decisions.items() if said == COMPENSATE])
 
 
 @asynccontextmanager
@@ -82,7 +108,8 @@ def _checked(saga: Saga, effects: Mapping[str, str] | None) -> dict[str, str]:
     names = standing(saga) if saga.stage is not Stage.COMPENSATED else ()
     decisions = dict(effects or {})
     for name, said in decisions.items():
-        if name not in names or said not in (KEEP, COMPENSATE):
+        was_removed = name in saga.operations and saga.operations[name].removed  # by the same decision, in a process that died
+        if said not in (KEEP, COMPENSATE) or (name not in names and not (was_removed and said == COMPENSATE)):
             raise InvalidInputError(f"{name!r}: {said!r}; say keep or compensate for each of {list(names)}", field="effects")
     if missing := [name for name in names if name not in decisions]:
         raise ForkDecisionRequired(
@@ -107,7 +134,7 @@ async def _decide_on_ended(engine: Engine, saga: Saga, decisions: dict[str, str]
 
 
 async def _undo(coordinator: Coordinator, names: list[str]) -> None:
-    await remove(coordinator, names)
+    await remove(coordinator, (name for name in names if not coordinator.saga.operations[name].removed))
     saga = await coordinator.until(lambda now: all(is_closed(now.operations[name]) or _is_stuck(now, name) for name in names))
     for name in names:
         if _is_stuck(saga, name):

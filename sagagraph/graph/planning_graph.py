@@ -98,12 +98,12 @@ class PlanningGraph:
         self._domain = domain
         self._engine = engine
         self._planner: TeamPlanner | ModelPlanner | None = None
-        if isinstance(domain, Teamed):
+        if model is not None and not agents and isinstance(domain, Assigning):
+            self._planner = ModelPlanner(model, domain, limits=limits, lessons=self._lessons)
+        elif isinstance(domain, Teamed):
             self._planner = TeamPlanner(domain, model=model, limits=limits, agents=agents, lessons=self._lessons)
         elif agents:
             raise InvalidInputError(f"{domain.name} has no agents to replace", field="agents")
-        elif model is not None and isinstance(domain, Assigning):
-            self._planner = ModelPlanner(model, domain, limits=limits, lessons=self._lessons)
         self.compiled = _build().compile(checkpointer=checkpointer)
         for each in domain.actions:
             engine.register(each)
@@ -217,8 +217,9 @@ def planning_graph(
 ) -> PlanningGraph:
     """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
 
-    `model`: speaks for the agents of a domain that has any, within the `limits`; otherwise, and where it is down, the domain's
-    solver does. `agents`: your own, by the names of their roles (docs/agents.md).
+    `model`: plans as a whole where the domain gives it that to do, and otherwise speaks for the domain's agents, within the
+    `limits`; where it is down, the domain's solver plans. `agents`: your own, by the names of their roles; then the model speaks
+    for the other roles (docs/agents.md).
     """
     return PlanningGraph(domain, engine, checkpointer, model, limits, agents)
 

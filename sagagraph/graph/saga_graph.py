@@ -23,6 +23,7 @@ from sagagraph.graph.running.node import journalled_node
 from sagagraph.graph.running.run import COMPENSATE, LeftOpen, active_scope, run_of
 from sagagraph.graph.running.undone import RESET, OnUndone, update_of
 from sagagraph.graph.state.offload import offloaded_keys
+from sagagraph.graph.state.unkept import untracked_keys
 from sagagraph.graph.translated import Attempts
 from sagagraph.saga.engine.actions import Function, Guarantees, kind_of
 from sagagraph.saga.engine.engine import Engine, SyncEngine
@@ -117,7 +118,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             validators=tuple(validators),
             depends_on=None if depends_on is None else tuple(depends_on),
             offloaded=offloaded_keys(self.channels),
-            managed=frozenset(self.managed),
+            unkept=self._unkept(),
             schema=spec.input_schema,
             provider=provider,
         )
@@ -129,18 +130,19 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         """A handler of a failed node is a node without effects."""
         spec = self.nodes[name]
         runnable = cast(Runnable[Any, Any], spec.runnable)
-        offloaded = offloaded_keys(self.channels)
-        managed = frozenset(self.managed)
         self.declarations[name] = NodeDeclaration(
             name,
             runnable,
             ActionKind.READ_ONLY,
             READING,
             Guarantees(),
-            offloaded=offloaded,
-            managed=managed,
+            offloaded=offloaded_keys(self.channels),
+            unkept=self._unkept(),
             schema=spec.input_schema,
         )
+
+    def _unkept(self) -> frozenset[str]:
+        return frozenset(self.managed) | untracked_keys(self.channels)
 
     def compile(
         self,
@@ -184,11 +186,11 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         for name, declaration in self.declarations.items():
             whole = with_attempts(declaration, self._default_attempts)
             self.nodes[name] = replace(self.nodes[name], runnable=journalled_node(whole, self.known_as))
-        managed = frozenset(self.managed)
+        unkept = self._unkept()
         for source, branches in written[1].items():
             for name, branch in branches.items():
                 name_of = f"{source}?{name}"
-                router = NodeDeclaration(name_of, branch.path, ActionKind.READ_ONLY, READING, Guarantees(), managed=managed)
+                router = NodeDeclaration(name_of, branch.path, ActionKind.READ_ONLY, READING, Guarantees(), unkept=unkept)
                 self.branches[source][name] = branch._replace(path=journalled_node(router))
         try:
             yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from langgraph._internal._retry import default_retry_on  # LangGraph's own rule for what is worth another attempt
@@ -18,23 +19,21 @@ from sagagraph.workflow.policy import Backoff, BackoffMode, LoopGuards, Policy, 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """What LangGraph was told; `is_worth`: whether another attempt may follow an exception."""
+    """What LangGraph was told. Of several retry policies the first that takes an exception counts."""
 
-    retry: RetryPolicy | None = None
+    retry: tuple[RetryPolicy, ...] = ()
     timeout_s: float | None = None
 
     @classmethod
     def of(cls, retry_policy: RetryPolicy | Sequence[RetryPolicy] | None, timeout: Any) -> Attempts:
         """Raises `InvalidInputError` for what no policy can say."""
-        policies = [retry_policy] if isinstance(retry_policy, RetryPolicy) else list(retry_policy or ())
-        if len(policies) > 1:
-            raise InvalidInputError("a node has one: give the exceptions of all of them to one retry_on", field="retry_policy")
+        policies = (retry_policy,) if isinstance(retry_policy, RetryPolicy) else tuple(retry_policy or ())
         limit = TimeoutPolicy.coerce(timeout)
         if limit is not None and (limit.idle_timeout is not None or limit.run_timeout is None):
             raise InvalidInputError(
                 "an attempt is bounded as a whole: say run_timeout, or policy=Policy(timeout_s=...)", field="timeout"
             )
-        return cls(policies[0] if policies else None, None if limit is None else float(limit.run_timeout))  # type: ignore[arg-type]
+        return cls(policies, None if limit is None else float(limit.run_timeout))  # type: ignore[arg-type]
 
     def or_else(self, default: Attempts) -> Attempts:
         """These, and for what they do not say a graph's defaults."""
@@ -44,8 +43,8 @@ class Attempts:
         """`base` with these. Raises `InvalidInputError` where a repetition could land twice."""
         made = base
         if self.timeout_s is not None:
-            made = replace(made, timeout_s=self.timeout_s, retry=Retry(max_attempts=1) if self.retry is None else made.retry)
-        if self.retry is None:
+            made = replace(made, timeout_s=self.timeout_s, retry=made.retry if self.retry else Retry(max_attempts=1))
+        if not self.retry:
             return made
         if kind is not ActionKind.READ_ONLY and guarantees.dedup is None:
             raise InvalidInputError(
@@ -53,29 +52,31 @@ class Attempts:
                 "say guarantees=Guarantees(dedup=...), or leave it out",
                 field="retry_policy",
             )
-        if kind is not ActionKind.READ_ONLY and self.retry.retry_on is not default_retry_on:
+        if kind is not ActionKind.READ_ONLY and any(each.retry_on is not default_retry_on for each in self.retry):
             raise InvalidInputError(
                 f"node {name!r} has effects: an exception does not say that nothing happened, so none of them is final; "
                 "raise Refused for what is, and leave retry_on out",
                 field="retry_policy",
             )
+        attempts = max(each.max_attempts for each in self.retry)
+        grows = any(each.backoff_factor > 1 for each in self.retry)
         backoff = Backoff(
-            mode=BackoffMode.FIXED if self.retry.backoff_factor <= 1 else BackoffMode.EXPONENTIAL,
-            base_s=self.retry.initial_interval,
-            cap_s=self.retry.max_interval,
-            jitter=0.5 if self.retry.jitter else 0.0,
+            mode=BackoffMode.EXPONENTIAL if grows else BackoffMode.FIXED,
+            base_s=max(each.initial_interval for each in self.retry),
+            cap_s=max(each.max_interval for each in self.retry),
+            jitter=0.5 if any(each.jitter for each in self.retry) else 0.0,
         )
-        guards = LoopGuards(
-            deadline_s=max(made.loop_guards.deadline_s, self.retry.max_attempts * (made.timeout_s + backoff.cap_s))
-        )
-        return replace(made, retry=Retry(max_attempts=self.retry.max_attempts), backoff=backoff, loop_guards=guards)
+        guards = LoopGuards(deadline_s=max(made.loop_guards.deadline_s, attempts * (made.timeout_s + backoff.cap_s)))
+        return replace(made, retry=Retry(max_attempts=attempts), backoff=backoff, loop_guards=guards)
 
-    def is_worth(self, exc: Exception) -> bool:
-        """Whether `retry_on` allows another attempt after `exc`."""
-        rule: Any = self.retry.retry_on if self.retry is not None else None
-        if rule is None:
-            return True
-        if isinstance(rule, type | Sequence):
-            return isinstance(exc, rule if isinstance(rule, type) else tuple(rule))
-        decides: Callable[[Exception], bool] = rule
-        return decides(exc)
+    def is_worth(self, exc: Exception, attempt: int) -> bool:
+        """Whether another attempt may follow number `attempt`, which ended with `exc`."""
+        taking = (each for each in self.retry if _takes(each.retry_on, exc))
+        return not self.retry or any(attempt < each.max_attempts for each in islice(taking, 1))
+
+
+def _takes(rule: Any, exc: Exception) -> bool:
+    if isinstance(rule, type | Sequence):
+        return isinstance(exc, rule if isinstance(rule, type) else tuple(rule))
+    decides: Callable[[Exception], bool] = rule
+    return decides(exc)

@@ -76,9 +76,9 @@ class Forms:
         """Return an entry, its parts filled in, for use in other forms."""
         return _HOLE.sub(lambda hole: f"({self.text(hole[1])})", self._entries[name].replace("\n", ""))
 
-    def phrase(self, name: str, holes: Mapping[str, str]) -> str:
-        """Return the text of the form for an entry that is a phrase: see `as_form`."""
-        return as_form(_HOLE.sub(lambda hole: f"({self._entries[hole[1]]})", self._entries[name]), holes)
+    def phrase(self, name: str) -> str:
+        """Return an entry that is a phrase, for `as_form`."""
+        return _HOLE.sub(lambda hole: f"({self._entries[hole[1]]})", self._entries[name].replace("\n", " "))
 
     def listed(self, name: str) -> frozenset[str]:
         """Return the words of an entry that is a mere list of them."""

@@ -34,6 +34,11 @@ class Company:
     """Under `ADULT_FROM`, of those that were counted."""
 
 
+def with_ages(text: str) -> str:
+    """Write `my daughter comes too. She's 4` as `my 4 year old daughter comes too`."""
+    return _SAYS.told_age.sub(r"\g<my> \g<years> year old \g<kin>", text)
+
+
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
     passage.text = _SAYS.ages.sub(lambda found: found["who"], passage.text)

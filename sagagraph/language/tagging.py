@@ -9,7 +9,7 @@ from sagagraph.language.clock import on_the_clock, tag_clock, tag_clock_digits
 from sagagraph.language.money import tag_money
 from sagagraph.language.numbers import tag_numbers
 from sagagraph.language.passage import MOST_CHARACTERS, Passage
-from sagagraph.language.people import tag_people
+from sagagraph.language.people import tag_people, with_ages
 from sagagraph.language.quantities import UNITS, Units, tag_quantities
 from sagagraph.language.utterance.shorthand import spelled
 
@@ -33,7 +33,7 @@ def tagged(
     Raises:
         InvalidInputError: the text is far too long.
     """
-    passage = Passage.of(on_the_clock(spelled(text)), most=most)
+    passage = Passage.of(on_the_clock(with_ages(spelled(text))), most=most)
     if today is not None:
         tag_numeric_dates(passage)
     tag_clock_digits(passage)

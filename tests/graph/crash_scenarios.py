@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from langgraph.graph import END, START
 from langgraph.types import Command, Send, interrupt
+from pydantic import BaseModel
 
 from sagagraph import Engine, Refused, SagaGraph, current_saga
-from sagagraph.errors import OperationFailedError, SagaClosedError, UnknownSagaError
+from sagagraph.errors import NotAllowedError, OperationFailedError, SagaClosedError, SagaGraphError, UnknownSagaError
 from sagagraph.graph.checkpoints.checkpointer import Saver, open_checkpointer
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.stores.urls import open_store
@@ -125,6 +127,7 @@ class GraphScenario(BodyScenario):
     on_failure: str = "raise"
     keeps_checkpoints: bool = True
     durability: Any = None
+    booked: Mapping[str, int] = field(default_factory=lambda: BOOKED)
 
     async def body(self, engine: Engine, folder: Path) -> None:
         await self._travel(engine, folder, CrashPoint(0, folder / "no trace"))
@@ -168,9 +171,87 @@ class GraphScenario(BodyScenario):
         expected = SagaStatus.COMPENSATED if self.fails else SagaStatus.COMMITTED
         if status is not expected:
             faults.append(f"it is {status.value}, not {expected.value}")
-        if live != ({} if self.fails else BOOKED):
+        if live != ({} if self.fails else self.booked):
             faults.append(f"{status.value}, but the ledger holds {live}")
         return Judgement(status.value, tuple(faults))
+
+
+class Stay(BaseModel):
+    log: Annotated[list[str], operator.add] = []
+    city: str | None = None
+    nights: int | None = None
+
+
+MISTAKES: tuple[tuple[Any, dict[str, Any], dict[str, Any]], ...] = (
+    (Command(resume="yes"), {}, {}),
+    (None, {}, {"output_keys": "lgo"}),
+    (None, {"recursion_limit": 0}, {}),
+    (Command(goto="flihgt"), {}, {}),
+)
+"""Inputs, what is in the config, and options: none of them may happen."""
+
+
+@dataclass
+class CorrectedScenario(GraphScenario):
+    """While two questions wait, a person is mistaken, then corrects the state at a node with a conditional edge, and answers.
+
+    `goes_back`: to the time before the flight, which is undone and booked anew.
+    """
+
+    goes_back: bool = False
+
+    def graph(self, ledger: Ledger) -> SagaGraph[Any, Any, Any, Any]:
+        flight, told = effect(ledger, "flight", lambda _state, _key: Stay(log=["flight"], nights=3))
+        graph = SagaGraph(Stay).add_node("flight", flight, **told).add_edge(START, "flight")
+        for name in ("hotel", "car"):
+            graph.add_node(name, lambda _state, name=name: Stay(log=[interrupt(name)]))
+        graph.add_conditional_edges("flight", lambda _state: ["hotel", "car"], ["hotel", "car"])
+        return graph
+
+    async def _travel(self, engine: Engine, folder: Path, crash: CrashPoint) -> None:
+        ledger = self.ledger(folder)
+        ledger.prepare()
+        async with open_checkpointer(store_of(folder)) as saver:
+            await _set_up(saver)
+            app = self.graph(ledger).compile(engine=engine, checkpointer=crash.around_checkpointer(saver))
+            given = None if await engine.store.headline(THREAD) else {"city": "Oslo"}
+            with suppress(NotAllowedError):  # it died in the middle of the correction, which is to be made again
+                await app.ainvoke(given, thread(THREAD))
+            if not await self._was_corrected(engine):
+                for mistaken, config, options in MISTAKES:
+                    with suppress(RuntimeError, ValueError, SagaGraphError):
+                        await app.ainvoke(mistaken, {**thread(THREAD), **config}, **options)
+                        (folder / "mistaken").touch()
+            await self._correct(app, engine)
+            state = await app.ainvoke(None, thread(THREAD))
+            if asked := state.get("__interrupt__"):
+                state = await app.ainvoke(Command(resume={each.id: each.value for each in asked}), thread(THREAD))
+            said = [sorted(state["log"]), state["city"], state["nights"]]
+            right = (
+                [["car", "flight", "hotel"], "Oslo", 3]
+                if self.goes_back
+                else [["car", "corrected", "flight", "hotel"], "Oslo", 4]
+            )
+            (folder / "said").write_text("" if said == right else repr(said))
+
+    async def _was_corrected(self, engine: Engine) -> bool:
+        return any(each.id == "branch-2" and each.output for each in (await engine.status(THREAD)).operations)
+
+    async def _correct(self, app: Any, engine: Engine) -> None:
+        now = await app.aget_state(thread(THREAD))
+        if self.goes_back and not await self._was_corrected(engine):
+            (start,) = [each.config async for each in app.aget_state_history(thread(THREAD)) if each.next == ("flight",)]
+            await app.ainvoke(None, start, effects={"1/flight": "compensate"})
+        elif not self.goes_back and "corrected" not in now.values["log"]:
+            correction = Stay(log=["corrected"], nights=4)
+            await app.aupdate_state(thread(THREAD), correction, as_node="flight", effects={"1/flight": "keep"})
+
+    async def judge(self, folder: Path) -> Judgement:
+        judged = await super().judge(folder)
+        twice = "flight landed 2 times"
+        faults = [each for each in judged.faults if not (self.goes_back and each == twice)]
+        wrong = [each.read_text() or each.name for each in (folder / "mistaken", folder / "said") if each.exists()]
+        return Judgement(judged.outcome, (*faults, *(each for each in wrong if each != "said")))
 
 
 async def _set_up(saver: Saver) -> None:
@@ -196,4 +277,6 @@ SCENARIOS = [
     GraphScenario("it fails and goes on at a node", fails=True, on_failure="apologise"),
     GraphScenario("its checkpoints are lost", keeps_checkpoints=False),
     GraphScenario("its checkpoints wait for the end", durability="exit"),
+    CorrectedScenario("it is corrected", booked={"flight": 1}),
+    CorrectedScenario("it goes back", booked={"flight": 1}, goes_back=True),
 ]

@@ -623,6 +623,9 @@ class Explorer:
                 for name in step.operations:
                     heard = self._verified(_spend(state), step, {**answers, name: useless})
                     yield Move(f"last check: {name} is {useless}, it says", heard)
+                if len(step.operations) > 1:
+                    heard = self._verified(_spend(state), step, dict.fromkeys(answers, useless))
+                    yield Move(f"last check: everything is {useless}, it says", heard)
 
     def _verified(self, state: State, step: Verify, answers: dict[str, e.ProbeAnswer]) -> State:
         verified = commands.Verified(step.committing, answers, step.unverified)

@@ -72,6 +72,14 @@ class Ledger:
         undone = (prerequisite, False)
         return undone in self.order and (operation, True) in self.order[self.order.index(undone) :]
 
+    def landed_while_it_stood(self, operation: str, other: str) -> bool:
+        stands = 0
+        for name, is_landing in self.order:
+            if name == operation and is_landing and stands > 0:
+                return True
+            stands += (name == other) * (1 if is_landing else -1)
+        return False
+
     def receipt(self, operation: str) -> str | None:
         """The key under which it stands."""
         mine = (key for key in self.landings if key.split("/")[1] == operation)

@@ -395,9 +395,8 @@ def _judged(world: World, status: SagaStatus, saga: Saga, journals: list[Sequenc
         if world.ledger.landed_on_what_was_undone(each.id, below)
     ]
     faults += _hasty(saga.id, journals[0])
-    if world.handled is not None and {(handled := f"T{world.handled}", True), (f"T{world.count}", True)} <= {*world.ledger.order}:
-        came_after = world.ledger.landed_on_what_was_undone(f"T{world.count}", handled)
-        faults += [] if came_after else [f"I5 the handler of {handled} landed while that stood"]
+    if world.handled is not None and world.ledger.landed_while_it_stood(f"T{world.count}", handled := f"T{world.handled}"):
+        faults.append(f"I5 the handler of {handled} landed while that stood")
     strays = {key.split("/")[1] for key in world.ledger.landings} - set(saga.operations)
     faults += [f"I2 {each} stands, and no plan has it" for each in sorted(strays) if world.ledger.live(each)]
     match status:

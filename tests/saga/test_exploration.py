@@ -37,6 +37,7 @@ from tests.saga.statekey import full_key
 from tests.saga.world import Profile
 
 FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
+LIMIT = 400_000 if FULL else 6_000
 BOTH_ENDS = {SagaStatus.COMMITTED, SagaStatus.COMPENSATED}
 
 NOTHING = Profile(probe=False)
@@ -89,7 +90,7 @@ def test_one_read_only_operation_meets_three_troubles(explore: Explore) -> None:
 def test_two_operations_meet_two_troubles(saga: tuple[Kinds, Edges], profile: Profile, explore: Explore) -> None:
     """Side by side with any trouble but only one lost answer."""
     case = uniform(*saga, profile)
-    report = explore(case, 2, losses=answers_lost(case.edges), limit=400_000 if FULL else 15_000)
+    report = explore(case, 2, losses=answers_lost(case.edges), limit=LIMIT)
     assert report.cut or report.endings == BOTH_ENDS
 
 
@@ -108,13 +109,13 @@ def test_a_replan_at_any_time_meets_another_trouble(profile: Profile, explore: E
     """Also while the operation that it removes is in doubt, which the core must refuse."""
     for kinds, edges in [((COMPENSATABLE, COMPENSATABLE), ((), ())), ((COMPENSATABLE, PIVOT), ((), ()))]:
         case = Case(kinds, edges, (profile,) * 2, alternative_of=0)
-        assert explore(case, 2, losses=1, eager=False, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS
+        assert explore(case, 2, losses=1, eager=False, limit=LIMIT).endings == BOTH_ENDS
 
 
 @pytest.mark.parametrize("profile", USUAL, ids=str)
 def test_a_replan_behind_another_operation_keeps_what_it_keeps(profile: Profile, explore: Explore) -> None:
     case = Case((COMPENSATABLE, COMPENSATABLE, COMPENSATABLE), ((), (0,), (0,)), (profile,) * 3, alternative_of=1)
-    explore(case, 2, losses=1, limit=400_000 if FULL else 15_000)
+    explore(case, 2, losses=1, limit=LIMIT)
 
 
 REPAIRED = [
@@ -139,20 +140,20 @@ def test_a_disrupted_plan_is_repaired_or_given_up(saga: tuple[Kinds, Edges], pro
 def test_an_open_end_waits_until_a_plan_replaces_it_or_a_cancel_comes(profile: Profile, explore: Explore) -> None:
     """The pivot of the first plan is never started; that of the second takes its place, at any moment and in any trouble."""
     case = Case((COMPENSATABLE, PIVOT, PIVOT), ((), (0,), (0,)), (profile,) * 3, alternative_of=1, open_end=1)
-    report = explore(case, 2, losses=1, limit=400_000 if FULL else 8_000)
+    report = explore(case, 2, losses=1, limit=LIMIT)
     assert report.cut or report.endings == BOTH_ENDS
 
 
 @pytest.mark.parametrize("profile", USUAL, ids=str)
 def test_a_failure_may_be_handled_instead_of_compensated(profile: Profile, explore: Explore) -> None:
     case = Case((COMPENSATABLE, COMPENSATABLE), ((), (0,)), (profile,) * 2, handler_of=0)
-    assert explore(case, 2, eager=False, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS
+    assert explore(case, 2, eager=False, limit=LIMIT).endings == BOTH_ENDS
 
 
 @pytest.mark.parametrize("profile", USUAL, ids=str)
 def test_what_handles_a_failure_rests_on_what_had_come_before_that(profile: Profile, explore: Explore) -> None:
     case = Case((COMPENSATABLE,) * 3, ((), (0,), (1,)), (profile,) * 3, handler_of=1, attempts=1)
-    assert explore(case, 2, losses=0, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS
+    assert explore(case, 2, losses=0, limit=LIMIT).endings == BOTH_ENDS
 
 
 def test_what_a_handler_stands_for_keeps_its_name_when_its_undoing_is_contradicted(explore: Explore) -> None:
@@ -164,7 +165,7 @@ def test_what_a_handler_stands_for_keeps_its_name_when_its_undoing_is_contradict
 @pytest.mark.parametrize("kinds", [(COMPENSATABLE, COMPENSATABLE), (COMPENSATABLE, PIVOT), (PIVOT, RETRIABLE)], ids=str)
 def test_a_body_of_code_asks_for_one_operation_at_a_time(kinds: Kinds, profile: Profile, explore: Explore) -> None:
     case = Case(kinds, ((), (0,)), (profile,) * 2, driver=Driver.BODY)
-    assert SagaStatus.COMMITTED in explore(case, 2, eager=False, limit=400_000 if FULL else 15_000).endings
+    assert SagaStatus.COMMITTED in explore(case, 2, eager=False, limit=LIMIT).endings
 
 
 # -- three operations --------------------------------------------------------------------------------------------------
@@ -175,7 +176,7 @@ def test_three_operations_meet_a_trouble(saga: tuple[Kinds, Edges], explore: Exp
     """Every graph and choice of kinds, over providers that cover all pairs of guarantees."""
     for profile in all_profiles() if FULL else pairwise_profiles():
         case = uniform(*saga, profile)
-        report = explore(case, 1, losses=answers_lost(case.edges), limit=400_000 if FULL else 6_000)
+        report = explore(case, 1, losses=answers_lost(case.edges), limit=LIMIT)
         assert report.cut or report.endings == BOTH_ENDS
 
 
@@ -188,7 +189,7 @@ def test_three_operations_of_different_providers_meet_a_trouble(saga: tuple[Kind
     turn = SAGAS_OF_3.index(saga) % len(MIXTURES_OF_3)
     for profiles in MIXTURES_OF_3 if FULL else (MIXTURES_OF_3 * 2)[turn : turn + 2]:
         case = Case(*saga, profiles)
-        explore(case, 1, losses=answers_lost(case.edges), limit=400_000 if FULL else 6_000)
+        explore(case, 1, losses=answers_lost(case.edges), limit=LIMIT)
 
 
 # -- four operations ---------------------------------------------------------------------------------------------------
@@ -260,4 +261,4 @@ def _unordered(projection: object) -> object:
 def test_an_edited_body_wants_another_order_at_any_time(profile: Profile, explore: Explore) -> None:
     """Also while one of the two is under way, in doubt, or being undone, which the core must refuse."""
     case = Case((COMPENSATABLE, COMPENSATABLE), ((), ()), (profile,) * 2, driver=Driver.BODY)
-    assert explore(case, 2, losses=1, limit=400_000 if FULL else 15_000).endings == BOTH_ENDS
+    assert explore(case, 2, losses=1, limit=LIMIT).endings == BOTH_ENDS

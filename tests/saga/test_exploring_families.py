@@ -33,7 +33,7 @@ from tests.saga.test_planted_faults import absent_allows_an_attempt
 from tests.saga.world import Profile, Provider
 
 FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
-LIMIT = 400_000 if FULL else 8_000
+LIMIT = 400_000 if FULL else 5_000
 BOTH_ENDS = {SagaStatus.COMMITTED, SagaStatus.COMPENSATED}
 NOTHING, PROBE, KEYED, KEYED_BLIND = Profile(probe=False), Profile(), Profile(dedup=True), Profile(dedup=True, probe=False)
 VOID, DEADLINE = Profile(void=True), Profile(deadline=True)
@@ -156,6 +156,13 @@ def test_a_store_is_restored_to_any_earlier_state(
 ) -> None:
     kinds, edges = saga
     case = Case(kinds, edges, (profile,) * 2)  # type: ignore[arg-type]
+    explore(case, 3 if FULL else 2, kinds=RESTORED, losses=1, limit=LIMIT)
+
+
+@pytest.mark.parametrize("profile", [NOTHING, PROBE, KEYED, VOID, DEADLINE], ids=str)
+def test_a_handler_that_ran_before_its_store_was_restored_is_found(profile: Profile, explore: Explore) -> None:
+    """What it handles may succeed this time, or never be called again: then nothing of the handler is left standing."""
+    case = Case(*CHAIN, (profile,) * 2, handler_of=0)  # type: ignore[arg-type]
     explore(case, 3 if FULL else 2, kinds=RESTORED, losses=1, limit=LIMIT)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Doubt, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
-from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, Record, Verify, Wait
+from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Verify, Wait
+from sagagraph.workflow.condition import Failed
 from sagagraph.workflow.kind import ActionKind
+from sagagraph.workflow.policy import Catch
 from tests.saga.story import NO, Story, spec
 
 pytestmark = pytest.mark.quick
@@ -205,3 +208,34 @@ def test_what_a_person_says_is_absent_lets_what_would_come_after_it_go() -> None
     story.tell(c.Resolve("A", e.Resolution.ABSENT, "ada"))
     story.settle()
     assert (story["B"].status, story.saga.stage) == (OperationStatus.SKIPPED, Stage.COMPENSATED)
+
+
+def with_a_handler(**terms: object) -> Story:
+    """The second hotel is for the case that the first one is sold out."""
+    first = spec("first", probe=True, dedup_s=3600.0)
+    caught = structs.replace(first, policy=structs.replace(first.policy, catch=(Catch(("*",), "second"),)))
+    second = structs.replace(spec("second", COMPENSATABLE, "first", **terms), condition=Failed("first"))  # type: ignore[arg-type]
+    return restore(Story(caught, second))
+
+
+def test_a_handler_that_is_not_needed_this_time_is_found_and_undone() -> None:
+    story = with_a_handler(void=True)
+    story.probe("first", ABSENT)
+    story.succeed("first")
+    story.settle()
+    assert story["second"].removed
+    assert (story["second"].status, story.due()) == (OperationStatus.IN_DOUBT, (CallVoid("second"),))
+    story.start(CallVoid("second"))
+    story.tell(c.UndoReplied("second", None))
+    story.settle()
+    assert story["second"].status is OperationStatus.VOIDED
+    assert story["first"].succeeded
+    assert isinstance(story.due()[0], Verify)
+
+
+def test_a_handler_is_held_where_nobody_can_say_whether_it_ran() -> None:
+    story = with_a_handler(probe=False)
+    story.probe("first", ABSENT)
+    story.succeed("first")
+    story.settle()
+    assert (story["second"].status, status_of(story.saga)) == (OperationStatus.HELD, SagaStatus.HELD)

@@ -14,7 +14,7 @@ from sagagraph.cli import options as o
 from sagagraph.cli import render
 from sagagraph.domains.recipes.events import parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
-from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan, parse_plan, planned
+from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan, moved, parse_plan, planned
 from sagagraph.domains.recipes.request import FIELD, Meal, meal_in, pairs_in, parse_meal, shipped_in
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.domains.recipes.text import described
@@ -99,7 +99,7 @@ def repair_command(
     with needing("recipes"):
         from sagagraph.domains.recipes.domain import reported
         from sagagraph.domains.recipes.planning.planner import Conflict
-        from sagagraph.domains.recipes.planning.repair import repair
+        from sagagraph.domains.recipes.planning.repair import first_answer, repair
     if plan is None:
         from sagagraph.cli import beginning
 
@@ -109,18 +109,28 @@ def repair_command(
         o.end(beginning.told(options, "recipes", meal, lambda saga: reported(saga, told[0]), approved=yes))
     known = meal_in(Path(meal), pair)
     old = _right_plan(known, plan)
-    answer = repair(planned(known, old), parse_events(known, told), Budget.of(seconds))
+    cooked, events, began = planned(known, old), parse_events(known, told), perf_counter()
+    first = first_answer(cooked, events)
+    took = perf_counter() - began
+    if first is not None and not as_json:
+        at = clock(makespan(first.plan))
+        render.stderr.print(f"If what has not begun waits, the meal is complete at {at}; is there a better plan?", markup=False)
+    answer = repair(cooked, events, Budget.of(seconds))
     if isinstance(answer, Conflict):
         _end_with_conflict(answer, out, as_json=as_json)
-    was, now = ({row.key: row.start for row in reversed(each)} for each in (old, answer.plan))
-    moved, delay = sum(now[key] != start for key, start in was.items()), makespan(answer.plan) - makespan(old)
     more = {
         "waste": [list(row) for row in answer.waste],
         "again": [list(key) for key in answer.again],
         "passed": list(answer.passed),
-        "edit_radius": {"steps": moved, "delay_s": delay},
+        "edit_radius": _radius(old, answer),
+        "seconds": round(perf_counter() - began, 4),
+        "first": {"seconds": round(took, 4), **_radius(old, first), "makespan_s": makespan(first.plan)} if first else None,
     }
     _end_with_plan(answer, out, as_json=as_json, **more)
+
+
+def _radius(old: Plan, new: Cooked) -> Json:
+    return {"steps": moved(old, new.plan), "delay_s": makespan(new.plan) - makespan(old)}
 
 
 def _right_plan(meal: Meal, file: Path) -> Plan:

@@ -79,7 +79,7 @@ class Cooking(Domain):
         if isinstance(found, Infeasible) or not isinstance(request, Mapping) or not request.get("events"):
             return found
         cooked = Cooked.model_validate(found[0].plan)
-        supposed = await in_background(repair, cooked, parse_events(cooked.meal, request["events"]), Budget.of(_SECONDS))  # type: ignore[arg-type]
+        supposed = await in_background(repair, cooked, parse_events(cooked.meal, request["events"]), Budget.of(_SECONDS))
         return _infeasible(supposed) if isinstance(supposed, Conflict) else (_proposal(supposed, {}, ""),)
 
     async def _proposed(self, request: Json, think: Thinking, *known: Any) -> tuple[Proposal, ...] | Infeasible:
@@ -112,8 +112,7 @@ class Cooking(Domain):
 
     async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
         """Return the plan in which most steps begin when the model said, at most 2 % longer than the shortest."""
-        was = {row.key: row.start for row in Proposed.model_validate(answer).rows if row.start >= 0}
-        found = await self._proposed(request, nearest, was)
+        found = await self._proposed(request, nearest, Proposed.model_validate(answer).rows, 0)
         return () if isinstance(found, Infeasible) else found
 
     async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:

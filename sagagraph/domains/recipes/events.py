@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,8 +48,10 @@ class Event(BaseModel):
     until: Moment = 0
 
 
-def parse_events(meal: Meal, listed: Iterable[object]) -> tuple[Event, ...]:
+def parse_events(meal: Meal, listed: object) -> tuple[Event, ...]:
     """Parse what became known, in the order of `at`. Raises `InvalidInputError`: what is wrong first, with its field."""
+    if not isinstance(listed, Sequence) or isinstance(listed, str):
+        raise InvalidInputError(f"must be a list of events, not {shown(listed)}", field="events")
     found = (_parse(meal, said, f"events[{place}]") for place, said in enumerate(listed))
     return tuple(sorted(found, key=lambda event: event.at))
 

@@ -19,8 +19,10 @@ from sagagraph.language.numbers import Number
 from sagagraph.language.tagging import tagged
 from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish
 from sagagraph.saga.core.state import Saga, Stage
+from sagagraph.validators.complaints import shown
 
 _AT: Final = form(r"\b(?:at |for )?{time}|\b(?:at|by) {n}")
+_COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} cooks?\b")
 _EARLIEST_DINNER: Final = 10
 """Hours before it are meant in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
@@ -53,9 +55,9 @@ class RecipesPage(Page):
                 recipes.pop(name, None)
             text, said = re.subn(rf"(?i)\b{words}", "", text)
             recipes |= {name: shipped(name)} if said and name not in recipes else {}
-        dinner, left = _dinner(text)
+        told, left = _told(text)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
-        request = {**before, "recipes": list(recipes.values())} | ({"dinner": dinner} if dinner else {})
+        request = {**before, "recipes": list(recipes.values()), **told}
         if not recipes:
             return Draft(request, (), (self.opening,), unread, field="recipes")
         return replace(self.draft_of(request), not_understood=unread)
@@ -63,7 +65,7 @@ class RecipesPage(Page):
     async def checked(self, request: Any) -> Any:
         known = document_of(request)
         parse_events(parse_meal(known), known.get("events", ()))
-        if isinstance(known.get("dinner"), str):
+        if known.get("dinner") is not None:
             _moment(known["dinner"])
         return known
 
@@ -71,6 +73,8 @@ class RecipesPage(Page):
         wishes = [Wish(f"recipe {name}", "Recipe", name.replace("-", " ")) for name in parse_meal(request).recipes]
         if dinner := request.get("dinner"):
             wishes.append(Wish("dinner", "Dinner", f"dinner at {dinner}"))
+        if (cooks := request.get("cooks", 1)) != 1:
+            wishes.append(Wish("cooks", "Cooks", f"{cooks} cooks"))
         return Draft(request, tuple(wishes), request=request)
 
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
@@ -83,6 +87,7 @@ class RecipesPage(Page):
         begin, meal = _beginning(cooked), cooked.meal
         lines: dict[str, Line] = {}
         bars: list[Bar] = []
+        free = [0] * meal.cooks
         for row, name in zip(cooked.plan, cooked.names, strict=True):
             step = meal.steps[row.key]
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
@@ -90,7 +95,11 @@ class RecipesPage(Page):
             while key in lines:  # another piece of it
                 key += " (then)"
             lines[key] = Line(key, what, f"{begins:%H:%M}")
-            places = [*step.uses, *(() if step.is_autonomous else ("cook",))] or ["on its own"]
+            places = list(step.uses) or ["on its own"] * step.is_autonomous
+            if not step.is_autonomous:  # the first cook who has free hands
+                cook = next((number for number, until in enumerate(free) if until <= row.start), 0)
+                free[cook] = row.end
+                places.append(f"cook {cook + 1}" if meal.cooks > 1 else "cook")
             bars += [Bar(place, step.text, row.recipe, begins, ends, name) for place in places]
         for row in cooked.waste:
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
@@ -130,22 +139,21 @@ def _beginning(cooked: Cooked) -> datetime:
     return _moment(dinner) - timedelta(seconds=cooked.planned_s) if dinner else _moment("00:00")
 
 
-def _dinner(text: str) -> tuple[str, str]:
-    """When dinner is, as HH:MM, and the text without it. "At seven" is in the evening."""
-    passage = tagged(text)
-    found = passage.take(_AT)
-    left = passage.said(passage.text)
-    if not found:
-        return "", left
-    number = found[-1].get("n", Number)
-    hour = int(number.value or 0) if number else 0
-    clock = found[-1].get("time", Clock) or Clock(hour, is_exact=False)
-    evening = 12 if clock.hour < _EARLIEST_DINNER else 0
-    return f"{(clock.hour + evening) % 24:02}:{clock.minute:02}", left
+def _told(text: str) -> tuple[dict[str, Any], str]:
+    """When dinner is, as HH:MM ("at seven" is in the evening), and how many cook; and the text without that."""
+    passage, told = tagged(text), dict[str, Any]()
+    for each in passage.take(_COOKS):
+        told["cooks"] = int((number.value if (number := each.get("n", Number)) else 0) or 0)
+    for each in passage.take(_AT):
+        number = each.get("n", Number)
+        clock = each.get("time", Clock) or Clock(int((number.value if number else 0) or 0), is_exact=False)
+        evening = 12 if clock.hour < _EARLIEST_DINNER else 0
+        told["dinner"] = f"{(clock.hour + evening) % 24:02}:{clock.minute:02}"
+    return told, passage.said(passage.text)
 
 
-def _moment(clock: str) -> datetime:
+def _moment(clock: Any) -> datetime:
     try:
         return datetime.strptime(clock, "%H:%M").replace(year=2000, tzinfo=UTC)
-    except ValueError as exc:
-        raise InvalidInputError(f"must be a time such as 19:00, not {clock!r}", field="dinner") from exc
+    except (TypeError, ValueError) as exc:
+        raise InvalidInputError(f"must be a time such as 19:00, not {shown(clock)}", field="dinner") from exc

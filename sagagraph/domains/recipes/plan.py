@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -65,7 +66,7 @@ class Cooked(BaseModel):
     """When it was to be complete at first."""
     lower_bound: int = Field(default=0, exclude=True)
 
-    @property
+    @cached_property
     def meal(self) -> Meal:
         return parse_meal(self.request)
 
@@ -84,8 +85,20 @@ def planned(meal: Meal, plan: Plan, lower_bound: int = 0) -> Cooked:
     return Cooked(request=meal.document(), plan=plan, lower_bound=lower_bound, planned_s=makespan(plan))
 
 
+def in_order(meal: Meal, rows: Iterable[Row]) -> Plan:
+    """At the same moment whatever goes on alone comes first, and of that, what needs an object as it is now."""
+    sets = {step.key: any(use.update for use in step.uses.values()) for step in meal.steps.values()}
+    return tuple(sorted(rows, key=lambda row: (row.start, not meal.steps[row.key].is_autonomous, sets[row.key])))
+
+
 def makespan(plan: Plan) -> int:
     return max((row.end for row in plan), default=0)
+
+
+def moved(was: Plan, now: Plan, since: int = 0) -> int:
+    """How many of the steps that were to begin from then on begin at another time."""
+    old, new = ({row.key: row.start for row in reversed(plan) if row.start >= since} for plan in (was, now))
+    return sum(new.get(key) != start for key, start in old.items())
 
 
 def clock(seconds: int) -> str:

@@ -58,6 +58,13 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Number = Annotated[int, Field(strict=True, ge=0, lt=MOST_STEPS)]
 
 
+def is_fit(key: str, given: Property | None, needed: Property) -> bool:
+    """Tell whether a property is as a step needs it."""
+    if key == VOLUME:
+        return isinstance(given, int | float) and isinstance(needed, int | float) and given >= needed
+    return given is not None and given == needed
+
+
 class _Form(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -69,6 +76,13 @@ class Use(_Form):
     """What its properties must be at the start."""
     update: dict[str, Property] = Field(default_factory=dict)
     """What they become at the start."""
+
+    def change(self, state: dict[str, Property]) -> None:
+        """Change the properties of an object as its use does."""
+        state.update(self.update)
+        now, taken = state.get(VOLUME), self.require.get(VOLUME)
+        if isinstance(now, int | float) and isinstance(taken, int | float):
+            state[VOLUME] = now - taken
 
 
 class Step(_Form):

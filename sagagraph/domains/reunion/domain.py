@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from pydantic import BaseModel
@@ -15,6 +16,7 @@ from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_moment_of
 from sagagraph.domains.reunion.parts import in_words, parts_of
 from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.agents import ROLES, ReunionTeam
 from sagagraph.domains.reunion.planning.measure import reasons
 from sagagraph.domains.reunion.proposals import Proposed, assignment_of
 from sagagraph.domains.reunion.request import ReunionProblem
@@ -57,6 +59,7 @@ Judge = Callable[..., Verdict]
 
 class Reunion:
     name = NAME
+    roles = ROLES
 
     def __init__(self, planner: ReunionPlanner, outbox: Outbox, judge: Judge = validate_plan) -> None:
         self.outbox = outbox
@@ -78,6 +81,14 @@ class Reunion:
             return planned
         preferred, *others = planned
         return await self._told(wanted, preferred), *[await self._told(wanted, each, preferred) for each in others]
+
+    async def team(self, request: Json) -> ReunionTeam | Infeasible:
+        solved = await self.propose(request)
+        if isinstance(solved, Infeasible):
+            return solved
+        wanted = parse_request(request)
+        plans = tuple(DayPlan.model_validate(each.plan).plan for each in solved)
+        return ReunionTeam(wanted.problem, plans, solved, self._planner.finish, partial(self._told, wanted))
 
     # -- what a model plans: judged before it counts, and finished by the solver where it does not hold --------------------
 

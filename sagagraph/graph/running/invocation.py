@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import EmptyInputError
 from langgraph.pregel import Pregel
 from langgraph.pregel._utils import is_xxh3_128_hexdigest  # how LangGraph knows the id of an interrupt
 from langgraph.types import Command, StateSnapshot
@@ -15,7 +16,7 @@ from msgspec import ValidationError, convert
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
-from sagagraph.graph.forks import decide_fork, fork_point
+from sagagraph.graph.forks import decide_fork, fork_ahead, fork_point, settle_fork
 from sagagraph.graph.running.interrupts import is_answered_by, record_answer, waiting_nodes
 from sagagraph.graph.running.run import COMPENSATE, RUN, GraphRun
 from sagagraph.graph.running.undone import is_reset, reset
@@ -25,9 +26,12 @@ from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.workflow.values import Json
 
 DOMAIN = "langgraph"
+
+
+class NotBegunError(NotAllowedError, EmptyInputError):
+    """Raised for no input on a new thread; LangGraph's error, too, so that what catches that goes on to do so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,7 @@ async def opened(
     begun = _begins(thread, given, point, ends_with_failure=on_failure == "raise")
     number = thread.number + 1 if begun else thread.number
     async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
+        await settle_fork(coordinator, thread.head)
         run = GraphRun(engine, coordinator, graph.name)
         with saver.held_by(thread_id, coordinator):
             snapshot = await graph.aget_state(thread_config)  # checked again, now that nobody else can move it
@@ -166,7 +171,7 @@ def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_fail
     """How the thread's next run begins; None if the invocation continues the latest one. Raises `ConflictError`."""
     if thread.saga is None:
         if given is None and thread.head is None:
-            raise NotAllowedError(f"thread {thread.id!r} has not begun: invoke it with an input", saga_id=thread.id)
+            raise NotBegunError(f"thread {thread.id!r} has not begun: invoke it with an input", saga_id=thread.id)
         return _begun(thread, given, point)
     saga = thread.saga
     is_over = saga.stage in FINAL and (not thread.snapshot.next or (saga.stage is Stage.COMPENSATED and ends_with_failure))
@@ -215,7 +220,7 @@ async def _what_to_give(
         configurable["checkpoint_id"] = thread.head  # named, LangGraph gives the graphs in it their states of that time
     first = decode(begun["input"])
     answer = given if _is_answer(given) else None
-    fork = _fork_ahead(run, thread)
+    fork = fork_ahead(saga, thread.head)
     if fork is not None and fork["point"] not in (None, thread.head):  # an answer is one to what waited there
         configurable["checkpoint_id"] = fork["point"]
         return answer, whole
@@ -242,12 +247,6 @@ async def _what_to_give(
 
 def _is_answer(given: object) -> bool:
     return isinstance(given, Command) and given.resume is not None
-
-
-def _fork_ahead(run: GraphRun, thread: _Thread) -> Json:
-    """What was decided about the live branch, if nothing has been written for it yet."""
-    branch = run.saga.operations.get(run.root) if run.root else None
-    return branch.output if branch is not None and branch.output["head"] == thread.head else None
 
 
 def _addressed(answer: Command[Any], waiting: StateSnapshot) -> Command[Any]:

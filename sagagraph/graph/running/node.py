@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextvars import Context, copy_context
 from dataclasses import replace
 from functools import partial
@@ -14,11 +15,19 @@ from langgraph._internal._config import patch_configurable
 from langgraph._internal._constants import (  # as its own retries do
     CONFIG_KEY_DURABILITY,
     CONFIG_KEY_RESUMING,
+    CONFIG_KEY_RUNTIME,
     CONFIG_KEY_SCRATCHPAD,
     CONFIG_KEY_TASK_ID,
 )
 from langgraph._internal._runnable import RunnableCallable  # the types into which StateGraph itself wraps functions
-from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand, is_invalid_resume
+from langgraph.errors import (
+    GraphBubbleUp,
+    GraphInterrupt,
+    NodeCancelledError,
+    NodeTimeoutError,
+    ParentCommand,
+    is_invalid_resume,
+)
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
@@ -32,6 +41,7 @@ from sagagraph.graph.running.run import BY_HAND, GraphRun, LeftOpen, Scope, ente
 from sagagraph.graph.state.items import run_number
 from sagagraph.graph.state.offload import reference_to
 from sagagraph.graph.state.outputs import output_of, output_with, update_of
+from sagagraph.graph.state.unkept import without
 from sagagraph.graph.state.values import as_kept, decode, encode, encode_state, hash_of, with_message_ids
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.state import Operation
@@ -112,6 +122,8 @@ class Pass:
         self._state = state
         self._config = config
         self._attempts = 0
+        self._attempted_at = 0.0
+        """When its last attempt began, by the monotonic clock."""
         self._raised: BaseException | None = None
         """The exception of the node's function, where that is no outcome of the node."""
         self._failed_with: Exception | None = None
@@ -157,7 +169,7 @@ class Pass:
 
     def _own_failure(self, exc: SagaGraphError) -> BaseException:
         """The exception of the node's function, so that `except` knows it; what the saga says of it is a note, or the error."""
-        own = self._failed_with
+        own = self._failed_with or self._timed_out()
         if own is None:
             return exc
         if isinstance(own, SagaGraphError) or exc.leaves_saga_open:
@@ -166,11 +178,18 @@ class Pass:
         own.add_note(str(exc))
         return own
 
+    def _timed_out(self) -> NodeTimeoutError | None:
+        """What LangGraph raises where `timeout=` has stopped the last attempt."""
+        attempts, known = self._declaration.attempts, self._run.saga.operations.get(self._name)
+        fault = known.fault if known is not None else None
+        if attempts is None or attempts.timeout_s is None or fault is None or fault.code != TimeoutError.__name__:
+            return None
+        elapsed_s = time.monotonic() - self._attempted_at
+        return NodeTimeoutError(self._declaration.name, elapsed_s, kind="run", run_timeout=attempts.timeout_s)
+
     def _request(self) -> Json:
         """The request; the one in the journal, where they differ only in the ids that a reducer gave to messages."""
-        state = encode_state(self._state)
-        if isinstance(state, dict):  # what LangGraph computes anew in each invocation (`RemainingSteps`) identifies nothing
-            state = {key: each for key, each in state.items() if key not in self._declaration.managed}
+        state = encode_state(self._state, but_for=self._declaration.unkept)
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
         known = self._run.saga.operations.get(self._name)
         if known is None:
@@ -209,9 +228,12 @@ class Pass:
 
     def _value_of(self, output: Json) -> Any:
         """What the node returned: the very objects, as in LangGraph, where it ran here."""
-        if self._fresh is not None and not self._declaration.offloaded and self._fresh[0] == output:
-            return self._fresh[1]
-        return decode(output_of(output))
+        fresh = self._fresh[1] if self._fresh is not None and self._fresh[0] == output else None
+        if fresh is not None and not self._declaration.offloaded:
+            return fresh
+        returned = decode(output_of(output))
+        update_of(returned).update({key: each for key, each in update_of(fresh).items() if key in self._declaration.unkept})
+        return returned
 
     # -- the call of the node's function ---------------------------------------------------------------------------------
 
@@ -229,6 +251,8 @@ class Pass:
                         returned = context.copy().run(runnable.invoke, state, config)
                     except ParentCommand as exc:
                         returned = _for_parent(exc)
+                    except asyncio.CancelledError as exc:  # its own: nobody can cancel a thread
+                        raise NodeCancelledError(self._declaration.name) from exc
                     return self._output(returned, scope)
 
             return execute
@@ -242,6 +266,10 @@ class Pass:
                     returned = await running
                 except ParentCommand as exc:
                     returned = _for_parent(exc)
+                except asyncio.CancelledError as exc:
+                    if (task := asyncio.current_task()) is not None and task.cancelling():
+                        raise
+                    raise NodeCancelledError(self._declaration.name) from exc
                 return self._output(returned, scope)
 
         return execute_async
@@ -264,19 +292,23 @@ class Pass:
     def _config_of_attempt(self) -> RunnableConfig:
         """The node's config: each attempt counts its interrupts, tasks and graphs anew, and a later one resumes the graphs."""
         self._attempts += 1
+        self._attempted_at = time.monotonic()
         if self._attempts == 1:
             return self._config
+        configurable = self._config["configurable"]
         scratchpad = replace(
-            self._config["configurable"][CONFIG_KEY_SCRATCHPAD],
+            configurable[CONFIG_KEY_SCRATCHPAD],
             call_counter=count().__next__,
             interrupt_counter=count().__next__,
             subgraph_counter=count().__next__,
         )
-        return patch_configurable(self._config, {CONFIG_KEY_SCRATCHPAD: scratchpad, CONFIG_KEY_RESUMING: True})
+        runtime = configurable[CONFIG_KEY_RUNTIME].patch_execution_info(node_attempt=self._attempts)
+        again = {CONFIG_KEY_SCRATCHPAD: scratchpad, CONFIG_KEY_RUNTIME: runtime, CONFIG_KEY_RESUMING: True}
+        return patch_configurable(self._config, again)
 
     def _output(self, returned: object, scope: Scope) -> Json:
         returned = with_message_ids(returned, f"{self._run.saga.id}/{self._name}")
-        output = encode(returned)
+        output = encode(without(returned, self._declaration.unkept))
         if self._run.levels.own_of(self._run.saga, self._name):
             output = output_with(output, scope.asked | scope.consumed().keys())
         self._fresh = output, returned
@@ -295,8 +327,9 @@ class Pass:
             return Refused(str(exc), code=type(exc).__name__)
         if isinstance(exc, Exception):
             self._failed_with = exc
-            attempts, is_reading = self._declaration.attempts, self._declaration.kind is ActionKind.READ_ONLY
-            if attempts is not None and is_reading and not isinstance(exc, Refused) and not attempts.is_worth(exc):
+            attempts = None if isinstance(exc, Refused) else self._declaration.attempts
+            is_reading = self._declaration.kind is ActionKind.READ_ONLY
+            if attempts is not None and is_reading and not attempts.is_worth(exc, self._attempts):
                 return Refused(str(exc), code=type(exc).__name__)
         return exc
 

@@ -345,7 +345,7 @@ BRANCH = "branch-"
 
 def live_branch(saga: Saga) -> str:
     """The newest one; the first has no prefix."""
-    branches = [each.id for each in saga.in_order() if each.id.startswith(BRANCH) and "/" not in each.id]
+    branches = [each.id for each in saga.in_order() if each.id.startswith(BRANCH) and "/" not in each.id and each.succeeded]
     return branches[-1] if branches else ""
 
 

@@ -9,7 +9,7 @@ import base64
 import json
 import math
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -127,13 +127,13 @@ _READ: dict[str, Callable[[Json], Any]] = {
 }
 
 
-def encode_state(state: object) -> Json:
+def encode_state(state: object, *, but_for: Collection[str] = ()) -> Json:
     """Writes a state that is a model or a dataclass by its fields; its schema says what it was."""
     if isinstance(state, BaseModel):
-        return {name: encode(getattr(state, name)) for name in type(state).model_fields}
+        return {name: encode(getattr(state, name)) for name in type(state).model_fields if name not in but_for}
     if is_dataclass(state) and not isinstance(state, type):
-        return {each.name: encode(getattr(state, each.name)) for each in fields(state)}
-    return encode(state)
+        return {each.name: encode(getattr(state, each.name)) for each in fields(state) if each.name not in but_for}
+    return encode({key: each for key, each in state.items() if key not in but_for} if isinstance(state, dict) else state)
 
 
 def decode_state(encoded: Json, schema: Any) -> Any:

@@ -41,15 +41,16 @@ def _written_out(found: re.Match[str]) -> str:
     return _IN_FULL.get(found[0].casefold(), " and")
 
 
-def spelled(text: str) -> str:
-    """Correct slips in common words; whoever spells a name in small letters keeps it."""
-    return _LETTERS.sub(lambda found: _common(found[0]), text)
+def spelled(text: str, known: frozenset[str] = frozenset()) -> str:
+    """Correct slips in common words and `known` ones; whoever spells a name in small letters keeps it."""
+    return _LETTERS.sub(lambda found: _common(found[0], known), text)
 
 
 @cache
-def _common(word: str) -> str:
-    if word in _COMMON or word in _REAL:
+def _common(word: str, known: frozenset[str]) -> str:
+    if word in _COMMON or word in _REAL or word in known:
         return word
-    swapped = [each for each in _COMMON if sorted(each) == sorted(word)]
-    close = [each for each in swapped or get_close_matches(word, _COMMON, 1, 0.83) if each[0] == word[0]]
+    words = _COMMON | known
+    swapped = [each for each in words if sorted(each) == sorted(word)]
+    close = [each for each in swapped or get_close_matches(word, words, 1, 0.83) if each[0] == word[0]]
     return close[0] if close and abs(len(close[0]) - len(word)) <= 1 else word

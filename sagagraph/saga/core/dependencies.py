@@ -35,7 +35,14 @@ _SETTLED = frozenset(
     }
 )
 
-_UNDONE = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED})
+_PERHAPS_UNDONE = frozenset(
+    {
+        OperationStatus.COMPENSATING,
+        OperationStatus.COMPENSATION_FAILED,
+        OperationStatus.COMPENSATED,
+        OperationStatus.VOIDED,
+    }
+)
 
 
 def is_closed(operation: Operation) -> bool:
@@ -70,13 +77,15 @@ def _handles(operation: Operation, name: str) -> bool:
 
 
 def rests_on_undone(saga: Saga, operation: Operation) -> bool:
-    """Tell whether what it rests on, directly or not, has been undone, so that it must no longer land, not even to be undone."""
+    """Tell whether what it rests on, directly or not, has been undone, or perhaps has been: then it must no longer land, not
+    even to be undone.
+    """
     above = {operation.id}
     frontier = [operation]
     while frontier:
         dependent = frontier.pop()
         needs = [saga.operations[each] for each in dependent.spec.depends_on if each not in above]
-        if any(each.status in _UNDONE and not _handles(dependent, each.id) for each in needs):
+        if any(each.status in _PERHAPS_UNDONE and not _handles(dependent, each.id) for each in needs):
             return True
         above.update(each.id for each in needs)
         frontier += needs

@@ -78,10 +78,10 @@ def resettle(operation: Operation, undo: Undo, now: float) -> Step:
     return _stuck(operation, f"its compensation is in doubt and cannot be repeated safely ({_probed(operation)})")
 
 
-def doubt(saga: Saga, operation: Operation, *, given_up: bool = False) -> OperationDoubted:
+def doubt(saga: Saga, operation: Operation, *, given_up: bool = False, removed: bool = False) -> OperationDoubted:
     """Apply rule 11: put in doubt what may have been done without the journal's knowledge, before its first call."""
     since, until = (saga.doubt.since, saga.doubt.until) if saga.doubt else (saga.begun_at, saga.last_at)
-    return OperationDoubted(operation.id, since, until + operation.spec.policy.timeout_s, given_up)
+    return OperationDoubted(operation.id, since, until + operation.spec.policy.timeout_s, given_up, removed)
 
 
 def settles_itself(operation: Operation, now: float) -> bool:

@@ -173,7 +173,7 @@ def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
     if saga.cancel_by or saga.body_fault or saga.plan.disruption or operation.spec.open_end:
         return None
     if not condition_holds(saga, operation):
-        return Record(OperationSkipped(operation.id, "its condition does not hold"))
+        return Record(_unneeded(saga, operation))
     if operation.spec.kind is ActionKind.PIVOT and not is_past_pivot_gate(saga):
         return None
     if operation.doubted:
@@ -181,6 +181,13 @@ def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
     if operation.spec.kind is ActionKind.PIVOT and (readings := _to_read_again(saga)):
         return ReadAgain(readings)
     return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
+
+
+def _unneeded(saga: Saga, operation: Operation) -> OperationSkipped | OperationDoubted:
+    """Skip what its condition rules out; after a restoration it may have held, and then what was done is sealed or undone."""
+    if operation.doubted and operation.spec.condition is not None:
+        return doubt(saga, operation, given_up=True, removed=is_undoable(operation))
+    return OperationSkipped(operation.id, "its condition does not hold")
 
 
 def _to_read_again(saga: Saga) -> tuple[str, ...]:
@@ -237,7 +244,8 @@ def _step_to_doubt(saga: Saga, operation: Operation) -> Step | None:
     needs = [saga.operations[each] for each in operation.spec.depends_on]
     if any(each.status in _UNKNOWN and not is_closed(each) for each in needs):
         return None
-    if any(each.status in _UNDONE for each in needs) or condition_holds(saga, operation):
+    was_possible = operation.spec.condition is not None or any(each.status in _UNDONE for each in needs)
+    if was_possible or condition_holds(saga, operation):
         return Record(doubt(saga, operation, given_up=True))
     return Record(OperationSkipped(operation.id, "what it depends on never succeeded"))
 

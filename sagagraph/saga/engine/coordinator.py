@@ -422,7 +422,8 @@ class Coordinator:
             self.hear(request)
 
     def _show(self, entries: Iterable[e.Entry]) -> None:
-        self._waiters.show(self.saga, {name for each in entries if (name := _operation_of(each.event))})
+        changed = dict.fromkeys(name for each in entries if (name := _operation_of(each.event)))  # in the order of the journal
+        self._waiters.show(self.saga, changed)
 
     async def _fail(self, exc: SagaGraphError) -> None:
         """Handle a lost lease or store: start nothing, let calls under way end, and write down their answers."""

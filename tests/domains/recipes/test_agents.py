@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import count, islice, permutations
 from random import Random
 
 import pytest
@@ -21,12 +22,16 @@ from tests.domains.recipes.meals import PAPER, drawn, meal_of
 OF = {code: critic for critic, codes in CRITICS.items() for code in codes}
 
 
+def right() -> Iterator[tuple[Meal, Plan]]:
+    """Meals with plans that are right."""
+    drawings = (parse_meal(drawn(Random(seed), most=4)) for seed in count())
+    answers = ((meal, plan_meal(Situation(meal), Budget.of(20)).plan) for meal in drawings)
+    return ((meal, plan) for meal, plan in answers if plan)
+
+
 @cache
 def planned() -> list[tuple[Meal, Plan]]:
-    """Twenty meals with plans that are right."""
-    drawings = (parse_meal(drawn(Random(seed), most=4)) for seed in range(100))
-    answers = ((meal, plan_meal(Situation(meal), Budget.of(20)).plan) for meal in drawings)
-    return [(meal, plan) for _n, (meal, plan) in zip(range(20), (each for each in answers if each[1]), strict=False)]
+    return list(islice(right(), 20))
 
 
 def later(rows: Plan, seconds: int) -> Plan:
@@ -40,9 +45,43 @@ def test_a_critic_finds_what_it_is_for_and_no_other_speaks(code: str) -> None:
         assert [critic for critic, _what in found_in(meal, later(rows, 30 * n))] == [OF[code]]
 
 
+def spoilt(meal: Meal, plan: Plan, critic: str) -> Iterator[Plan]:
+    """The plan with one fault that this critic is for, each at another place."""
+    rows, of = list(plan), {row.key: row for row in plan}
+    whole = [row for row in rows if meal.steps[row.key].duration == row.duration]
+    by_hand = [row for row in whole if not meal.steps[row.key].is_autonomous]
+    for row in whole if critic in ("completeness", "duration", "interruption") else ():
+        rest = [each for each in rows if each != row]
+        if critic == "completeness":
+            yield tuple(rest)
+        elif critic == "duration":
+            yield (*rest, row._replace(duration=row.duration + 30))
+        elif not meal.steps[row.key].is_interruptible and row.duration > 30:
+            yield (*rest, row._replace(duration=30), row._replace(start=row.start + 30, duration=row.duration - 30))
+    for one, two in permutations(by_hand, 2) if critic == "concurrency" else ():
+        yield tuple(row._replace(start=one.start) if row == two else row for row in rows)
+    for row in whole if critic == "dependency" else ():
+        for before in filter(None, (of.get(each.key) for each in meal.before(meal.steps[row.key]))):
+            yield tuple(each._replace(start=before.start) if each == row else each for each in rows)
+    for row in rows if critic == "time constraint" else ():
+        if limits := meal.steps[row.key].within.values():
+            by = max(limits) + 30 + makespan(plan)
+            yield tuple(each._replace(start=each.start + by) if each.start >= row.start else each for each in rows)
+    for one, two in permutations(whole, 2) if critic == "object" else ():
+        if {*meal.steps[one.key].uses} & {*meal.steps[two.key].uses}:
+            yield tuple(row._replace(start=one.start) if row == two else row for row in rows)
+
+
+@pytest.mark.parametrize("critic", CRITICS)
+def test_a_critic_finds_what_it_is_for_at_twenty_places(critic: str) -> None:
+    faults = list(islice(((meal, rows) for meal, plan in right() for rows in islice(spoilt(meal, plan, critic), 3)), 20))
+    assert len({(str(meal), rows) for meal, rows in faults}) == 20
+    assert all(critic in {who for who, _what in found_in(meal, rows)} for meal, rows in faults)
+
+
 def test_no_critic_speaks_of_two_hundred_plans_that_are_right() -> None:
-    plans = [(meal, later(plan, 30 * n)) for meal, plan in planned() for n in range(10)]
-    assert len(plans) == 200
+    plans = list(islice(right(), 200))
+    assert len({(str(meal), plan) for meal, plan in plans}) == 200
     assert [found for meal, plan in plans for found in found_in(meal, plan)] == []
 
 

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
 import pytest
 
+from benchmarks.recipes.repairs import struck
 from sagagraph.domains.recipes.actions import Kitchen, Piece
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
 from sagagraph.domains.recipes.events import event_in
@@ -25,7 +27,6 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from tests.domains.recipes.kitchens import BURNT, REQUEST, SAGA, _faults
 from tests.domains.recipes.meals import recipe, step
-from tests.domains.recipes.test_repair import struck
 
 pytestmark = pytest.mark.quick
 
@@ -174,6 +175,24 @@ async def test_a_sentence_is_understood(said: str, dishes: list[str], dinner: st
     assert (draft.request.get("dinner"), draft.not_understood) == (dinner, unread)
 
 
+async def test_cooks_are_counted_and_each_has_a_row() -> None:
+    page = RecipesPage(_cooking())
+    for said, cooks in (("custard and flatbread, two cooks", 2), ("with 3 cooks, custard", 3), ("custard, one cook", 1)):
+        assert (await page.read(said, None)).request["cooks"] == cooks
+    draft = await page.read("Flatbread and lentil soup for two cooks, dinner at 7", None)
+    assert [wish.text for wish in draft.wishes] == ["Lentil Soup", "Flatbread", "dinner at 19:00", "2 cooks"]
+    answer = await page.domain.propose(draft.request)
+    assert not isinstance(answer, Infeasible)
+    bars = page.view(answer[0].plan).bars
+    assert {"cook 1", "cook 2"} <= {bar.row for bar in bars}
+    for cook in ("cook 1", "cook 2"):
+        spans = sorted((bar.begins, bar.ends) for bar in bars if bar.row == cook)
+        assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert "cooks" not in (await page.changed(draft.known, "cooks", None)).request
+    with pytest.raises(InvalidInputError, match="cooks: must be less than or equal to 10"):
+        await page.read("custard with 12 cooks", None)
+
+
 async def test_a_dish_can_be_added_and_taken_away_again() -> None:
     page = RecipesPage(_cooking())
     first = await page.read("custard, dinner at seven", None)
@@ -205,7 +224,13 @@ async def test_a_request_from_elsewhere_is_checked() -> None:
     page = RecipesPage(_cooking())
     checked: Any = await page.checked([shipped("Custard")])
     assert parse_meal(checked) == parse_meal(REQUEST)
-    for wrong, words in (({"recipes": []}, "recipes: is empty"), ({**REQUEST, "dinner": "soon"}, "dinner: must be a time")):
+    for wrong, words in (
+        ({"recipes": []}, "recipes: is empty"),
+        *(({**REQUEST, "dinner": dinner}, "dinner: must be a time") for dinner in ("soon", "25:99", 7, ["19:00"])),
+        *(({**REQUEST, "events": events}, "events: must be a list of events") for events in (5, "x", {"event": "away"}, None)),
+        ({**REQUEST, "events": [None]}, "events\\[0\\].event: must be one of"),
+        ({**REQUEST, "cooks": 0}, "cooks: must be greater"),
+    ):
         with pytest.raises(InvalidInputError, match=words):
             await page.checked(wrong)
 

@@ -29,7 +29,7 @@ def test_a_graph_killed_anywhere_goes_on_and_does_nothing_twice() -> None:
     )
     assert swept.returncode == 0, swept.stdout + swept.stderr
     assert swept.stdout.splitlines()[-1] == "0 faults"
-    assert "killed 5 times" in swept.stdout
+    assert "killed 7 times" in swept.stdout
 
 
 def test_an_undoing_out_of_order_would_be_seen(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.errors import GraphRecursionError, InvalidUpdateError, NodeError
+from langgraph.errors import GraphRecursionError, InvalidUpdateError, NodeCancelledError, NodeError, NodeTimeoutError
 from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
 from langgraph.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy, interrupt
 
 from sagagraph import (
@@ -469,14 +470,34 @@ async def test_langgraphs_retry_policy_decides_about_a_node_without_effects(engi
     assert len(tries) == 3
 
 
-async def test_langgraphs_timeout_bounds_an_attempt(engine: Engine) -> None:
+async def test_of_several_retry_policies_the_first_that_takes_the_exception_counts(engine: Engine) -> None:
+    numbers: list[int] = []
+
+    async def breaks(state: State, runtime: Runtime[None]) -> State:
+        assert runtime.execution_info is not None
+        numbers.append(runtime.execution_info.node_attempt)
+        raise ConnectionError("lost") if len(numbers) < 3 else KeyError("gone")
+
+    often = RetryPolicy(initial_interval=0.001, max_interval=0.002, max_attempts=9, retry_on=ConnectionError)
+    seldom = RetryPolicy(initial_interval=0.001, max_interval=0.002, max_attempts=4, retry_on=KeyError)
+    graph = SagaGraph(State).add_node("breaks", breaks, retry_policy=[often, seldom]).add_edge(START, "breaks")
+    with pytest.raises(KeyError, match="gone"):
+        await graph.compile(engine=engine).ainvoke({"log": []}, thread("t"))
+    assert numbers == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("stopped", [NodeTimeoutError, NodeCancelledError])
+async def test_an_attempt_that_is_stopped_raises_what_langgraph_raises(engine: Engine, stopped: type[Exception]) -> None:
     async def sleeps(state: State) -> State:
+        if stopped is NodeCancelledError:
+            raise asyncio.CancelledError
         await asyncio.sleep(60)
         return {}
 
     graph = SagaGraph(State).set_node_defaults(timeout=0.05).add_node("sleeps", sleeps).add_edge(START, "sleeps")
-    with pytest.raises(OperationFailedError, match="sleeps"):
+    with pytest.raises(stopped, match="sleeps"):
         await graph.compile(engine=engine).ainvoke({"log": []}, thread("t"))
+    assert (await engine.status("t")).status == "compensated"
 
 
 async def test_langgraphs_error_handler_continues_where_nothing_stands(engine: Engine, ledger: Ledger) -> None:

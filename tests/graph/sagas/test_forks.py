@@ -101,6 +101,16 @@ async def test_an_updated_state_goes_on_as_a_branch_of_its_own(engine: Engine, l
     assert [each for each in await statuses(engine, "t") if "hotel" in each] == ["2/hotel", "branch-2/4/hotel"]
 
 
+async def test_a_decision_that_was_carried_out_may_be_made_again(engine: Engine, ledger: Ledger) -> None:
+    app = build(engine, ledger)
+    await app.ainvoke({"log": []}, thread("t"))
+    decided = {"1/flight": "keep", "2/hotel": "compensate"}
+    for _time in range(2):  # a client that heard of no answer
+        await app.aupdate_state(thread("t"), {"answer": "forced"}, as_node="ask", effects=decided)
+    assert (await app.ainvoke(None, thread("t")))["answer"] == "forced"
+    assert (ledger.live(), ledger.undone()) == ({"flight": 1}, ["hotel"])
+
+
 async def test_nobody_waits_any_more_on_a_branch_that_was_left(engine: Engine, ledger: Ledger) -> None:
     app = build(engine, ledger)
     await app.ainvoke({"log": []}, thread("t"))

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.channels import UntrackedValue
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.config import get_stream_writer
@@ -180,6 +182,58 @@ async def test_commands_and_sends_are_replayed(engine: Engine, ledger: Ledger) -
         await build().ainvoke({"log": []}, thread("t"))
     assert (await build().ainvoke(None, thread("t")))["log"] == ["plan", "a", "b", "last"]
     assert ledger.live() == {"a": 1, "b": 1}
+
+
+async def test_nodes_of_one_step_are_heard_of_in_the_order_in_which_they_end(engine: Engine) -> None:
+    graph = SagaGraph(State)
+
+    async def node(state: State, runtime: Runtime[None]) -> State:
+        assert runtime.execution_info is not None
+        return {"log": [runtime.execution_info.checkpoint_ns.partition(":")[0]]}
+
+    names = list("hgfedcba")
+    for name in names:
+        graph.add_node(name, node).add_edge(START, name)
+    app = graph.compile(engine=engine)
+    heard = [name async for update in app.astream({"log": []}, thread("t"), stream_mode="updates") for name in update]
+    assert heard == sorted(names)  # LangGraph starts them so
+
+
+class _Connection:
+    """What no serializer can hold."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+        self.lock = Lock()
+
+
+class _Untracked(TypedDict, total=False):
+    log: Annotated[list[str], operator.add]
+    connection: Annotated[_Connection, UntrackedValue]
+
+
+async def test_an_untracked_value_is_there_for_the_nodes_and_in_no_journal(engine: Engine, ledger: Ledger) -> None:
+    def connects(state: _Untracked) -> _Untracked:
+        return {"log": ["connects"], "connection": _Connection("1")}
+
+    def sends(state: _Untracked) -> Any:
+        again = Send("books", {"connection": _Connection(f"{state['connection'].token}3")})
+        return Command(update={"connection": _Connection("2")}, goto=[again])
+
+    async def undo(state: _Untracked, update: Any, call: Any) -> None:
+        assert (state, update) == ({}, {"log": ["13"]})
+
+    def books(state: _Untracked) -> _Untracked:
+        return {"log": [state["connection"].token], "connection": _Connection("4")}
+
+    graph = SagaGraph(_Untracked).add_node("connects", connects).add_node("sends", sends, destinations=("books",))
+    graph.add_node("books", books, compensate=undo).add_edge(START, "connects").add_edge("connects", "sends")
+    app = graph.compile(engine=engine)
+    ended = await app.ainvoke({"log": []}, thread("t"))
+    assert (ended["log"], ended["connection"].token) == (["connects", "13"], "4")
+    saga = await saga_of(engine, "t")
+    assert (saga.operations["1/connects"].output, saga.operations["3/books#0"].spec.inputs) == ({"log": ["connects"]}, {})
+    assert (await engine.cancel("t")).status == "compensated"
 
 
 async def test_a_node_whose_state_has_changed_is_a_conflict(engine: Engine, ledger: Ledger) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.recipes.plan import Plan, Row, makespan
-from sagagraph.domains.recipes.request import VOLUME, Property, Step, StepKey
+from sagagraph.domains.recipes.plan import Plan, Row, in_order, makespan
+from sagagraph.domains.recipes.request import VOLUME, Property, Step, StepKey, is_fit
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import proven_bound, solver_with
 
@@ -170,14 +170,11 @@ class Model:
         return Planned(plan, max(0, proven_bound(solver)) * self.grid)
 
     def _plan(self, solver: cp_model.CpSolver) -> Plan:
-        """At the same moment whatever goes on alone comes first, and of that, what needs an object as it is now."""
         rows = list(self.situation.past)
         alone = {solver.value(start) for work in self.works.values() if work.step.is_autonomous for start in work.starts}
         for work in self.works.values():
             rows += self._pieces(work, [solver.value(start) for start in work.starts], alone)
-        steps = self.situation.meal.steps.values()
-        place = {step.key: (not step.is_autonomous, any(use.update for use in step.uses.values())) for step in steps}
-        return tuple(sorted(rows, key=lambda row: (row.start, place[row.key])))
+        return in_order(self.situation.meal, rows)
 
     def _pieces(self, work: Work, starts: Sequence[int], alone: set[int]) -> Iterator[Row]:
         """Join slices unless something that goes on `alone` is started between them."""
@@ -227,7 +224,7 @@ def _add_property(model: Model, name: str, key: str, users: Sequence[Work]) -> N
     for source, given in (now, *sources):
         parts = []
         for taker, needed in takers:
-            if source is not taker and _is_fit(key, given, needed):
+            if source is not taker and is_fit(key, given, needed):
                 others = [each for each, value in sources if each not in (source, taker) and (key == VOLUME or value != given)]
                 fitting[taker].append(_finds(model, source, taker, others))
                 parts.append(round(1000 * float(needed)) * fitting[taker][-1])
@@ -235,12 +232,6 @@ def _add_property(model: Model, name: str, key: str, users: Sequence[Work]) -> N
             model.cp.add(sum(parts) <= round(1000 * float(given or 0)))
     for literals in fitting.values():
         model.cp.add_bool_or(literals)
-
-
-def _is_fit(key: str, given: Property | None, needed: Property) -> bool:
-    if key == VOLUME:
-        return isinstance(given, int | float) and isinstance(needed, int | float) and given >= needed
-    return given is not None and given == needed
 
 
 def _finds(model: Model, source: Work | None, taker: Work, others: Sequence[Work]) -> cp_model.IntVar:

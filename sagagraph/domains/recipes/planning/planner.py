@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from sagagraph.domains.recipes.plan import Plan
 from sagagraph.domains.recipes.planning.model import Planned, calmest, shortest
-from sagagraph.domains.recipes.request import Meal, Property, Step, Use
+from sagagraph.domains.recipes.request import Meal, Property, Step, StepKey, Use
 from sagagraph.errors import PlannerError
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import interrupted
@@ -53,13 +53,26 @@ class Situation:
             return FINEST, FINEST  # durations that became known on the way are no reason for a finer one
         return unit, unit if unit % FINEST else FINEST
 
+    def up(self, seconds: int) -> int:
+        """The next moment on the finest grid."""
+        return -(-seconds // self.grids[-1]) * self.grids[-1]
+
+    @cached_property
+    def worked(self) -> Mapping[StepKey, tuple[int, int]]:
+        """How long each step that has been started was worked at, and when its last piece so far ends."""
+        found: dict[StepKey, tuple[int, int]] = {}
+        for row in self.past:
+            worked, ended = found.get(row.key, (0, 0))
+            found[row.key] = worked + row.duration, max(ended, row.end)
+        return found
+
     def left(self, step: Step) -> int:
         """How much of it is left to do."""
-        return step.duration - sum(row.duration for row in self.past if row.key == step.key)
+        return step.duration - self.worked.get(step.key, (0, 0))[0]
 
     def ended(self, step: Step) -> int:
         """When its last piece so far ends; 0: it has not been started."""
-        return max((row.end for row in self.past if row.key == step.key), default=0)
+        return self.worked.get(step.key, (0, 0))[1]
 
     def splits(self, step: Step) -> bool:
         """Tell whether a planner splits it. What sets or needs the state of an object is not split, though it might be.
@@ -173,10 +186,7 @@ def explain(situation: Situation, budget: Budget) -> Conflict:
 
 def _wishes_of(meal: Meal) -> Iterator[Wish]:
     for step in meal.steps.values():
-        for number, within in step.within.items():
-            other = _named(meal.steps[step.recipe, number])
-            sentence = f"{_named(step)} must start within {_minutes(within)} of the end of {other}"
-            yield Wish("within", step.recipe, step.number, number, sentence)
+        yield from (limit(meal, step, number) for number in step.within)
         for name, use in step.uses.items():
             if use.require:
                 what = " and ".join(f"{key} {value}" for key, value in use.require.items())
@@ -184,6 +194,11 @@ def _wishes_of(meal: Meal) -> Iterator[Wish]:
     for recipe, within in meal.warm.items():
         sentence = f"{recipe} must be ready within {_minutes(within)} of the end of the meal, to be warm"
         yield Wish("warm", recipe, None, None, sentence)
+
+
+def limit(meal: Meal, step: Step, number: int) -> Wish:
+    other, within = _named(meal.steps[step.recipe, number]), _minutes(step.within[number])
+    return Wish("within", step.recipe, step.number, number, f"{_named(step)} must start within {within} of the end of {other}")
 
 
 def _without(meal: Meal, wish: Wish) -> Meal:

@@ -6,76 +6,129 @@ with all that went into it. What only sets the state of an object, such as heati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 import networkx as nx
 
 from sagagraph.domains.recipes.events import Event, as_known, cut
-from sagagraph.domains.recipes.plan import Cooked, Plan, Row
+from sagagraph.domains.recipes.plan import Cooked, Plan, Row, makespan, moved
+from sagagraph.domains.recipes.planning.dispatch import dispatched
 from sagagraph.domains.recipes.planning.model import Planned, calmest
-from sagagraph.domains.recipes.planning.planner import Conflict, Situation, makespan_bound, plan_or_explain
-from sagagraph.domains.recipes.request import VOLUME, Meal, Property, Step, StepKey
+from sagagraph.domains.recipes.planning.planner import Conflict, Situation, Wish, limit, makespan_bound, plan_or_explain
+from sagagraph.domains.recipes.request import Meal, Property, Step, StepKey
+from sagagraph.errors import PlannerError
 from sagagraph.planning.budget import Budget
 
+Thinking = Callable[[Situation, Plan, int], Planned | Conflict]
+"""Plans what is left of a meal, with the plan until now, and a bound that is known of it."""
 _SLACK: Final = 0.02
 """A repair may end later than the best plan by so much of it, if fewer starts move."""
 _NEAR_S: Final = 1.0
 _CALM_S: Final = 3.0
 
 
-def repair(cooked: Cooked, events: Iterable[Event], budget: Budget, *, keeps: bool = True) -> Cooked | Conflict:
+def first_answer(cooked: Cooked, events: Iterable[Event]) -> Cooked | None:
+    """Return a repair in which what has not begun waits, in about a millisecond an event; None: only the solver can repair."""
+
+    def waiting(situation: Situation, known: Plan, bound: int) -> Planned | Conflict:
+        plan = dispatched(situation, known)
+        return Planned(plan, min(bound, makespan(plan))) if plan else Conflict((), is_irreducible=False)
+
+    answer = repair(cooked, events, Budget.of(0), waiting)
+    return answer if isinstance(answer, Cooked) else None
+
+
+def repair(cooked: Cooked, events: Iterable[Event], budget: Budget, think: Thinking | None = None) -> Cooked | Conflict:
     """Repair a plan after each of the events in turn, or say why there is none any more. Raises `PlannerError`.
 
-    Where it `keeps` nothing, the rest is planned anew: the yardstick for repairs.
+    `think` plans what is left of a meal; unless it is given, with the least change.
     """
     repaired: Cooked | Conflict = cooked
     for event in events:
         if isinstance(repaired, Cooked):
-            repaired = _after(repaired, event, budget, keeps=keeps)
+            repaired = _after(repaired, event, think or partial(nearest, budget=budget))
     return repaired
 
 
-def _after(old: Cooked, event: Event, budget: Budget, *, keeps: bool) -> Cooked | Conflict:
+def _after(old: Cooked, event: Event, think: Thinking) -> Cooked | Conflict:
     meal = as_known(old.meal, old.plan, event)
     begun = tuple(_now(meal, row, event) for row in old.plan if row.start < event.at)
-    was = {row.key: row.start for row in reversed(old.plan) if row.start >= event.at}
     bound = 0 if event.event == "longer" else old.lower_bound  # with limits, longer steps can make a meal shorter
     lost = _lost(meal, begun, event)
     passed: list[str] = []
     while True:
         situation = _situation(meal, begun, lost, event)
         if cold := _cold(situation):
-            lost |= cold
+            lost.update(key for step in cold for key in _made_of(meal, situation.past, step))
             continue
-        found = nearest(situation, was, budget, bound) if keeps else plan_or_explain(situation, budget)
+        late = _passed(situation)
+        found = Conflict((late,), is_irreducible=True) if late else think(situation, old.plan, bound)
         if not isinstance(found, Conflict):
+            known = old.request if meal is old.meal else {**old.request, **meal.document()}
             waste = (*old.waste, *(cut(row, event.at) for row in begun if row.key in lost))
             again, told = tuple(sorted({*old.again, *lost})), (*old.passed, *passed)
-            known = {"request": {**old.request, **meal.document()}, "plan": found.plan, "lower_bound": found.lower_bound}
-            return old.model_copy(update={**known, "waste": waste, "again": again, "passed": told})
-        limits = [(wish, meal.recipes[wish.recipe][int(wish.about or 0)]) for wish in found.wishes if wish.kind == "within"]
-        limits += [(wish, meal.recipes[wish.recipe][-1]) for wish in found.wishes if wish.kind == "warm"]
-        gone = [(wish.sentence, step) for wish, step in limits if situation.left(step) < step.duration]
-        if not gone:
+            fresh = Cooked(request=known, plan=found.plan, waste=waste, again=again, passed=told, lower_bound=found.lower_bound)
+            return fresh.model_copy(update={name: getattr(old, name) for name in ("names", "dinner", "planned_s")})
+        causes = ((wish, _cause(meal, wish)) for wish in found.wishes)
+        gone = next(((wish, step) for wish, step in causes if step and situation.left(step) < step.duration), None)
+        if gone is None:
             return found
-        passed.append(gone[0][0])
-        lost |= _made_of(meal, begun, gone[0][1])
+        passed.append(gone[0].sentence)
+        lost |= _made_of(meal, situation.past, gone[1])
 
 
-def nearest(situation: Situation, was: Mapping[StepKey, int], budget: Budget, bound: int = 0) -> Planned | Conflict:
-    """Of all plans at most 2 % longer than the shortest, return one in which the fewest steps begin at another time than `was`.
+def _cause(meal: Meal, wish: Wish) -> Step | None:
+    """What must be made again, where a limit has passed."""
+    if wish.kind == "state":
+        return None
+    return meal.recipes[wish.recipe][int(wish.about or 0) if wish.kind == "within" else -1]
+
+
+def _passed(situation: Situation) -> Wish | None:
+    """Return a limit within which a step cannot be started any more, whatever else is planned."""
+    meal, since, ended = situation.meal, situation.since, situation.ended
+    working = [row.end for row in situation.past if row.end > since and not meal.steps[row.key].is_autonomous]
+    free = max(since, situation.away, min(working) if len(working) == meal.cooks else 0)
+    for step in meal.steps.values():
+        for number, within in step.within.items():
+            cause = meal.steps[step.recipe, number]
+            if situation.left(cause) <= 0 < situation.left(step):
+                ready = (ended(each) for each in (step, *meal.before(step)))
+                if max(free, *ready, *(situation.down.get(name, 0) for name in step.uses)) > ended(cause) + within:
+                    return limit(meal, step, number)
+    return None
+
+
+def nearest(situation: Situation, known: Plan, bound: int, budget: Budget) -> Planned | Conflict:
+    """Of all plans at most 2 % longer than the shortest, return one in which the fewest steps begin at another time than known.
 
     What is so near to a bound that is known already (`bound`, or that of the chain and the work) needs no other plan beside it.
     """
-    grid, bound = situation.grids[-1], max(bound, makespan_bound(situation))
-    if near := calmest(situation, (), grid, int(bound * (1 + _SLACK)), budget.part(_NEAR_S), was):
+    since, bound = situation.since, max(bound, makespan_bound(situation))
+    was = {row.key: row.start for row in reversed(known) if row.start >= since}
+    waiting = dispatched(situation, known)
+
+    def calm(found: Plan, least: int, seconds: float) -> Plan:
+        latest = int(least * (1 + _SLACK))
+        waits = waiting if makespan(waiting) <= latest else ()
+        if waits and not moved(known, waits, since):
+            return waits
+        near = calmest(situation, found, situation.grids[-1], latest, budget.part(seconds), was)
+        return min(filter(None, (near, waits)), key=lambda plan: moved(known, plan, since), default=())
+
+    if near := calm((), bound, _NEAR_S):
         return Planned(near, bound)
-    found = plan_or_explain(situation, budget)
-    if isinstance(found, Conflict):
-        return found
-    latest = int(found.makespan * (1 + _SLACK))
-    return Planned(calmest(situation, found.plan, grid, latest, budget.part(_CALM_S), was), found.lower_bound)
+    try:
+        best = plan_or_explain(situation, budget)
+    except PlannerError:
+        if not waiting:
+            raise
+        return Planned(waiting, bound)
+    if isinstance(best, Conflict):
+        return Planned(waiting, bound) if waiting else best
+    return Planned(calm(best.plan, best.makespan, _CALM_S), best.lower_bound)
 
 
 def _now(meal: Meal, row: Row, event: Event) -> Row:
@@ -100,27 +153,24 @@ def _lost(meal: Meal, begun: Plan, event: Event) -> set[StepKey]:
     return {key for step in going if event.object in step.uses for key in _made_of(meal, begun, step)}
 
 
-def _made_of(meal: Meal, begun: Plan, step: Step) -> set[StepKey]:
-    """A step, all that went into it, and all that was made of it already."""
-    steps = meal.recipes[step.recipe]
-    graph = nx.DiGraph((before.key, each.key) for each in steps for before in meal.before(each))
-    graph.add_node(step.key)
-    made = nx.descendants(graph, step.key)
-    heating = [each.key for each in steps if each.key != step.key and any(use.update for use in each.uses.values())]
-    into = nx.ancestors(nx.restricted_view(graph, heating, ()), step.key)
-    return {step.key, *made, *into} & {row.key for row in begun}
+def _made_of(meal: Meal, past: Plan, step: Step) -> set[StepKey]:
+    """A step, all that was made of it, all that went into that, and so on, as far as it is past and still counts."""
+    known = {row.key for row in past if row.recipe == step.recipe}
+    steps = [each for each in meal.recipes[step.recipe] if each.key in known]
+    pairs = [(before, each) for each in steps for before in meal.before(each) if before.key in known]
+    dish = nx.DiGraph((before.key, each.key) for before, each in pairs)
+    dish.add_edges_from((each.key, before.key) for before, each in pairs if not any(use.update for use in before.uses.values()))
+    dish.add_nodes_from(known)
+    return {step.key, *nx.descendants(dish, step.key)} if step.key in known else set()
 
 
 def _situation(meal: Meal, begun: Plan, lost: set[StepKey], event: Event) -> Situation:
+    """What is thrown away has left its objects as they are; but no plan can rest on that, in which it does not stand."""
     past = tuple(row for row in begun if row.key not in lost)
-    state: dict[str, dict[str, Property]] = {}
-    for row in begun:
-        for name, use in meal.steps[row.key].uses.items():
-            own = state.setdefault(name, {})
-            own.update(use.update)
-            now, taken = own.get(VOLUME), use.require.get(VOLUME)
-            if isinstance(now, int | float) and isinstance(taken, int | float):
-                own[VOLUME] = now - taken
+    state = _state(meal, past)
+    if lost:
+        really = _state(meal, begun)
+        state = {name: dict(own.items() & really[name].items()) for name, own in state.items()}
     missing: dict[str, Any] = {"away": event.until} if event.event == "away" else {}
     if event.event == "broken":
         missing = {"down": {event.object: event.until}}
@@ -128,16 +178,23 @@ def _situation(meal: Meal, begun: Plan, lost: set[StepKey], event: Event) -> Sit
     return Situation(meal, event.at, past, state, **missing)
 
 
-def _cold(situation: Situation) -> set[StepKey]:
+def _state(meal: Meal, rows: Plan) -> dict[str, dict[str, Property]]:
+    state: dict[str, dict[str, Property]] = {}
+    for row in rows:
+        for name, use in meal.steps[row.key].uses.items():
+            use.change(state.setdefault(name, {}))
+    return state
+
+
+def _cold(situation: Situation) -> list[Step]:
     """Steps that heated an object for one still to do, and must do so again: it is cold, and nobody else heats it."""
-    found: set[StepKey] = set()
+    found: list[Step] = []
     steps = situation.meal.steps.values()
-    for step in steps:
-        for name, use in step.uses.items() if situation.left(step) == step.duration else ():
-            for key, needed in use.require.items():
-                sources = [each for each in steps if each.uses.get(name, use).update.get(key) == needed]
-                is_so = situation.state.get(name, {}).get(key) == needed
-                if not is_so and sources and not any(situation.left(each) > 0 for each in sources):
+    for step in (each for each in steps if each.uses and situation.left(each) == each.duration):
+        for name, key, needed in ((name, *each) for name, use in step.uses.items() for each in use.require.items()):
+            if situation.state.get(name, {}).get(key) != needed:
+                sources = [each for each in steps if name in each.uses and each.uses[name].update.get(key) == needed]
+                if sources and not any(situation.left(each) > 0 for each in sources):
                     own = [each for each in sources if each.number in step.after and each.recipe == step.recipe]
-                    found.add((own or sources)[0].key)
+                    found.append((own or sources)[0])
     return found

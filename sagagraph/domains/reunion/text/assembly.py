@@ -9,12 +9,14 @@ from typing import Any, Final, TypeVar
 from pydantic import TypeAdapter
 
 from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK, ReunionProblem
+from sagagraph.domains.reunion.text.clauses import HERE
 from sagagraph.domains.reunion.text.estimates import estimates
 from sagagraph.domains.reunion.text.facts import (
     ApartFact,
     CompanyFact,
     Fact,
     GoalFact,
+    HeadcountFact,
     HoursFact,
     KerbFact,
     ObjectiveFact,
@@ -25,7 +27,7 @@ from sagagraph.domains.reunion.text.facts import (
     VehicleFact,
     merged,
 )
-from sagagraph.domains.reunion.text.places import Places, plain
+from sagagraph.domains.reunion.text.places import STATION, Places, plain
 from sagagraph.domains.reunion.times import Moment, text_of
 from sagagraph.errors import InvalidInputError
 
@@ -35,13 +37,15 @@ _FOOD: Final = re.compile(
     r"|casserole|meat|fish|barbecue|food|meal|dinner|lunch|breakfast|dessert)\b"
 )
 _EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert|show)\b", re.IGNORECASE)
-_MORNING, _HALF_A_DAY = 11 * 60, 12 * 60
+_MORNING, _HALF_A_DAY, _NIGHT = 11 * 60, 12 * 60, 24 * 60
 """Dinner at 7 is in the evening."""
+_EVENING_HOURS: Final = 3 * 60
 _RENTAL: Final = "rental car"
 _RENTING: Final = "rent a car"
 EVERYBODY: Final = "all"
 _TABLES: Final = ("people", "vehicles", "tasks", "goals", "travel_minutes", "distance_km", "objectives", "apart")
 _PET: Final = re.compile(r"\b(?:dogs?|puppy|cats?|kitten|pets?|baby|toddler)\b")
+_SEVERAL: Final = re.compile(r"Kids|Children|Twins|Boys|Girls")
 _MOMENT: Final = TypeAdapter[int](Moment)
 Row = dict[str, Any]
 _F = TypeVar("_F", bound=Fact)
@@ -66,6 +70,8 @@ class Assembly:
         self._facts = merged(facts)
         people = [*(row["name"] for row in self.problem["people"]), *(each.name for each in self._of(PersonFact))]
         self._places = Places(people, self.problem["places"])
+        meeting = (each.place for each in self._of(GoalFact) if not each.people and each.place)
+        self._meeting = next(meeting, self._shared_goal().get("place"))
         for each in self._of(PlaceFact):
             self._places.call(each.key, each.name)
         self._add_people()
@@ -112,11 +118,13 @@ class Assembly:
         return self.problem[table][-1], True
 
     def _key(self, place: str | None) -> str | None:
-        return None if place is None else self._places.key(place)
+        said = self._meeting if place == HERE else place
+        return None if said is None else self._places.key(said)
 
     def _add_people(self) -> None:
         """Add people. Somebody who lands at an unstated place lands where all others do."""
-        airports = {self._places.airport(each.place) for each in self._of(PersonFact) if each.lands and each.place}
+        landing = (each.place for each in self._of(PersonFact) if each.lands and each.place)
+        airports = {self._places.airport(place) for place in landing if not STATION.search(place)}
         for each in self._of(PersonFact):
             person, is_new = self._row("people", each.name)
             if is_new and self._base and each.place is None:
@@ -126,11 +134,14 @@ class Assembly:
             person |= _said(place=self._key(each.place), drives=each.drives, prefers=each.prefers)
             kerb = next((fact.minutes for fact in self._of(KerbFact) if each.lands), each.exit_minutes)
             person |= _said(exit_minutes=kerb if each.exit_minutes is None else each.exit_minutes)
-            if each.from_ is not None:
-                person["from"] = text_of(each.from_)
             if each.lands and len(airports) == 1 and not person.get("place"):
                 person["place"] = min(airports)
                 self.notes.append(f"{each.name} lands at {person['place']}")
+        for count in self._of(HeadcountFact):
+            if count.number != len(self.problem["people"]):
+                self.notes.append(f"{count.number} people were said, and {len(self.problem['people'])} are known")
+        several = [person["name"] for person in self.problem["people"] if _SEVERAL.fullmatch(person["name"])]
+        self.notes += [f"{name} have one seat: name them one by one, if they need more" for name in several]
         company = {plain(each.people[0] if each.people else ""): each.is_wanted for each in self._of(CompanyFact)}
         for person in self.problem["people"]:
             person |= _said(never_alone=company.get(plain(person["name"]), company.get("")))
@@ -140,11 +151,18 @@ class Assembly:
         for each in self._of(GoalFact):
             goal = self._goal(list(each.people) or EVERYBODY)
             late = _HALF_A_DAY if each.by is not None and each.by < _MORNING and _EVENING.search(each.event) else 0
+            if each.by is not None and each.by + _HALF_A_DAY < _NIGHT and self._comes_after(each):
+                late = _HALF_A_DAY
             goal |= _said(place=self._key(each.place), by=None if each.by is None else text_of(each.by + late))
             if self._base and None in (goal["place"], goal["by"]):
                 raise InvalidInputError("say where, and by when", field="text")
             if each.event and not self._base:
                 self.problem["name"] = each.event.lower()
+
+    def _comes_after(self, goal: GoalFact) -> bool:
+        """`From 5 pm, and at the restaurant by 7:30`."""
+        known = (each for each in self._of(PersonFact) if each.name in goal.people)
+        return any(each.from_ is not None and goal.by is not None and each.from_ > goal.by for each in known)
 
     def _goal(self, people: Any) -> Row:
         """That there is for these people; a new one on top of a whole problem is like its first."""
@@ -173,17 +191,16 @@ class Assembly:
                     self.problem[table] = [*others, [*ends, round(amount, 6)]]
 
     def _settle_people(self) -> None:
-        """Whoever arrives comes to where all meet; whoever is fetched, or lives where roads lead to, is at home."""
-        known = {end for row in self.problem["travel_minutes"] for end in row[:2]}
+        """Whoever is fetched, or lives where roads lead to or all meet, is at home."""
+        known = {end for row in self.problem["travel_minutes"] for end in row[:2]} | {self._shared_goal().get("place")}
         said = {plain(each.name): each for each in self._of(PersonFact)}
         for person in self.problem["people"]:
             house, fact = f"{person['name']}'s house", said.get(plain(person["name"]))
+            if fact and fact.from_ is not None:
+                person["from"] = self._before_all_meet(fact.from_)
             if person.get("place") and not (house in known and person["place"] not in known and not self._base):
                 continue
-            if fact and not person.get("place") and fact.arrives and (place := self._shared_goal().get("place")):
-                person["place"] = place
-                self.notes.append(f"{person['name']} arrives at {self._places.described()[place]}")
-            elif house in known or (fact and fact.is_fetched):
+            if house in known or (fact and fact.is_fetched):
                 person["place"] = self._places.key(house)
                 self.notes.append(f"{person['name']} is at {house}")
             else:
@@ -250,7 +267,13 @@ class Assembly:
         own = self._facts.get((TaskFact, plain(task["name"])))
         for side, before in zip(("opens", "closes"), task.get("window") or (None, None), strict=True):
             said = (getattr(each, side) for each in (own, *there) if each)
-            yield next((text_of(moment) for moment in said if moment is not None), before)
+            yield next((self._before_all_meet(moment) for moment in said if moment is not None), before)
+
+    def _before_all_meet(self, moment: int) -> str:
+        """`The wine by 7` is in the evening where dinner is at 8."""
+        meeting = _MOMENT.validate_python(self._shared_goal().get("by") or "00:00")
+        is_evening = moment < _MORNING and meeting - _EVENING_HOURS < moment + _HALF_A_DAY <= meeting
+        return text_of(moment + (_HALF_A_DAY if is_evening else 0))
 
 
 def _said(**values: Any) -> Row:

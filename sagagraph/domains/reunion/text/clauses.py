@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from sagagraph.domains.reunion.text.facts import Fact
@@ -13,6 +14,11 @@ from sagagraph.language.numbers import Number, tag_numbers
 from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "clauses")
+_ADJUNCTS: Final = Forms(__file__, "adjuncts")
+TELLER: Final = "I"
+"""Whoever tells of the day, as they call themselves."""
+HERE: Final = "here"
+"""Where all meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,8 @@ def _at_an_hour(found: Found) -> When | None:
 def _when(found: Found, clock: Clock | None) -> When | None:
     if clock is None:
         return None
-    hour = clock.hour + 12 if not clock.is_exact and 1 <= clock.hour <= AFTERNOON_UP_TO else clock.hour
+    is_bare = not _SAYS.of_the_morning.search(found.said)
+    hour = clock.hour + 12 if is_bare and 1 <= clock.hour <= AFTERNOON_UP_TO else clock.hour
     minutes = hour * 60 + clock.minute
     how = found["how"] or "at"
     is_last_midnight = minutes == 24 * 60 and how not in ("by", "before", "until", "till")
@@ -70,27 +77,35 @@ def _float(number: Number | None) -> float | None:
     return None if number is None or number.value is None else float(number.value)
 
 
-def untimed(part: Passage) -> tuple[Passage, tuple[When, ...]]:
-    """Return the clause without its times of day, which may stand anywhere in it, and those times."""
-    plain = re.sub(r"\s+", " ", _SAYS.when.sub(" ", part.text)).strip(" ,")
-    return Passage(plain, part), tuple(part.values(When))
+def bared(part: Passage) -> tuple[Passage, dict[str, str], tuple[When, ...]]:
+    """Return the clause without what may stand anywhere in it: its adjuncts, each by its kind, and its times of day."""
+    plain = Passage(_SAYS.when.sub(" ", re.sub(r"\s+", " ", part.text)), part)
+    found: dict[str, str] = {}
+    for kind in _ADJUNCTS:
+        match = _ADJUNCTS[kind].search(re.sub(r"\s+", " ", plain.text))
+        if match:
+            found[kind] = match.groupdict().get(kind) or match[0]
+            plain.text = f"{match.string[: match.start()]} {match.string[match.end() :]}"
+    plain.text = re.sub(r"\s+", " ", plain.text).strip(" ,")
+    return plain, found, tuple(part.values(When))
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause. `people`: the people it mentions so far; `name`: the one who is meant now. `last`: the person mentioned
-    before it.
+    """A clause. `people`: the people it mentions so far; `name`: the one who is meant now. `last`: what was said before it.
+    `adjuncts`: as they were written, by their kinds.
     """
 
     found: Found
     when: tuple[When, ...]
     people: tuple[str, ...]
     last: Fact | None
+    adjuncts: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
 
     def said(self, hole: str) -> str | None:
-        """Return the words as they were written."""
-        words = self.found.match.groupdict().get(hole)
+        """Return the words of a hole or an adjunct as they were written."""
+        words = self.found.match.groupdict().get(hole) or self.adjuncts.get(hole)
         return self.found.passage.said(words).strip() if words else None
 
     def words(self, hole: str) -> str:
@@ -100,8 +115,19 @@ class Clause:
     @property
     def place(self) -> str | None:
         """Return the place: `her house` is its owner's."""
-        said = self.said("place") or self.said("home")
-        return f"{self.name}'s house" if said and _SAYS.own_house.fullmatch(said) else said
+        return self._owned(self.said("at") or self.said("home") or self.said("place"))
+
+    @property
+    def origin(self) -> str | None:
+        """Return the place from which somebody comes, or something is fetched."""
+        return self._owned(self.said("from"))
+
+    def _owned(self, place: str | None) -> str | None:
+        own = _SAYS.own.fullmatch(place) if place and self.name else None
+        if own is None:
+            return place
+        owner = self.people[0] if own["theirs"] and self.name in self.people else self.name
+        return f"{owner}'s {'house' if _SAYS.house.fullmatch(own['what']) else own['what']}"
 
     @property
     def whom(self) -> tuple[str, ...]:
@@ -114,7 +140,8 @@ class Clause:
 
     @property
     def amount(self) -> Amount | None:
-        return next(iter(self.found.values(Amount)), None)
+        said = self.found.passage.values(Amount, self.adjuncts.get("for", ""))
+        return next(iter([*self.found.values(Amount), *said]), None)
 
     @property
     def minutes(self) -> int | None:
@@ -122,7 +149,7 @@ class Clause:
 
     @property
     def since(self) -> int | None:
-        return self.at("from", "at", "after", "since", "around", "about")
+        return self.at("from", "at", "after", "since", "around", "about", "until", "till", "by", "before")
 
     @property
     def by(self) -> int | None:
@@ -145,5 +172,11 @@ def without_names(text: str) -> str:
 def _name(said: str) -> str:
     said = re.sub(r"(?<=\w)[ -]in[ -]law\b", "-in-law", said)
     *of_whom, name = said.split()
-    is_described = bool(of_whom) and of_whom[0].lower() in ("my", "our")
-    return said if not is_described else name.capitalize() if len(of_whom) == 1 else name
+    is_described = bool(of_whom) and of_whom[0].lower() in ("my", "our", "his", "her", "their", "the")
+    if not is_described:
+        return said[0].upper() + said[1:] if said.isalpha() else said
+    return name.capitalize() if len(of_whom) == 1 else name
+
+
+def car_of(name: str) -> str:
+    return "my car" if name == TELLER else f"{name}'s car"

@@ -89,12 +89,13 @@ def _candidates(key: str, name: str) -> tuple[Position, ...]:
             return (by_code[code],)
     led = _SAYS.led.match(name)
     city = led["city"].casefold() if led else ""
-    return by_city.get(_SHORT.get(city, city), ())
+    named = (by_city.get(f"{word} airport", ()) for word in city.split())
+    return by_city.get(_SHORT.get(city, city), ()) or next((each for each in named if len(each) == 1), ())
 
 
 @cache
 def _world() -> tuple[dict[str, Position], dict[str, tuple[Position, ...]]]:
-    """Airports by their codes and by their cities."""
+    """Airports by their codes and by their cities, and `Heathrow airport` by its own name."""
     import airportsdata  # half a second, for those alone who leave out how far it is
 
     by_code: dict[str, Position] = {}
@@ -102,7 +103,9 @@ def _world() -> tuple[dict[str, Position], dict[str, tuple[Position, ...]]]:
     for code, airport in airportsdata.load("IATA").items():
         by_code[code] = airport["lat"], airport["lon"]
         city = airport["city"].casefold()
-        by_city[city] = (*by_city.get(city, ()), by_code[code])
+        names = {f"{word} airport" for word in re.findall(r"[^\W\d_]{5,}", airport["name"].casefold())}
+        for name in {city, *names}:
+            by_city[name] = (*by_city.get(name, ()), by_code[code])
     return by_code, by_city
 
 

@@ -24,8 +24,6 @@ class PersonFact(Fact):
     drives: bool | None = None
     prefers: str | None = None
     lands: bool = False
-    arrives: bool = False
-    """Where all meet, if nobody says where."""
     exit_minutes: int | None = None
     is_fetched: bool = False
     """From their own house, if nobody says where."""
@@ -114,6 +112,13 @@ class KerbFact(Fact):
     """How long everybody who lands takes to the kerb."""
 
     minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeadcountFact(Fact):
+    """How many come in all."""
+
+    number: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import networkx as nx
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.text.assembly import Assembly
+from sagagraph.domains.reunion.text.clauses import TELLER
 from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.domains.reunion.text.reader import Context, Sentence, read_sentence, sentences
 from sagagraph.errors import InvalidInputError
@@ -99,7 +100,7 @@ class PartialProblem:
         for number, person in enumerate(said["people"]):
             name = person["name"]
             if person["place"] is None:
-                yield Question(f"people[{number}].place", f"Where is {name}?", f"{name} is at {{}}")
+                yield Question(f"people[{number}].place", _where(name), f"{name} is at {{}}")
             for index, goal in enumerate(person.get("goals", ())):
                 yield from _of_goal(f"people[{number}].goals[{index}]", name, goal)
         for number, task in enumerate(said["tasks"]):
@@ -121,6 +122,10 @@ class PartialProblem:
                 yield _how_long(names, here, there)
         if wanted and not said["vehicles"]:
             yield Question("vehicles", "Who has a car, or which vehicles are there?")
+
+
+def _where(name: str) -> str:
+    return "Where are you?" if name == TELLER else f"Where is {name}?"
 
 
 def _how_long(names: dict[str, str], here: str, there: str) -> Question:

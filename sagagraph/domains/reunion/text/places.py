@@ -8,6 +8,10 @@ from functools import lru_cache
 from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
+_OUR_HOME: Final = re.compile(r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment)|mine|ours)$", re.IGNORECASE)
+STATION: Final = re.compile(r"\b(?:station|stop|port|harbou?r|pier)\b", re.IGNORECASE)
+"""Where people get in, and no plane lands."""
+_TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
 _SHOP: Final = re.compile(r" (?:shop|store)$")
 _HOUSE: Final = re.compile(r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?$", re.IGNORECASE)
 
@@ -34,7 +38,7 @@ class Places:
     def key(self, said: str) -> str:
         if said in self._given:
             return said
-        name = _ARTICLE.sub("", said.strip(" ,."))
+        name = _ARTICLE.sub("", _OUR_HOME.sub("home", said.strip(" ,.")))
         house = _HOUSE.match(name)
         owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         name = f"{owner}'s house" if owner else name
@@ -58,7 +62,7 @@ class Places:
         return key
 
     def described(self) -> dict[str, str]:
-        bare = {key for key in self._airports - self._given.keys() if "airport" not in self._names[key].lower()}
+        bare = {key for key in self._airports - self._given.keys() if not _TERMINAL.search(self._names[key])}
         return {key: f"{name} airport" if key in bare else name for key, name in self._names.items()}
 
     def _alike(self, wanted: str) -> Iterator[str]:
@@ -71,6 +75,9 @@ class Places:
             if _SHOP.sub("", wanted) == _SHOP.sub("", said):
                 yield key
             if f"{wanted} airport" == said or (wanted == f"{said} airport" and (key in self._airports or key.isupper())):
+                yield key
+            short, long = sorted((said, wanted), key=len)
+            if long.endswith(f" {short}") and short not in ("house", "home", "place"):
                 yield key
             if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key

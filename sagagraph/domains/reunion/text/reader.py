@@ -3,52 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
-from sagagraph.domains.reunion.text.clauses import Clause, names_in, tagged, untimed
+from sagagraph.domains.reunion.text.clauses import HERE, Clause, bared, names_in, tagged
 from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
 from sagagraph.domains.reunion.text.slots import SLOTS
 from sagagraph.language.forms import Forms
 from sagagraph.language.passage import Passage
+from sagagraph.language.utterance.shorthand import spelled
 
 _SAYS: Final = Forms(__file__, "reader")
 
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
+_WORDS: Final = frozenset(re.findall(r"[a-z]{4,}", (Path(__file__).parent / "forms.ini").read_text(encoding="utf-8")))
+"""Those of the phrases, for slips of the finger."""
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
+_SPELT: Final = Forms(__file__, "spellings")
 _SPELLINGS: Final = tuple(
-    (re.compile(words, re.MULTILINE), instead)
-    for words, instead in (
-        (r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", ""),
-        (r"^[A-Z][\w ,/&'()-]{2,60}:[ \t]*$", ""),
-        (
-            r"(?i)(^|[.;]\s+)(?:objective|goal|(?:travel|driving) times?(?: ?\(minutes\))?|locations?|places"
-            r"|soft(?: wish(?:es)?)?|arrivals|common sense(?:, to be offered)?|(?:key )?requirements?|note)\s*:\s*",
-            r"\1",
-        ),
-        (r"\(([A-Z])\)", r"\1"),
-        (r"\b([Ss]?[Hh]e)'s\b", r"\1 is"),
-        (
-            r"(?i)\bwe (?:also |still |all )?(?:need|have) to "
-            r"(?=(?:pick|buy|get|collect|fetch|bring|walk|feed|bake|cook|make|prepare)\b)",
-            "somebody must ",
-        ),
-        (r"\bin ([A-Z]\w+(?: [A-Z]\w+)?) at ((?:[A-Z]\w+'s|our|my|the) (?:place|house|home))\b", r"at \2 in \1"),
-        (r"\b(\d+) and a half hours", r"\1.5 hours"),
-        (r"\b([A-Z]\w+)'s (?=(?:at|in|coming|landing|driving|arriving|not|still) )", r"\1 is "),
-        (r"(?i)\b(?:my|our|her|his|their|the) (dog|cat|puppy|kitten),? (?-i:[A-Z]\w+),?", r"the \1"),
-        (r"\b([A-Z]\w+) \(((?:[a-z]+|\d+)-seater)\)", r"\1 with a \2"),
-        (r"^([A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: ([A-Z])(?=[a-z])", lambda said: f"{said[1]} {said[2].lower()}"),
-        (r"^([A-Z]\w+(?: \w+)?)(?: \([^)]*\))?: (?=[a-z\d])", r"\1 "),
-        (r"(?i)\b(?:our|the|my|a )?(?:local )?(?:friend|neighbou?r|cousin|colleague) (?=(?-i:[A-Z]))", ""),
-        (
-            r"(?i)\bbetween (\d{1,2}(?::\d\d)?(?: ?[ap]m)?) and (\d{1,2}(?::\d\d)?(?: ?[ap]m)?)(?![\w:])",
-            r"from \1 until \2",
-        ),
-    )
+    (re.compile(words, re.MULTILINE), instead.strip())
+    for words, _, instead in (_SPELT.text(name).partition(" =>") for name in _SPELT)
 )
 """Lists, headings and short ways of writing, as sentences have them."""
 
@@ -61,18 +39,39 @@ class Context:
     things: tuple[str, ...] = ()
     cooked: str = ""
     """What is in the oven, and must not be left."""
+    place: str = ""
+    """`There`."""
+    both: tuple[str, ...] = ()
+    subject: tuple[str, ...] = ()
+    """Of the people, those of whom something was said: `Ann` in `Ann picks up Bob`."""
 
-    def after(self, facts: Iterable[Fact]) -> Context:
-        said = list(facts)
+    @classmethod
+    def of(cls, said: list[Fact]) -> Context:
+        """Return what the facts of one clause name."""
         people = dict.fromkeys(each.name for each in said if isinstance(each, PersonFact))
         cooked = [
             each.name for each in said if isinstance(each, TaskFact) and _SAYS.oven.search(each.name) and not each.is_errand
         ]
         things = tuple(thing for each in said for thing in _things(each))
-        return self.then(Context(tuple(people), things, (cooked or [""])[-1]))
+        places = [place for each in said if (place := getattr(each, "place", None)) and place != HERE]
+        return cls(tuple(people), things, (cooked or [""])[-1], (places or [""])[-1], tuple(people))
 
     def then(self, later: Context) -> Context:
-        return Context(later.people or self.people, later.things or self.things, later.cooked or self.cooked)
+        both = tuple(dict.fromkeys(reversed((*self.both, *later.both))))[:2][::-1]
+        return Context(
+            later.people or self.people,
+            later.things or self.things,
+            later.cooked or self.cooked,
+            later.place or self.place,
+            both,
+            later.subject or self.subject,
+        )
+
+    def pronouns(self) -> Iterator[tuple[re.Pattern[str], tuple[str, ...]]]:
+        """Return whom each pronoun means. One of several people is nobody."""
+        others = tuple(name for name in self.people if name not in self.subject) or self.people
+        yield from ((words, who) for words, who in ((_SAYS.she, self.subject), (_SAYS.him, others)) if len(who) == 1)
+        yield _SAYS.they, self.people
 
 
 def _things(fact: Fact) -> Iterator[str]:
@@ -95,10 +94,11 @@ class Sentence:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences, with one spelling for what can be written in several ways."""
-    text = text.replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
+    text = spelled(text).replace("’", "'").replace("–", "-").replace("—", ", ").replace("→", "-")
     text = re.sub(r"\b([ap])\.\s?m\.?(?=\W|$)", r"\1m", text, flags=re.IGNORECASE)
     for words, instead in _SPELLINGS:
         text = words.sub(instead, text)
+    text = re.sub("~(.)", lambda said: said[1].lower(), text)
     text = re.sub(r"\s*\(([^)]*)\)", r", \1,", text)
     text = re.sub(r"'s (?:flight|plane|train|bus) (?=lands|arrives|gets in)", " ", text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
@@ -113,7 +113,12 @@ def parts_of(text: str) -> list[tuple[int, int]]:
 def read_sentence(sentence: str, context: Context) -> Sentence:
     """Read a sentence. `Actually, dinner is at 7 instead` announces a change; the rest of it is what holds."""
     plain = _SAYS.after.sub("", _SAYS.before.sub("", sentence))
-    return min(_read(plain, context), _read(sentence, context), key=lambda each: len(each.unread))
+    read = min((_read(each, context) for each in (plain, sentence)), key=lambda each: len(each.unread))
+    if not read.unread:
+        return read
+    typed = spelled(plain, _WORDS)
+    tried = (_read(each, context) for each in dict.fromkeys((typed, typed[0].upper() + typed[1:])) if each != plain)
+    return min((read, *tried), key=lambda each: sum(len(part.split()) for part in each.unread))
 
 
 @lru_cache(maxsize=1024)
@@ -132,6 +137,8 @@ class _Reading:
         self.context = context
         self._people: tuple[str, ...] = ()
         """Whom this sentence is about so far."""
+        self._named: tuple[str, ...] = ()
+        """Whom this clause names as its subject."""
         self._passage = tagged(sentence)
         self._parts = parts_of(self._passage.text)
         self._read_all()
@@ -143,10 +150,20 @@ class _Reading:
             if end is not None:
                 self._leave_out(unread_from, at)
                 unread_from = end
-            elif len((words := self._part(at, at + 1)).split()) > 1 and names_in(words):
-                self.context = replace(self.context, people=())  # whom `he` means after it is nobody before it
+            else:
+                self._pass_over(self._part(at, at + 1))
             at = end or at + 1
         self._leave_out(unread_from, at)
+
+    def _pass_over(self, words: str) -> None:
+        """After a clause that means nothing here, `it` and `he` are nothing and nobody before it; its subject is the subject."""
+        if len(words.split()) < 2:
+            return
+        named = names_in(words)
+        self.context = replace(self.context, things=(), cooked="")
+        if named:
+            self.context = replace(self.context, people=(), subject=(), place="")
+            self._people = named[:1] if words.startswith(named[0]) else self._people
 
     def _read_clause(self, begin: int) -> int | None:
         """Return where the next clause begins; None if none begins here."""
@@ -154,22 +171,28 @@ class _Reading:
             for words in _as_meant(self._part(begin, end), self.context):
                 facts = self._facts(words)
                 if facts:
+                    about = Context.of(facts)
+                    if not self.text and not self._named and set(self._people) & set(about.people):
+                        words = f"{' and '.join(self._people)} {words}"  # who was named in what is left out
                     joint = self._passage.text[self._parts[begin - 1][1] : self._parts[begin][0]] if self.text else ""
                     self.text += self._passage.said(joint + words)
                     self.facts += facts
-                    self._people = Context().after(facts).people or self._people
-                    self.context = self.context.after(facts)
+                    subject = tuple(name for name in about.people if name in self._named) or about.people
+                    self._people = subject or self._people
+                    self.context = self.context.then(replace(about, subject=subject))
                     return end
         return None
 
     def _facts(self, words: str) -> list[Fact]:
         part = Passage(words.strip(), self._passage)
-        plain, when = untimed(part)
+        plain, adjuncts, when = bared(part)
         for slot in SLOTS:
-            found = (plain if slot.is_timed else part).whole(slot.form)
+            found = (part if slot.takes is None else plain).whole(slot.form) if slot.fits(adjuncts) else None
             if found:
-                people = names_in(found.passage.said(found.match.groupdict().get("who") or "")) or self._people
-                facts = list(slot.read(Clause(found, when, people, self.facts[-1] if self.facts else None)))
+                self._named = names_in(found.passage.said(found.match.groupdict().get("who") or ""))
+                people = self._named or self._people
+                last = self.facts[-1] if self.facts else None
+                facts = list(slot.read(Clause(found, when, people, last, adjuncts)))
                 if facts:
                     return facts
         return []
@@ -187,11 +210,20 @@ class _Reading:
 def _as_meant(words: str, context: Context) -> Iterator[str]:
     """Return the words as they were said, with names in place of `she` or `it`."""
     yield words
-    if context.people and _SAYS.they.search(words):
-        yield _SAYS.they.sub(" and ".join(context.people), words)
+    if len(context.both) > 1 and _SAYS.both.search(words):
+        yield _SAYS.both.sub(" and ".join(context.both), words)
+    if context.people and _SAYS.their_house.search(words):
+        yield _SAYS.their_house.sub(lambda said: f"{context.people[-1]}'s {said['house']}", words)
+    meant = words
+    for pronoun, who in context.pronouns():
+        meant = pronoun.sub(" and ".join(who), meant) if who else meant
+    if meant != words:
+        yield meant
     for thing in filter(None, dict.fromkeys((context.cooked, *context.things))):
         if _SAYS.somebody.search(words) and _SAYS.be_there.search(words):
             yield _SAYS.be_there.sub(f"watch {thing}", words)
+    if context.place and _SAYS.there.search(words):
+        yield _SAYS.there.sub(f"at {context.place}", words)
     for thing in context.things:
         if _SAYS.it.search(words):
             yield _SAYS.it.sub(thing, words)

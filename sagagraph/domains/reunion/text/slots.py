@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
-from sagagraph.domains.reunion.text.clauses import Clause, names_in, without_names
+from sagagraph.domains.reunion.text.clauses import HERE, Clause, car_of, names_in, without_names
 from sagagraph.domains.reunion.text.facts import (
     ApartFact,
     CompanyFact,
     Fact,
     GoalFact,
+    HeadcountFact,
     HoursFact,
     KerbFact,
     ObjectiveFact,
@@ -29,6 +30,8 @@ from sagagraph.language.numbers import Number
 
 Reader = Callable[[Clause], Iterable[Fact]]
 _SAYS: Final = Forms(__file__, "company")
+_ANYWHERE: Final = frozenset({"day", "way"})
+"""Adjuncts that change nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,14 @@ class Slot:
 
     form: re.Pattern[str]
     read: Reader
-    is_timed: bool = True
-    """Whether there may be times of day among the words."""
+    takes: frozenset[str] | None = frozenset()
+    """The adjuncts that may be said beside it; None: it is read as a whole, with all that is in it."""
+    needs: str = ""
+    """The adjunct that must be."""
+
+    def fits(self, adjuncts: Iterable[str]) -> bool:
+        said = {"at" if each == "home" and self.needs != "home" else each for each in adjuncts} - _ANYWHERE
+        return self.takes is None or (said <= self.takes and (not self.needs or self.needs in said))
 
 
 # -- how far it is ---------------------------------------------------------------------------------------------------
@@ -58,8 +67,15 @@ def _pairwise(clause: Clause) -> Iterator[Fact]:
     yield from (_between(clause, here, there) for here, there in combinations(letters, 2))
 
 
+def _kerb(clause: Clause) -> Iterator[Fact]:
+    if clause.minutes is not None:
+        people = names_in(clause.words("who"))
+        yield from (PersonFact(name, exit_minutes=clause.minutes) for name in people)
+        yield from () if people else (KerbFact(clause.minutes),)
+
+
 _ROADS: Final[dict[str, Reader]] = {
-    "kerb": lambda it: () if it.minutes is None else (KerbFact(it.minutes),),
+    "kerb": _kerb,
     "rental": lambda it: () if it.minutes is None else (TaskFact("rent a car", minutes=it.minutes, is_errand=True),),
     "road": lambda it: (_between(it, it.words("here"), it.words("there")),),
     "to_all": lambda it: (_between(it, it.words("here"), ""),),
@@ -102,9 +118,18 @@ _COMPANY: Final[dict[str, Reader]] = {
 
 # -- the occasion ----------------------------------------------------------------------------------------------------
 
+
+def _goal(clause: Clause) -> Iterable[Fact]:
+    """Whose house `her house` is has to be said."""
+    is_hers = clause.place and _SAYS.hers.match(clause.place)
+    return () if is_hers else (GoalFact((), clause.place, clause.by, clause.words("event")),)
+
+
 _OCCASIONS: Final[dict[str, Reader]] = {
-    "occasion": lambda it: (GoalFact((), it.place, it.by, it.words("event")),) if it.when or it.place else (),
-    "everybody": lambda it: (GoalFact((), it.place, it.by),) if it.when else (),
+    "occasion": lambda it: _goal(it) if it.when or it.place else (),
+    "everybody": lambda it: _goal(it) if it.when else (),
+    "where": lambda it: (replace(it.last, place="home"),) if isinstance(it.last, GoalFact) and not it.last.place else (),
+    "count": lambda it: () if it.number is None else (HeadcountFact(it.number),),
     "objective": lambda it: (ObjectiveFact("driving_minutes" if it.said("time") else "distance"),),
 }
 _NAMED: Final[dict[str, Reader]] = {
@@ -119,39 +144,75 @@ def _is_there(clause: Clause) -> Iterator[Fact]:
     yield PersonFact(clause.name, clause.place, clause.since)
 
 
-def _arrives(clause: Clause) -> Iterator[Fact]:
-    """Without saying where, it is where all meet; a car that somebody drives comes along."""
-    yield PersonFact(clause.name, clause.place, clause.since, arrives=clause.place is None)
-    car = f"{clause.name}'s car"
-    if isinstance(clause.last, VehicleFact) and clause.last.name == car and clause.place:
-        yield VehicleFact(car, clause.place, drivers=(clause.name,))
+def _arrives(clause: Clause, place: str | None) -> Iterator[Fact]:
+    """A car that somebody drives comes along."""
+    yield PersonFact(clause.name, place, clause.since)
+    if isinstance(clause.last, VehicleFact) and clause.last.name == car_of(clause.name) and place:
+        yield VehicleFact(clause.last.name, place, drivers=clause.last.drivers)
+
+
+def _comes(clause: Clause) -> Iterable[Fact]:
+    return _arrives(clause, HERE) if clause.when else (PersonFact(clause.name),)
+
+
+def _later(clause: Clause) -> Iterator[Fact]:
+    """`James lands at 1, and Emily half an hour later`."""
+    if isinstance(clause.last, PersonFact) and clause.last.from_ is not None and clause.minutes is not None:
+        yield replace(clause.last, name=clause.name, from_=clause.last.from_ + clause.minutes)
 
 
 def _rides(clause: Clause) -> Iterator[Fact]:
     prefers = next(iter(names_in(clause.words("by"))), None)
-    yield PersonFact(clause.name, clause.place, drives=False, prefers=prefers, is_fetched=bool(clause.said("fetched")))
-
-
-def _drives(clause: Clause) -> Iterator[Fact]:
-    """In a car of their own, where they come from somewhere, drive home, or say which."""
-    yield PersonFact(clause.name, clause.place, clause.since, drives=True)
-    if clause.place or any(map(clause.said, ("back", "car", "own"))):
-        yield VehicleFact(f"{clause.name}'s car", clause.place, clause.number, (clause.name,))
+    place = clause.place or clause.origin
+    fetched = bool(clause.said("fetched"))
+    yield PersonFact(clause.name, place, clause.since, drives=False, prefers=prefers, is_fetched=fetched)
 
 
 _PEOPLE: Final[dict[str, Reader]] = {
-    "rents": lambda it: (PersonFact(it.name, drives=True), VehicleFact("rental car", it.place, drivers=(it.name,))),
     "rides": _rides,
-    "rides_from": lambda it: (*_is_there(it), *_rides(it)),
-    "drives": _drives,
     "does_not_drive": lambda it: (PersonFact(it.name, drives=False),),
-    "has_to_be": lambda it: (PersonFact(it.name), GoalFact((it.name,), it.place, it.by)),
+    "no_car": _is_there,
+    "has_to_be": lambda it: (PersonFact(it.name), GoalFact((it.name,), it.place, it.by)) if it.place or it.when else (),
     "takes_part": lambda it: (PersonFact(it.name),),
-    "kerb": lambda it: (PersonFact(it.name, exit_minutes=it.minutes),),
     "is_there": _is_there,
-    "arrives": _arrives,
+    "out": lambda it: (PersonFact(it.name, it.origin or it.place, it.since),),
+    "works": lambda it: (PersonFact(it.name, it.place or it.origin or "work", it.since),),
+    "comes_here": lambda it: _arrives(it, HERE),
+    "arrives": lambda it: _arrives(it, it.place),
+    "arrives_somewhere": _comes,
+    "comes": _comes,
+    "later": _later,
     "lands": lambda it: (PersonFact(it.name, it.place, it.since, lands=True),),
+    "leaves": lambda it: (PersonFact(it.name, it.origin or it.place, it.since),),
     "prefers": lambda it: (PersonFact(it.name, prefers=it.said("whom")),),
+}
+
+
+def _drives(clause: Clause, place: str | None = None, *, is_own: bool = True) -> Iterator[Fact]:
+    """People drive together, in one car."""
+    yield from (PersonFact(name, place, clause.since if place else None, drives=True) for name in clause.people)
+    if is_own and clause.people:
+        yield VehicleFact(car_of(clause.people[0]), place, clause.number, clause.people)
+
+
+def _with(clause: Clause) -> Iterator[Fact]:
+    """Whoever is with somebody is where they are, and from when."""
+    if isinstance(clause.last, PersonFact):
+        yield from (replace(PersonFact(name), place=clause.last.place, from_=clause.last.from_) for name in clause.whom)
+
+
+def _rents(clause: Clause) -> Iterator[Fact]:
+    yield from (PersonFact(name, drives=True) for name in clause.people)
+    yield VehicleFact("rental car", clause.place, drivers=clause.people)
+
+
+_CARS: Final[dict[str, Reader]] = {
+    "rents": _rents,
+    "drives_from": lambda it: _drives(it, it.origin),
+    "has_car": lambda it: _drives(it, it.place),
+    "drives": lambda it: _drives(it, is_own=bool(it.said("back") or it.said("own"))),
+    "drives_home": _drives,
+    "with": _with,
 }
 
 # -- tasks and vehicles ----------------------------------------------------------------------------------------------
@@ -172,10 +233,11 @@ def _goes_on(clause: Clause) -> Iterator[Fact]:
 
 
 def _hours(clause: Clause) -> Iterator[Fact]:
-    place = clause.place or getattr(clause.last, "place", None)
+    place = clause.said("place") or getattr(clause.last, "place", None)
     if place and clause.when:
         opens, until = clause.said("opens"), clause.at("until", "till")
-        yield HoursFact(place, clause.since if opens else None, until if opens else clause.by)
+        since = clause.at("from", "at", "after", "since") if opens else None
+        yield HoursFact(place, since, until if opens else clause.by)
 
 
 def _left_alone(clause: Clause) -> Iterator[Fact]:
@@ -185,30 +247,55 @@ def _left_alone(clause: Clause) -> Iterator[Fact]:
         yield TaskFact(name, watched=True)
 
 
-def _chore(clause: Clause, name: str, *since: str) -> Iterator[Fact]:
+def _passenger(clause: Clause) -> Iterator[Fact]:
+    """Whoever is to fetch somebody is whom they would rather ride with."""
+    who = () if clause.said("somebody") or not clause.said("who") else names_in(clause.words("who"))
+    yield from map(PersonFact, who)
+    for name in clause.whom:
+        place = replace(clause, name=name).place or replace(clause, name=name).origin
+        yield PersonFact(name, place, clause.since, drives=False, prefers=next(iter(who), None))
+
+
+def _chore(clause: Clause, name: str = "") -> Iterator[Fact]:
     who = () if clause.said("somebody") else clause.people
-    opens, closes = clause.at("after", "from", *since), clause.at("by", "before", "until", "till")
-    yield TaskFact(clause.words(name), clause.place, clause.minutes, opens, closes, is_errand=name == "thing", who=who)
+    opens, closes = clause.at("after", "from", "at", "around", "about"), clause.at("by", "before", "until", "till")
+    opens, closes = _PARTS[clause.words("part")] if clause.said("part") else (opens, closes)
+    thing, place = name or clause.words("thing"), clause.place or clause.origin
+    if not name and names_in(thing) and not _SAYS.goods.search(thing):
+        return  # somebody, and nothing that is collected
+    yield TaskFact(thing, place, clause.minutes, opens, closes, is_errand=not name, who=who)
+
+
+_PARTS: Final = {"morning": (8 * 60, 12 * 60), "afternoon": (12 * 60, 18 * 60), "evening": (18 * 60, 23 * 60)}
 
 
 def _car_of(clause: Clause) -> Iterator[Fact]:
     seats = clause.found.get("seats", Number)
     for name in clause.whom:
         yield PersonFact(name, drives=True)
-        yield VehicleFact(f"{name}'s car", seats=seats.count if seats else None, drivers=(name,))
+        yield VehicleFact(car_of(name), seats=seats.count if seats else None, drivers=(name,))
+
+
+def _seats(clause: Clause) -> Iterator[Fact]:
+    for name in clause.people[:1]:
+        yield VehicleFact(car_of(name), seats=clause.number, drivers=clause.people)
 
 
 _THINGS: Final[dict[str, Reader]] = {
-    "passenger": lambda it: (PersonFact(name, replace(it, name=name).place, drives=False) for name in it.whom),
-    "chore": lambda it: _chore(it, "chore", "at"),
-    "errand": lambda it: _chore(it, "thing"),
+    "passenger": _passenger,
+    "chore": lambda it: _chore(it, it.words("chore")),
+    "pet": lambda it: _chore(replace(it, people=()), "walk the dog"),
+    "errand": _chore,
+    "errand_there": lambda it: _chore(it) if _SAYS.goods.search(it.words("thing")) else (),
+    "waits": lambda it: _chore(replace(it, people=())),
     "task": _task,
     "left_alone": _left_alone,
+    "out_by": lambda it: (TaskFact(it.words("thing"), closes=it.by),) if it.when else (),
     "hours": _hours,
-    "watched": lambda it: (TaskFact(it.words("thing"), watched=True),),
+    "watched": lambda it: (TaskFact(it.words("thing"), watched=True, who=names_in(it.words("who"))),),
     "car_of": _car_of,
     "taxi": lambda it: (VehicleFact(it.words("named"), it.place, it.number, ()),) if it.place else (),
-    "seats": lambda it: (VehicleFact(f"{name}'s car", seats=it.number, drivers=(name,)) for name in it.people),
+    "seats": _seats,
     "goes_on": _goes_on,
 }
 
@@ -224,9 +311,13 @@ def _holes() -> dict[str, str]:
     return holes
 
 
-def _slots(section: str, readers: dict[str, Reader], *, is_timed: bool = True) -> Iterator[Slot]:
+def _slots(section: str, readers: dict[str, Reader], *, is_whole: bool = False) -> Iterator[Slot]:
     phrases = Forms(__file__, f"slots.{section}")
-    yield from (Slot(form(phrases.phrase(name, _HOLES)), readers[name.split()[0]], is_timed) for name in phrases)
+    for name in phrases:
+        said, _, adjuncts = phrases.phrase(name).partition(" + ")
+        takes = adjuncts.replace("!", "").split()
+        needs = next((each[:-1] for each in adjuncts.split() if each.endswith("!")), "")
+        yield Slot(form(as_form(said, _HOLES)), readers[name.split()[0]], None if is_whole else frozenset(takes), needs)
 
 
 def _of_each(read: Reader) -> Reader:
@@ -237,12 +328,12 @@ def _of_each(read: Reader) -> Reader:
 _HOLES: Final = _holes()
 _TRUISMS: Final = Forms(__file__, "truisms")
 SLOTS: Final = (
-    *_slots("roads", _ROADS, is_timed=False),
-    *_slots("company", _COMPANY, is_timed=False),
-    *_slots("named", _NAMED, is_timed=False),
+    *_slots("roads", _ROADS, is_whole=True),
+    *_slots("company", _COMPANY, is_whole=True),
+    *_slots("named", _NAMED, is_whole=True),
     *_slots("occasions", _OCCASIONS),
-    *_slots("people", {name: _of_each(read) for name, read in _PEOPLE.items()}),
+    *_slots("people", {name: _of_each(read) for name, read in _PEOPLE.items()} | _CARS),
     *_slots("things", _THINGS),
-    *(Slot(_TRUISMS[name], lambda it: (TruismFact(it.found.said),), is_timed=False) for name in _TRUISMS),
+    *(Slot(_TRUISMS[name], lambda it: (TruismFact(it.found.said),), takes=None) for name in _TRUISMS),
 )
 """The first that a clause fills says what it means."""

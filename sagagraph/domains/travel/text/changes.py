@@ -68,7 +68,7 @@ def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> 
     if span is not None:
         by = span.delta * NIGHTS.get(span.unit, 0) if span.change in ("more", "less") and not span.bound else 0
     else:
-        by = (number.count or 0 if number else 0) * (1 if found["way"] in ("more", "longer") else -1)
+        by = (number.count or 0 if number else 0) * (-1 if found["way"] in ("less", "fewer", "shorter", "off") else 1)
     before = found.led_by(_SAYS.place_before)
     place = found.get("place", Place) or (found.passage.values(Place, before[0])[0] if before else None)
     words = found.passage.said(found.match["said"])

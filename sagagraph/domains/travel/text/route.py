@@ -39,6 +39,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     `whole`: the sentence as it was written.
     """
     beside, unread_legs = _beside(passage, known)
+    turned = _turned_round(passage, known)
     visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
@@ -63,7 +64,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
-    now = _in_another_order(now, visits, whole)
+    now = turned or _in_another_order(now, visits, whole)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
     if now != known.stops:
@@ -97,6 +98,15 @@ def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[s
         return None, [found.said]
     places = [stays.index(each.city) for each in found.values(Place)]
     return min(places) + 1 if found["where"] == "after" else max(places), []
+
+
+def _turned_round(passage: Passage, known: PartialRequest) -> tuple[PartialStop, ...]:
+    """`Start in Cologne and end in Berlin` of a trip that stays in both: these come first and last."""
+    stops = {stop.city: stop for stop in known.stops}
+    for found in passage.take(_SAYS.turned_round, lambda found: {each.city for each in found.values(Place)} <= stops.keys()):
+        ends = [stops[each.city] for each in found.values(Place)]
+        return (ends[0], *(stop for stop in known.stops if stop not in ends), ends[-1])
+    return ()
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:

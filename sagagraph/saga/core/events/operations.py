@@ -32,6 +32,8 @@ class OperationDoubted(Struct, frozen=True, omit_defaults=True):
     """The latest that such a call can have had."""
     given_up: bool = False
     """It is not called any more, only sealed."""
+    removed: bool = False
+    """Its condition does not hold now, though it may have held: the plan does without it, and it is undone if it was done."""
 
 
 class OperationSucceeded(Struct, frozen=True, omit_defaults=True):

@@ -50,6 +50,7 @@ def operation_doubted(operation: Operation, event: e.OperationDoubted, at: float
         begun_at=operation.begun_at or at,
         deadline=max(event.deadline, operation.deadline),
         given_up=operation.given_up or event.given_up,
+        removed=operation.removed or event.removed,
     )
 
 
