@@ -14,6 +14,7 @@ import pytest_asyncio
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
+from tests.ui.page import PATIENCE_MS
 from tests.ui.server import Server
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ async def test_the_page_shows_what_a_file_says_as_text(ann: httpx2.AsyncClient) 
 
 def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_and_signs(browser: Browser, server: Server) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{server.url}/harness")
     page.fill("#harness", RAIN.replace("version: 1", "version: 7"))
     page.click("text=Explain")
