@@ -55,6 +55,7 @@ def parts() -> list[Part]:
         *sweeps,
         *graphs,
         *storms,
+        Part("override of a paradox", ("sagagraph.testing", "tests.harness.overriding:SCENARIO")),
         Part("fuzzing", ("tests.fuzz", "--all", "100000")),
         Part("figures of the validators", ("tests.validators.figures",)),
         Part(

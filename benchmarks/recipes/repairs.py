@@ -84,7 +84,11 @@ def _timed(answer: Callable[[], T]) -> tuple[float, T]:
 
 def sooner(cases: Sequence[Case]) -> list[float]:
     """How many times sooner than planning anew the first answer comes; where there is none, that is the repair."""
-    return [case["anew_s"] / (case["first_s"] + (0 if "first" in case else case["near_s"])) for case in cases]
+    return [case["anew_s"] / _until_first(case) for case in cases]
+
+
+def _until_first(case: Case) -> float:
+    return float(case["first_s"] + (0 if "first" in case else case["near_s"]))
 
 
 def summary(cases: Sequence[Case]) -> list[str]:
@@ -97,7 +101,7 @@ def summary(cases: Sequence[Case]) -> list[str]:
         str(len(cases)),
         *(f"{median(each):.1f} / {max(each):.0f}" for each in times),
         f"{median(soon):.0f}",
-        f"{sum(times[2]) / sum(times[0]):.0f}",
+        f"{sum(case['anew_s'] for case in cases) / sum(map(_until_first, cases)):.0f}",
         f"{100 * mean(each >= 10 for each in soon):.0f} %",
         f"{sum('first' in case for case in left)}",
         " / ".join(str(sum(each["moved"] for each in answer)) for answer in answers),

@@ -155,6 +155,13 @@ def test_a_rule_that_is_constant_over_the_domains_is_refused(assertion: str, sai
         load_checked(path)
 
 
+@pytest.mark.parametrize("assertion", ["x / x >= 1", "log(x) <= 5", "sqrt(x - 1) >= 0"])
+def test_a_rule_that_has_no_value_somewhere_is_not_always_true(assertion: str, tmp_path: Path) -> None:
+    path = tmp_path / "h.yaml"
+    path.write_text(f'variables: {{x: {{unit: "1", domain: [0, 10]}}}}\nrules: [{{id: R, assertion: "{assertion}"}}]\n')
+    assert check(load_checked(path), {"x": 0}).verdict is RuleVerdict.ERROR
+
+
 def test_margins_are_signed_in_the_unit_of_the_rule() -> None:
     harness = load_harness(next(each for each in EXAMPLES if each.stem == "pharma_flow_reactor"))
     found = {each.rule: each.margin for each in check(harness, {"temperature_C": 98.586, "residence_time_s": 157.052}).rules}
@@ -162,6 +169,15 @@ def test_margins_are_signed_in_the_unit_of_the_rule() -> None:
     assert found["THROUGHPUT_MINIMUM"] == pytest.approx(7.881 - 5, abs=1e-3)
     assert found["THERMAL_RUNAWAY_PREVENTION"] == pytest.approx(1508 - 38.77, abs=0.01)
     assert found["PRESSURE_RATING"] == pytest.approx(1.5e6 - 5870, abs=20)
+
+
+def test_what_is_absurdly_deep_or_long_is_no_value() -> None:
+    deep: list[object] = []
+    for _ in range(5000):
+        deep = [deep]
+    harness = load_harness(next(each for each in EXAMPLES if each.stem == "cloud_sla"))
+    for value in (deep, 10**5000, -(10**5000)):
+        assert check(harness, {"replicas": value}).verdict is RuleVerdict.ERROR
 
 
 def test_the_same_artifact_gives_the_same_bytes() -> None:

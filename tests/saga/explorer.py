@@ -705,6 +705,8 @@ class _Run:
         core = state.core
         for name in self.explorer.judge(core.saga, state.providers):
             self._violated(name, number)
+        if _is_reversing(core) and any(state.providers[place(each.id)].live and not each.succeeded for each in core.operations):
+            self._violated("I5 it is reversed although something stands that it does not know of", number)
         if not core.is_open or core.is_quiet or _is_reversing(core):
             self.rests.append(number)
         if core.saga.stage in (Stage.COMMITTED, Stage.COMPENSATED):

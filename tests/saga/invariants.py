@@ -84,8 +84,11 @@ def _any_live(saga: Saga, operation: Operation, providers: Sequence[Provider]) -
 
 
 def _anything_undone(saga: Saga, providers: Sequence[Provider]) -> bool:
+    """A restored saga that is to be reversed begins by voiding what may have come after its pivot (rule 11)."""
+    is_to_be_reversed = saga.cancel_by is not None and saga.store_epoch > 1
     others = (each for each in saga.operations.values() if each.id != saga.pivot and each.has_effect and not each.removed)
-    return any(providers[place(each.id)].undos for each in others)
+    counted = (each for each in others if not (is_to_be_reversed and comes_after_pivot(saga, each.id)))
+    return any(providers[place(each.id)].undos for each in counted)
 
 
 def names_somebody(saga: Saga) -> bool:

@@ -39,8 +39,8 @@ _POLICY = Policy(
 SWARM = 1_000_000
 """From here on, each seed has much of some troubles and nothing of others: one that has a little of everything seldom meets the
 same kind twice (swarm testing: Groce and others, ISSTA 2012)."""
-KEYED = 2_000_000
-"""From here on, all operations are in addition those of a provider that remembers keys for long, and promises nothing else."""
+ALIKE = 2_000_000
+"""From here on, in addition, all operations are those of a provider that promises one thing, or nothing."""
 _SOLD_OUT = 0.15
 _FIRST = 2
 """Generation and attempt of the first call, together."""
@@ -51,7 +51,16 @@ _SOON_S = 4.0
 """Or before and about its deadline."""
 
 
-_ONLY_KEYED = Promises(86_400.0, void=False, deadline=False, refusals_final=False, probe=True, reverse=False)
+_NOTHING = Promises(None, void=False, deadline=False, refusals_final=False, probe=True, reverse=True)
+_KEYED = dataclasses.replace(_NOTHING, dedup_s=86_400.0)
+_ONE_THING = (
+    _NOTHING,
+    dataclasses.replace(_NOTHING, void=True),
+    dataclasses.replace(_KEYED, reverse=False),
+    dataclasses.replace(_NOTHING, deadline=True),
+    dataclasses.replace(_KEYED, refusals_final=True),
+    dataclasses.replace(_NOTHING, probe=False),
+)
 
 
 class _Never:
@@ -106,8 +115,8 @@ class World:
         self.driver = random.choice([Driver.BODY, Driver.WORKFLOW])
         alike = Promises.drawn(random) if random.random() < 0.5 else None
         self.promises = [self._often(alike or Promises.drawn(random)) for _each in range(self.count + 2)]
-        if seed >= KEYED:
-            self.promises = [_ONLY_KEYED] * len(self.promises)
+        if seed >= ALIKE:
+            self.promises = [_ONE_THING[seed % len(_ONE_THING)]] * len(self.promises)
         self.pivot = self._either(random.randrange(self.count) if random.random() < 0.4 else None, None, 0)
         self.contradiction: dict[int, set[int]] = {}
         """What a mistaken body says beside; the core must refuse it."""

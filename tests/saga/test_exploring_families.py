@@ -147,10 +147,11 @@ def test_a_reversal_undoes_once_and_in_order(profile: Profile, explore: Explore)
 RESTORED = frozenset({"restore", "crash", "timeout", "cancel"})
 CHAIN = ((COMPENSATABLE, COMPENSATABLE), ((), (0,)))
 PIVOT_LAST = ((COMPENSATABLE, PIVOT), ((), (0,)))
+PIVOT_FIRST = ((PIVOT, RETRIABLE), ((), (0,)))
 
 
 @pytest.mark.parametrize("profile", [NOTHING, PROBE, KEYED, VOID, DEADLINE], ids=str)
-@pytest.mark.parametrize("saga", [CHAIN, PIVOT_LAST], ids=["chain", "pivot"])
+@pytest.mark.parametrize("saga", [CHAIN, PIVOT_LAST, PIVOT_FIRST], ids=["chain", "pivot", "after the pivot"])
 def test_a_store_is_restored_to_any_earlier_state(
     saga: tuple[tuple[object, ...], Edges], profile: Profile, explore: Explore
 ) -> None:

@@ -14,6 +14,7 @@ import pytest_asyncio
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
+from tests.ui.page import PATIENCE_MS
 from tests.ui.server import Server
 
 if TYPE_CHECKING:
@@ -91,11 +92,13 @@ async def test_the_page_shows_what_a_file_says_as_text(ann: httpx2.AsyncClient) 
     for file, status in ((hostile, 200), (hostile.replace("replicas", "<b>"), 422)):
         answer = await ann.post("/harness", data={"harness": file})
         assert (answer.status_code, "&lt;script&gt;" in answer.text) == (status, True), answer.text
+        assert (await ann.post("/harness", content=b"a=1&" * 100)).status_code == 422
         assert not {"<script>", "<b>"} & set(re.findall("<[a-z]+>", answer.text))
 
 
 def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_and_signs(browser: Browser, server: Server) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{server.url}/harness")
     page.fill("#harness", RAIN.replace("version: 1", "version: 7"))
     page.click("text=Explain")

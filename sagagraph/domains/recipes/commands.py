@@ -221,7 +221,8 @@ def _end_with_plan(cooked: Cooked, out: Path | None, *, as_json: bool, **more: A
 def _end_with_conflict(conflict: Conflict, out: Path | None, *, as_json: bool) -> NoReturn:
     document: Json = {"makespan_s": None, "lower_bound_s": None, "status": "infeasible", "plan": [], "verdict": "INVALID"}
     document |= {"conflict": [asdict(wish) for wish in conflict.wishes], "is_irreducible": conflict.is_irreducible}
-    lines = ["This cannot be cooked. These cannot all be kept:", *(f"- {wish.sentence}" for wish in conflict.wishes)]
+    told = "This cannot be cooked. These cannot" if conflict.is_irreducible else "No plan was found. Perhaps these cannot"
+    lines = [f"{told} all be kept:", *(f"- {wish.sentence}" for wish in conflict.wishes)]
     _end(document, lines, out, as_json=as_json, is_good=False)
 
 

@@ -16,7 +16,9 @@ from msgspec import ValidationError, convert
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.graph.checkpoints.fenced_saver import FencedSaver
+from sagagraph.graph.declaration import Journalled
 from sagagraph.graph.forks import decide_fork, fork_ahead, fork_point, settle_fork
+from sagagraph.graph.nested.reach import graphs_in
 from sagagraph.graph.running.interrupts import is_answered_by, record_answer, waiting_nodes
 from sagagraph.graph.running.run import COMPENSATE, RUN, GraphRun
 from sagagraph.graph.running.undone import is_reset, reset
@@ -142,7 +144,7 @@ async def opened(
     thread = _Thread(thread_id, snapshot, saga, number)
     point = fork_point(config, thread.head)
     if isinstance(given, Command) and given.resume is not None and point is None:
-        _addressed(given, thread.snapshot)  # refused before anybody takes the saga
+        _addressed(given, thread.snapshot, graph)  # refused before anybody takes the saga
     if point is not None and thread.saga is not None:
         await decide_fork(engine, saver, thread.saga, point, thread.head, effects)
     if thread.saga is None and _is_answer(given):
@@ -160,7 +162,7 @@ async def opened(
             if is_reset(snapshot.metadata, run.saga):
                 raise run.failure_in_journal(run.failure_to_raise())
             try:
-                yield Invocation(run, *await _what_to_give(run, now, given, config), thread_config)
+                yield Invocation(run, *await _what_to_give(graph, run, now, given, config), thread_config)
             finally:
                 await run.settle()
                 if ending.resets and run.saga.stage is Stage.COMPENSATED:
@@ -209,7 +211,7 @@ def _begun(thread: _Thread, given: object, point: str | None) -> SagaBegun:
 
 
 async def _what_to_give(
-    run: GraphRun, thread: _Thread, given: object, config: RunnableConfig | None
+    graph: Pregel[Any, Any, Any, Any], run: GraphRun, thread: _Thread, given: object, config: RunnableConfig | None
 ) -> tuple[object, RunnableConfig]:
     saga = run.saga
     begun = saga.request
@@ -230,7 +232,7 @@ async def _what_to_give(
         return first, whole
     if isinstance(answer, Command):
         run.updates = answer.update is not None
-        answer = _addressed(answer, thread.snapshot) if await _takes(run, thread, answer) else None
+        answer = _addressed(answer, thread.snapshot, graph) if await _takes(run, thread, answer) else None
     if fork is not None and fork["point"] is None:
         raise NotAllowedError(f"saga {saga.id!r}: its state was to be updated and was not: update it again", saga_id=saga.id)
     if fork is not None:  # the state of a graph that is a node was updated: the thread itself stays where it was
@@ -249,9 +251,12 @@ def _is_answer(given: object) -> bool:
     return isinstance(given, Command) and given.resume is not None
 
 
-def _addressed(answer: Command[Any], waiting: StateSnapshot) -> Command[Any]:
+def _addressed(answer: Command[Any], waiting: StateSnapshot, graph: Pregel[Any, Any, Any, Any]) -> Command[Any]:
     """The answer, for the one interrupt that waits: LangGraph would hand an answer without an address to the next interrupt too,
-    if the process died in between. Raises what LangGraph raises where several wait."""
+    if the process died in between. One in a graph without checkpoints has no address: it is another in every run.
+
+    Raises what LangGraph raises where several wait.
+    """
     if isinstance(answer.resume, dict) and answer.resume and all(is_xxh3_128_hexdigest(each) for each in answer.resume):
         return answer
     names = {each.id for each in waiting.interrupts}
@@ -260,7 +265,11 @@ def _addressed(answer: Command[Any], waiting: StateSnapshot) -> Command[Any]:
             "When there are multiple pending interrupts, you must specify the interrupt id when resuming: "
             f"Command(resume={{{', '.join(f'{each!r}: ...' for each in sorted(names))}}})"
         )
-    return replace(answer, resume={names.pop(): answer.resume}) if names else answer
+    asking = [graph.nodes[each.name].bound for each in waiting.tasks if each.interrupts]
+    reached = [inner for node in asking if isinstance(node, Journalled) for inner in graphs_in(node.written)]
+    if not names or any(inner.checkpointer is False for inner in reached):
+        return answer
+    return replace(answer, resume={names.pop(): answer.resume})
 
 
 async def _takes(run: GraphRun, thread: _Thread, answer: Command[Any]) -> bool:

@@ -26,7 +26,7 @@ def without(value: Any, keys: Collection[str]) -> Any:
     if isinstance(value, Command):
         return replace(value, update=without(value.update, keys), goto=without(value.goto, keys))
     if isinstance(value, Send):
-        return Send(value.node, without(value.arg, keys))
+        return Send(value.node, without(value.arg, keys), timeout=value.timeout)
     if type(value) in (list, tuple):
         return type(value)(without(each, keys) for each in value)
     names = _names_of(value)

@@ -76,7 +76,7 @@ def _set(value: set[object] | frozenset[object]) -> Json:
 _MARKED: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
     (BaseMessage, "$message", _message),
     (Command, "$command", _command),
-    (Send, "$send", lambda value: [value.node, encode(value.arg)]),
+    (Send, "$send", lambda value: [value.node, encode(value.arg), *([encode(value.timeout)] if value.timeout else [])]),
     (entrypoint.final, "$final", lambda value: [encode(value.value), encode(value.save)]),
     (frozenset, "$frozenset", _set),
     (set, "$set", _set),
@@ -119,7 +119,7 @@ _READ: dict[str, Callable[[Json], Any]] = {
     "$dict": lambda content: {decode(key): decode(each) for key, each in content},
     "$message": lambda content: messages_from_dict([decode(content)])[0],
     "$command": _read_command,
-    "$send": lambda content: Send(content[0], decode(content[1])),
+    "$send": lambda content: Send(content[0], decode(content[1]), timeout=decode(content[2]) if content[2:] else None),
     "$final": lambda content: entrypoint.final(value=decode(content[0]), save=decode(content[1])),
     "$frozenset": lambda content: frozenset(decode(each) for each in content),
     "$set": lambda content: {decode(each) for each in content},

@@ -17,7 +17,7 @@ from sagagraph.files import text_file
 from sagagraph.harness.judging.exact import NotApartError, NoValueError, Terms
 from sagagraph.harness.language.core import CoreForm, NotSupportedError, TooLargeError
 from sagagraph.harness.language.formulas import TooManyError, polynomial
-from sagagraph.harness.language.parser import NotANumberError, rational
+from sagagraph.harness.language.parser import MOST_DIGITS, NotANumberError, rational
 from sagagraph.harness.language.tree import COMPARISONS, Call, Node
 from sagagraph.harness.registry.harness import Case, Harness, Rule, Value, Variable, hash_of
 
@@ -97,9 +97,12 @@ def exact(value: object) -> Value | None:
     if isinstance(value, bool | str | fmpq):
         return value
     if isinstance(value, int | float):
-        return _decimal(repr(value))
+        return _decimal(repr(value)) if abs(value) < 10**MOST_DIGITS else None
     if isinstance(value, list | tuple):
-        items = [exact(each) for each in value]
+        try:
+            items = [exact(each) for each in value]
+        except RecursionError:
+            return None
         return None if None in items else tuple(each for each in items if each is not None)
     return None
 

@@ -140,8 +140,8 @@ def explanation_json(harness: Harness, explanation: Explanation) -> dict[str, An
         "conflicts": [list(each.rules) for each in explanation.conflicts],
         "relaxations": [
             {
-                each.kind: each.name, "from": shown(each.before), "to": shown(each.to), "least": shown(each.least),
-                "strict": each.strict, "proven": each.proven, "witness": point_json(each.witness),
+                each.kind: each.name, "from": shown(each.before), "to": shown(each.to),
+                "proven": each.proven, "witness": point_json(each.witness),
             }
             for each in explanation.relaxations
         ],

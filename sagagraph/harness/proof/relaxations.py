@@ -41,16 +41,13 @@ class Relaxation:
     """`name`: of a parameter, or of a rule whose limit is a plain number. `to`: sufficient, and no more than rounding away
     from the least.
 
-    `least`: the end itself, of which no smaller change suffices; `strict`: it does not suffice itself. `proven`: that nothing
-    less does.
+    `proven`: that nothing less suffices.
     """
 
     kind: str
     name: str
     before: fmpq
     to: fmpq
-    least: fmpq
-    strict: bool
     proven: bool
     witness: Point
 
@@ -99,7 +96,7 @@ def relaxation(
         return None
     before = variable.value
     ways = [_Way(harness, variable, before, sign, kind, boxes, expired) for sign in (1, -1)]
-    best = min((each for way in ways if (each := way.go()) is not None), key=lambda each: abs(each.least - before), default=None)
+    best = min((each for way in ways if (each := way.go()) is not None), key=lambda each: abs(each.to - before), default=None)
     return None if best is None else replace(best, name=name)
 
 
@@ -275,9 +272,9 @@ class _Way:
             found = solve(system_of(self.harness.with_values({self.variable.name: to})), Budget(self.boxes if proven else _NEAR))
             if found.witness is not None:
                 proven = abs(to - bound) <= max(abs(bound), abs(self.before)) / 10 ** (_DIGITS - 1)
-                return Relaxation(self.kind, self.variable.name, self.before, to, end, strict, proven, found.witness)
+                return Relaxation(self.kind, self.variable.name, self.before, to, proven, found.witness)
         rest = {each: value for each, value in best.items() if each != self.variable.name}
-        return Relaxation(self.kind, self.variable.name, self.before, reached, end, strict, proven, rest)
+        return Relaxation(self.kind, self.variable.name, self.before, reached, proven, rest)
 
     def _rounded(self, end: fmpq, digits: int) -> fmpq:
         """Return a decimal beyond it, or a whole number."""

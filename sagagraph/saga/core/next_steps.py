@@ -12,6 +12,7 @@ from operator import itemgetter
 from sagagraph.saga.core.dependencies import (
     comes_after_pivot,
     condition_holds,
+    descendants,
     is_closed,
     is_free,
     is_past_pivot_gate,
@@ -145,7 +146,8 @@ def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
         case OperationStatus.PLANNED:
             return _start(saga, operation, now)
         case OperationStatus.IN_DOUBT if operation.given_up:
-            return seal(operation, now, may_claim=False)
+            may_void = all(is_closed(saga.operations[each]) for each in descendants(saga, operation.id))
+            return seal(operation, now, may_claim=False, may_void=may_void)
         case OperationStatus.IN_DOUBT if _must_give_way(saga, operation):
             return Record(OperationGivenUp(operation.id, "a cancel is waiting for the pivot"))
         case OperationStatus.IN_DOUBT:
@@ -171,7 +173,7 @@ def _must_give_way(saga: Saga, operation: Operation) -> bool:
 
 def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
     if saga.cancel_by or saga.body_fault or saga.plan.disruption or operation.spec.open_end:
-        return None
+        return _doubt_before_reversal(saga, operation)
     if not condition_holds(saga, operation):
         return Record(_unneeded(saga, operation))
     if operation.spec.kind is ActionKind.PIVOT and not is_past_pivot_gate(saga):
@@ -181,6 +183,15 @@ def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
     if operation.spec.kind is ActionKind.PIVOT and (readings := _to_read_again(saga)):
         return ReadAgain(readings)
     return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id)
+
+
+def _doubt_before_reversal(saga: Saga, operation: Operation) -> Step | None:
+    """Find out, after a restoration, what came after the pivot before all of it is reversed."""
+    is_to_be_reversed = saga.cancel_by and saga.pivot_has_landed
+    may_have_run = operation.spec.condition is not None or condition_holds(saga, operation)
+    if operation.doubted and is_to_be_reversed and may_have_run:
+        return Record(doubt(saga, operation, given_up=True))
+    return None
 
 
 def _unneeded(saga: Saga, operation: Operation) -> OperationSkipped | OperationDoubted:

@@ -141,7 +141,10 @@ async def page() -> HTMLResponse:
 @router.post("/harness", include_in_schema=False)
 async def asked(request: Request) -> HTMLResponse:
     """What the form was sent with: a file to explain or, with a name and a reason too, an override of its report."""
-    sent = parse_qs((await request.body()).decode(errors="replace"), max_num_fields=_MOST_FIELDS)
+    try:
+        sent = parse_qs((await request.body()).decode(errors="replace"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return _shown("", problem="the form has more fields than this page sends")
     form = {name: values[0].strip() for name, values in sent.items()}
     text, signed, problem, said = form.get("harness", "")[:100_000], None, "", None
     try:

@@ -153,6 +153,16 @@ def test_a_dish_that_would_be_cold_at_dinner_is_made_again() -> None:
     assert found.passed == ("Rice must be ready within 1 min of the end of the meal, to be warm",)
 
 
+def test_two_cooks_make_a_dish_again_that_no_plan_can_keep_warm() -> None:
+    """Nothing is proven here (a step with a limit may be split between two cooks), and it is made again all the same."""
+    salad = recipe("Salad", step("1 min", kind="a"), step("10 min", 0, kind="i", within={0: "1 min"}))
+    document = [recipe("Rice", step("5 min", kind="a")), recipe("Tea", step("3 min", kind="a")), salad]
+    meal = parse_meal({"recipes": document, "warm": {"Rice": "1 min"}, "cooks": 2})
+    old: Plan = (Row(0, "Salad", 60, 0), Row(1, "Salad", 600, 60), Row(0, "Rice", 300, 360), Row(0, "Tea", 180, 480))
+    found = mended(as_planned(meal, old), Event(event="longer", at=500, recipe="Tea", step=0, duration_s=900))
+    assert found.again == (("Rice", 0),)
+
+
 def test_a_delay_that_fits_changes_nothing_that_is_done() -> None:
     meal = meal_of(BUTTER)
     old: Plan = (Row(0, "Sauce", 60, 0), Row(0, "Salad", 60, 0), Row(1, "Sauce", 120, 60), Row(0, "Salad", 240, 180))

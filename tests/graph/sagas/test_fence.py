@@ -13,6 +13,7 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
 
 from sagagraph import Engine, SagaGraph
 from sagagraph.errors import SagaGraphError, SupersededError
@@ -122,3 +123,18 @@ async def test_whoever_does_not_hold_the_saga_writes_no_checkpoint() -> None:
         await saver.aput(thread("t", checkpoint_ns=""), {}, {}, {})  # type: ignore[typeddict-item]
     with pytest.raises(SupersededError):
         await saver.aput_writes(thread("t", checkpoint_ns="", checkpoint_id="1"), [], "task")
+
+
+class _OfOldTimes(InMemorySaver):
+    """Written before LangGraph had the paths of tasks."""
+
+    def put_writes(self, config: Any, writes: Any, task_id: str) -> None:  # type: ignore[override]
+        super().put_writes(config, writes, task_id)
+
+
+async def test_a_saver_without_paths_of_tasks_keeps_what_they_wrote(engine: Engine) -> None:
+    graph = SagaGraph(State).add_node("asks", lambda _state: {"log": [interrupt("ok?")]}).add_edge(START, "asks")
+    app = graph.compile(engine=engine, checkpointer=_OfOldTimes())
+    await app.ainvoke({"log": []}, thread("t"))
+    assert [each.value for each in (await app.aget_state(thread("t"))).interrupts] == ["ok?"]
+    assert (await app.ainvoke(Command(resume="yes"), thread("t")))["log"] == ["yes"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from contextlib import AsyncExitStack
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -109,14 +110,14 @@ async def test_a_task_in_a_node_runs_once_and_its_effect_stays(engine: Engine, l
 # -- graphs that a node's function calls -----------------------------------------------------------------------------------
 
 
-def booking_graph(ledger: Ledger, *names: str, node: str = "book") -> Any:
+def booking_graph(ledger: Ledger, *names: str, node: str = "book", known_as: str | None = None) -> Any:
     """A SagaGraph whose nodes are all called alike."""
     graph = SagaGraph(State)
     for number, name in enumerate(names):
         made, told = effect(ledger, name)
         graph.add_node(f"{node}{number}", made, **told)
         graph.add_edge(START if not number else f"{node}{number - 1}", f"{node}{number}")
-    return graph.compile()
+    return graph.compile(name=known_as)
 
 
 @pytest.mark.parametrize("second", ["the same", "another"])
@@ -139,6 +140,27 @@ async def test_each_graph_that_a_function_calls_runs(engine: Engine, ledger: Led
     with pytest.raises(OperationFailedError):
         await graph.compile(engine=engine).ainvoke({"log": []}, thread("u"))
     assert ledger.undone() == (["flight"] * 2 if second == "the same" else ["hotel", "flight"])
+
+
+def _calling_two(ledger: Ledger) -> SagaGraph[Any, Any, Any, Any]:
+    out, back = (booking_graph(ledger, name, known_as=name) for name in ("flight", "hotel"))
+
+    async def calls_two(state: State) -> State:
+        await out.ainvoke({"log": []})
+        await back.ainvoke({"log": []})
+        return {"log": [interrupt("go on?")]}
+
+    return SagaGraph(State).add_node("calls", calls_two).add_edge(START, "calls")
+
+
+async def test_what_called_graphs_did_is_undone_by_a_process_in_which_they_have_not_run(store_url: str, ledger: Ledger) -> None:
+    async with AsyncExitStack() as stack:
+        engines = [await stack.enter_async_context(Engine.open(store_url)) for _ in range(2)]
+        apps = [_calling_two(ledger).compile(engine=engine) for engine in engines]
+        assert "__interrupt__" in await apps[0].ainvoke({"log": []}, thread("t"))
+        assert ledger.live() == {"flight": 1, "hotel": 1}
+        view = await apps[1].acancel(thread("t"))
+        assert (view.status, ledger.undone()) == ("compensated", ["hotel", "flight"])
 
 
 async def test_a_graph_called_in_a_loop_with_other_arguments_is_resumed_where_it_was(engine: Engine, ledger: Ledger) -> None:
@@ -215,3 +237,14 @@ async def test_a_graph_on_a_thread_of_its_own_runs_in_a_node(engine: Engine) -> 
 
     app = SagaGraph(State).add_node("node", node).add_edge(START, "node").compile(engine=engine)
     assert (await app.ainvoke({"log": []}, thread("t")))["log"] == ["one"]
+
+
+async def test_a_graph_that_keeps_no_checkpoints_runs_from_its_top_with_the_answer(engine: Engine) -> None:
+    ran: list[str] = []
+    inner = StateGraph(State).add_node("counts", lambda _state: ran.append("x"))
+    inner.add_node("asks", lambda _state: {"log": [interrupt("ok?")]}).add_edge(START, "counts").add_edge("counts", "asks")
+    graph = SagaGraph(State).add_node("inner", inner.compile(checkpointer=False)).add_edge(START, "inner")
+    app = graph.compile(engine=engine)
+    await app.ainvoke({"log": []}, thread("t"))
+    assert (await app.ainvoke(Command(resume="yes"), thread("t")))["log"] == ["yes"]
+    assert (len(ran), (await engine.status("t")).status) == (2, "committed")

@@ -25,6 +25,7 @@ from pydantic import BaseModel
 from sagagraph import Engine, SagaGraph, current_call, current_saga
 from sagagraph.errors import BusyError, ConflictError, InvalidInputError, NotAllowedError, OperationHeldError
 from sagagraph.graph.running.run import RUN
+from sagagraph.graph.state.values import decode
 from tests.graph.world import effect, saga_of, statuses, thread
 from tests.saga.ledger import Ledger
 
@@ -166,7 +167,7 @@ async def test_commands_and_sends_are_replayed(engine: Engine, ledger: Ledger) -
     breaks = _Breaks()
 
     def plan(state: State) -> Any:
-        return Command(update={"log": ["plan"]}, goto=[Send("book", {"number": ord(each)}) for each in next(targets)])
+        return Command(update={"log": ["plan"]}, goto=[Send("book", {"number": ord(each)}, timeout=60) for each in next(targets)])
 
     async def book(state: State) -> State:
         await current_saga().run(ledger.action(chr(state["number"])))
@@ -182,6 +183,8 @@ async def test_commands_and_sends_are_replayed(engine: Engine, ledger: Ledger) -
         await build().ainvoke({"log": []}, thread("t"))
     assert (await build().ainvoke(None, thread("t")))["log"] == ["plan", "a", "b", "last"]
     assert ledger.live() == {"a": 1, "b": 1}
+    sent = decode((await saga_of(engine, "t")).operations["1/plan"].output).goto
+    assert sent == [Send("book", {"number": ord(each)}, timeout=60) for each in "ab"]
 
 
 async def test_nodes_of_one_step_are_heard_of_in_the_order_in_which_they_end(engine: Engine) -> None:

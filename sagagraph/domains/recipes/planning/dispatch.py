@@ -55,17 +55,18 @@ def dispatched(situation: Situation, known: Plan) -> Plan:
     for _try in range(_MOST_TRIES * (len(tasks) + 1) if all(task.duration > 0 for task in tasks) else 0):
         if place == len(tasks):
             return _plan(situation, tasks)
-        late = kitchen.begin(tasks[place])
-        if late is None:
+        task = tasks[place]
+        is_fine, cause, least = kitchen.begin(task)
+        if is_fine:
             place += 1
-        elif late.cause is not None and not late.cause.is_urgent:
-            late.cause.least = max(late.cause.least + 1, situation.up(late.least))
-            place = kitchen.leave(tasks[: place + 1], late.cause)
-        elif late.task.is_urgent:
+        elif cause is not None and not cause.is_urgent:
+            cause.least = max(cause.least + 1, situation.up(least))
+            place = kitchen.leave(tasks[: place + 1], cause)
+        elif task.is_urgent:
             return ()
         else:
-            late.task.is_urgent, late.task.least = True, late.task.was
-            tasks, kitchen, place = _ahead(tasks, late.task), _Kitchen(situation), 0
+            task.is_urgent, task.least = True, task.was
+            tasks, kitchen, place = _ahead(tasks, task), _Kitchen(situation), 0
     return ()
 
 
@@ -102,15 +103,6 @@ def _ahead(tasks: list[_Task], urgent: _Task) -> list[_Task]:
     return sorted(tasks, key=lambda task: task.key not in needed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Late:
-    """What comes too late, if it is to begin; after what, or None where that is over; and when that could begin instead."""
-
-    task: _Task
-    cause: _Task | None = None
-    least: int = 0
-
-
 class _Kitchen:
     """Who and what is taken when, as one task after the other is begun."""
 
@@ -129,27 +121,28 @@ class _Kitchen:
             for name in meal.steps[row.key].uses:
                 self._taken.setdefault(name, []).append((since, row.end))
 
-    def begin(self, task: _Task) -> _Late | None:
-        """Begin it as soon as it can; say if that is too late, or an object is not as it needs it then."""
+    def begin(self, task: _Task) -> tuple[bool, _Task | None, int]:
+        """Begin it as soon as it can. Tell whether that is in time, and every object as it needs it; if not, after what that is
+        too late (None: that is over), and when that could begin instead.
+        """
         step = task.step
         task.start, task.cook = self._moment(task)
         task.end = task.start + task.duration
         insort(task.cook, (task.start, task.start if step.is_autonomous else task.end))
         task.found = {name: dict(self._state.get(name, {})) for name in step.uses}
         task.piece, self._last[task.key] = self._last.get(task.key), task
-        late = None
+        is_fine, late, least = True, None, 0
         for name, use in step.uses.items():
             insort(self._taken.setdefault(name, []), (task.start, task.end))
             state = self._state.setdefault(name, {})
-            is_fine = all(is_fit(key, state.get(key), needed) for key, needed in use.require.items())
-            late = late if is_fine else _Late(task)
+            is_fine = is_fine and all(is_fit(key, state.get(key), needed) for key, needed in use.require.items())
             use.change(state)
         for number, within in step.within.items():
             cause = self._last.get((step.recipe, number))
             ended = cause.end if cause else self._worked.get((step.recipe, number), (0, task.start))[1]
             if task.start - ended > within:
-                late = _Late(task, cause, task.start - within - (cause.duration if cause else 0))
-        return late
+                is_fine, late, least = False, cause, task.start - within - (cause.duration if cause else 0)
+        return is_fine, late, least
 
     def leave(self, tasks: Sequence[_Task], first: _Task) -> int:
         """Take back what was begun from the first of these on; return its place."""

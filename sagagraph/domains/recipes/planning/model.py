@@ -49,7 +49,7 @@ class Planned:
     lower_bound: int
     """Seconds: no plan is complete earlier."""
     is_infeasible: bool = False
-    """It is proven that there is none."""
+    """There is none, of all that the model has: where the situation is exact, that is proven."""
 
     @property
     def makespan(self) -> int:

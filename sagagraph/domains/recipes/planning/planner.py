@@ -118,7 +118,7 @@ class Wish:
 class Conflict:
     wishes: tuple[Wish, ...]
     is_irreducible: bool
-    """Whether it is proven that none of them could be left out of the conflict."""
+    """Whether it is proven that they cannot be kept together, and that none of them could be left out of the conflict."""
 
 
 def plan_or_explain(situation: Situation, budget: Budget) -> Planned | Conflict:
@@ -144,7 +144,7 @@ def plan_meal(situation: Situation, budget: Budget) -> Planned:
     bound = max(floor, answer.lower_bound) if situation.is_exact else floor
     is_proven = answer.is_infeasible and situation.is_exact
     if not best.plan:
-        return Planned((), bound, is_infeasible=is_proven)
+        return Planned((), bound, is_infeasible=answer.is_infeasible)
     plan = calmest(situation, best.plan, how[0], best.makespan, budget.part(_CALM_S)) if how[1] else best.plan
     return Planned(plan, best.makespan if is_proven else min(bound, best.makespan))
 
@@ -172,7 +172,7 @@ def makespan_bound(situation: Situation) -> int:
 
 def explain(situation: Situation, budget: Budget) -> Conflict:
     """Explain why there is no plan: leave out one wish after the other as long as there is none without it either."""
-    kept, is_sure = [], True
+    kept, is_sure = [], situation.is_exact
     for wish in _wishes_of(situation.meal):
         without = replace(situation, meal=_without(situation.meal, wish))
         answer = shortest(without, without.grids[-1], without.latest, budget.part(_EACH_S), splits=True)
