@@ -223,7 +223,10 @@ _HARNESSES = [
     each.read_text() for each in files("sagagraph.harness").joinpath("examples").iterdir() if each.name.endswith("yaml")
 ]
 _ASSERTIONS = [
-    line.partition("assertion:")[2].strip() for text in _HARNESSES for line in text.splitlines() if "assertion:" in line
+    line.partition("assertion:")[2].partition(", severity")[0].strip()
+    for text in _HARNESSES
+    for line in text.splitlines()
+    if "assertion:" in line
 ]
 
 

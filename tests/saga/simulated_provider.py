@@ -148,6 +148,7 @@ class Provider:
     def undo_by_hand(self, operation: str) -> None:
         for key in [each for each in self.ledger.landings if each.split("/")[1] == operation]:
             self.ledger.undos[key] = self.ledger.landings[key]
+            self.ledger.order.append((operation, False))
         self._tell(f"a person cancels {operation}")
 
     def found(self, key: str) -> Probe:
