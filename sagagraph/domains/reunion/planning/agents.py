@@ -83,8 +83,12 @@ class ReunionTeam:
             for part in dict.fromkeys(name for some in names for name in some):
                 own = tuple(act for act in acts if part in (act.people if isinstance(act, Journey) else (act.task,)))
                 found.setdefault(part, {}).setdefault(own, []).append(plan)
+        without = "does not travel" if role == TRANSPORT else "nobody does it"
+        for ways in found.values():
+            if others := [plan for plan in self.plans if not any(plan in plans for plans in ways.values())]:
+                ways[()] = others
         return {
-            part: [(acts, "; ".join(map(self._in_words, acts)), plans) for acts, plans in ways.items()]
+            part: [(acts, "; ".join(map(self._in_words, acts)) or without, plans) for acts, plans in ways.items()]
             for part, ways in found.items()
         }
 
