@@ -50,6 +50,11 @@ def test_no_seed_of_a_few_breaks_an_invariant() -> None:
     _check(range(QUICK_SEEDS))
 
 
+@pytest.mark.quick
+def test_seeds_that_once_broke_something_break_nothing() -> None:
+    _check([SWARM + 78, ALIKE + 138, ALIKE + 1615, ALIKE + 10_038])
+
+
 def test_no_seed_breaks_an_invariant() -> None:
     """A third of them have much of some troubles and nothing of others, and half of those a provider that promises one thing."""
     swarm, alike = SEEDS // 3, SEEDS // 6

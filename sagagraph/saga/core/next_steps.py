@@ -186,12 +186,12 @@ def _start(saga: Saga, operation: Operation, now: float) -> Step | None:
 
 
 def _doubt_before_reversal(saga: Saga, operation: Operation) -> Step | None:
-    """Find out, after a restoration, what came after the pivot before all of it is reversed."""
-    is_to_be_reversed = saga.cancel_by and saga.pivot_has_landed
-    may_have_run = operation.spec.condition is not None or condition_holds(saga, operation)
-    if operation.doubted and is_to_be_reversed and may_have_run:
-        return Record(doubt(saga, operation, given_up=True))
-    return None
+    """Find out, after a restoration, what came after the pivot before all of it is reversed; it goes on if nothing can be."""
+    if not (operation.doubted and saga.cancel_by and saga.pivot_has_landed):
+        return None
+    if condition_holds(saga, operation):
+        return Record(doubt(saga, operation))
+    return None if operation.spec.condition is None else Record(_unneeded(saga, operation))
 
 
 def _unneeded(saga: Saga, operation: Operation) -> OperationSkipped | OperationDoubted:
