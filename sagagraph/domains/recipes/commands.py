@@ -114,7 +114,9 @@ def repair_command(
     took = perf_counter() - began
     if first is not None and not as_json:
         at = clock(makespan(first.plan))
-        render.stderr.print(f"If what has not begun waits, the meal is complete at {at}; is there a better plan?", markup=False)
+        render.stderr.print(
+            f"If everything else simply waits, the meal is complete at {at}. Looking for a better plan.", markup=False
+        )
     answer = repair(cooked, events, Budget.of(seconds))
     if isinstance(answer, Conflict):
         _end_with_conflict(answer, out, as_json=as_json)

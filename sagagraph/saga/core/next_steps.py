@@ -146,6 +146,7 @@ def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
         case OperationStatus.PLANNED:
             return _start(saga, operation, now)
         case OperationStatus.IN_DOUBT if operation.given_up:
+            # after a restoration, what depends on it may have run
             may_void = all(is_closed(saga.operations[each]) for each in descendants(saga, operation.id))
             return seal(operation, now, may_claim=False, may_void=may_void)
         case OperationStatus.IN_DOUBT if _must_give_way(saga, operation):

@@ -16,7 +16,7 @@ from sagagraph.domains.job_shop.parsing import check_legible, parse_events, pars
 from sagagraph.domains.job_shop.planning.planner import plan, status_of
 from sagagraph.domains.job_shop.planning.progress import Stuck
 from sagagraph.domains.job_shop.planning.proposals import Asked, Shop, ask, facts_of, facts_of_repair
-from sagagraph.domains.job_shop.planning.repair import EditRadius, edit_radius, repaired, standing, told
+from sagagraph.domains.job_shop.planning.repair import EditRadius, edit_radius, repair, told
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
@@ -55,10 +55,10 @@ def mend(
     said = json_file(schedule, "SCHEDULE")
     known = _known(problem, said, events)
     old = {(slot.job, slot.step): slot for slot in parse_schedule(said).slots.values()}
-    stands = standing(problem, old, events, known)
-    if isinstance(stands, Stuck):
-        return _tell_stuck(stands, as_json=as_json)
-    answer = repaired(stands, old, budget)
+    answer = repair(problem, old, events, budget, known)
+    if isinstance(answer, Stuck):
+        return _tell_stuck(answer, as_json=as_json)
+    stands = answer.stands
     starts = tuple(answer.schedule[task.job, task.step].start for task in stands.workload.tasks)
     facts, weigh = facts_of_repair(problem, old, events, stands.begun), stands.weight
     judge = partial(validate_schedule, problem, events=events, against=said)

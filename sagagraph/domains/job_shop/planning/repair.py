@@ -49,10 +49,15 @@ class Repaired:
     lower_bound: int
     """Lower bound of the makespan, with what has begun as it is."""
     edit_radius: EditRadius
-    waiting: Schedule
-    """The schedule as it would be if everything had simply waited."""
+    stands: Standing
+    """The state of things that was repaired."""
     is_least: bool
     """Whether it is proven that no repair weighs less."""
+
+    @property
+    def waiting(self) -> Schedule:
+        """The schedule as it would be if everything had simply waited."""
+        return self.stands.waiting
 
 
 def standing(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], known: int = 0) -> Standing | Stuck:
@@ -96,10 +101,8 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
     them.
     """
     stands = standing(problem, schedule, events, known)
-    return stands if isinstance(stands, Stuck) else repaired(stands, schedule, budget)
-
-
-def repaired(stands: Standing, schedule: Schedule, budget: Budget) -> Repaired:
+    if isinstance(stands, Stuck):
+        return stands
     best, least = _by_order(stands, budget), stands.least_weight
     if len(best) <= MOST_MODELLED:
         for places, part in _neighbourhoods(stands, budget):
@@ -189,7 +192,7 @@ def told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool
     """Return the repair that these starts are of `schedule`, and how much it changes."""
     made = dict(sorted({**stands.begun, **schedule_of(stands.workload, starts)}.items()))
     bound, radius = makespan_bound(stands.workload), edit_radius(schedule, made)
-    return Repaired(made, makespan(made), bound, radius, stands.waiting, is_least)
+    return Repaired(made, makespan(made), bound, radius, stands, is_least)
 
 
 def edit_radius(old: Schedule, new: Schedule) -> EditRadius:

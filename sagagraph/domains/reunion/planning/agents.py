@@ -39,6 +39,8 @@ ROLES: Final = tuple(
     )
 )
 Acts = tuple[Act, ...]
+Way = tuple[Acts, str, list[ReunionPlan]]
+"""What plans have for a part, in words too, and which plans these are."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,13 @@ class ReunionTeam:
     finish: Callable[[ReunionProblem, ReunionPlan], ReunionPlan | None]
     proposal: Callable[[ReunionPlan, ReunionPlan], Awaitable[Proposal]]
     """Of a plan, compared with the preferred one."""
-    _made: dict[tuple[str, ...], ReunionPlan | None] = field(default_factory=dict)
+    _made: dict[Acts, ReunionPlan | None] = field(default_factory=dict)
     """Days that keep what was chosen, by that: the search makes each once."""
 
     async def task(self, role: str, said: Mapping[str, Said]) -> Task:
         if role == PEOPLE:
             days = await self._days(said)
-            return self._task({DAY: [(each.actions, self._facts(each), [each]) for each in days]})
+            return self._task({DAY: [(each.actions, "; ".join(reasons(self.problem, each)), [each]) for each in days]})
         parts = self._parts(role)
         in_order = sorted(parts, key=lambda part: len(parts[part]) < 2)
         return self._task({part: parts[part] for part in in_order[:MOST_PARTS]})
@@ -73,26 +75,19 @@ class ReunionTeam:
 
     # -- what there is to choose from ----------------------------------------------------------------------------------
 
-    def _parts(self, role: str) -> dict[str, list[tuple[Acts, str, list[ReunionPlan]]]]:
+    def _parts(self, role: str) -> dict[str, list[Way]]:
         """Return the parts that the role decides, each with what the plans have for it, and which of them do."""
-        kind = Journey if role == TRANSPORT else Work
-        found: dict[str, dict[Acts, list[ReunionPlan]]] = {}
-        for plan in self.plans:
-            acts = [act for act in plan.in_time if isinstance(act, kind)]
-            names = (act.people if isinstance(act, Journey) else (act.task,) for act in acts)
-            for part in dict.fromkeys(name for some in names for name in some):
-                own = tuple(act for act in acts if part in (act.people if isinstance(act, Journey) else (act.task,)))
-                found.setdefault(part, {}).setdefault(own, []).append(plan)
-        without = "does not travel" if role == TRANSPORT else "nobody does it"
-        for ways in found.values():
-            if others := [plan for plan in self.plans if not any(plan in plans for plans in ways.values())]:
-                ways[()] = others
-        return {
-            part: [(acts, "; ".join(map(self._in_words, acts)) or without, plans) for acts, plans in ways.items()]
-            for part, ways in found.items()
-        }
+        kind, nothing = (Journey, "does not travel") if role == TRANSPORT else (Work, "nobody does it")
+        acts = {plan: [act for act in plan.in_time if isinstance(act, kind)] for plan in self.plans}
+        found: dict[str, list[Way]] = {}
+        for part in dict.fromkeys(name for own in acts.values() for act in own for name in _concerned(act)):
+            ways: dict[Acts, list[ReunionPlan]] = {}
+            for plan, own in acts.items():
+                ways.setdefault(tuple(act for act in own if part in _concerned(act)), []).append(plan)
+            found[part] = [(chosen, "; ".join(map(_in_words, chosen)) or nothing, plans) for chosen, plans in ways.items()]
+        return found
 
-    def _task(self, parts: Mapping[str, Sequence[tuple[Acts, str, list[ReunionPlan]]]]) -> Task:
+    def _task(self, parts: Mapping[str, Sequence[Way]]) -> Task:
         options = {
             part: tuple(Option(f"{part} {n}", {"what": what}) for n, (_, what, _) in enumerate(ways, 1))
             for part, ways in parts.items()
@@ -115,35 +110,38 @@ class ReunionTeam:
     def _figures(self, plan: ReunionPlan) -> tuple[float, ...]:
         return tuple(each or 0 for each in astuple(tradeoffs(self.problem, plan)))
 
-    def _facts(self, plan: ReunionPlan) -> str:
-        return "; ".join(reasons(self.problem, plan))
-
-    def _in_words(self, act: Act) -> str:
-        when = f"{text_of(act.start)} to {text_of(act.end)}"
-        if isinstance(act, Journey):
-            riders = f" with {', '.join(act.riders)}" if act.riders else ""
-            return f"{when} {act.driver or act.vehicle} drives {act.vehicle} from {act.from_} to {act.to}{riders}"
-        return f"{when} {', '.join(act.who)}"
-
     # -- the day that keeps most of what was chosen --------------------------------------------------------------------
 
     async def _days(self, said: Mapping[str, Said]) -> tuple[ReunionPlan, ...]:
         """Return the days to choose between: the one that is made of what was chosen, then those of the search."""
-        chosen = {part: some[0].choose for role in (TRANSPORT, TASKS) for part, some in said[role].candidates.items()}
-        if all(each.is_of_the_search for role, each in said.items() if role != PEOPLE):
+        if all(said[role].is_of_the_search for role in (TRANSPORT, TASKS)):
             return self.plans
-        key = tuple(sorted(chosen.values()))
-        if key not in self._made:
-            draft = ReunionPlan.model_construct(problem=self.problem.name, actions=self._acts(chosen))
-            self._made[key] = await in_background(self.finish, self.problem, draft)
-        made = self._made[key]
+        acts = self._chosen(said)
+        if acts not in self._made:
+            draft = ReunionPlan.model_construct(problem=self.problem.name, actions=acts)
+            self._made[acts] = await in_background(self.finish, self.problem, draft)
+        made = self._made[acts]
         return self.plans if made is None else (made, *(each for each in self.plans if each != made))
 
-    def _acts(self, chosen: Mapping[str, str]) -> Acts:
+    def _chosen(self, said: Mapping[str, Said]) -> Acts:
         """Return all that was chosen, and what the preferred plan has for the parts that nobody decided."""
         acts: dict[Act, None] = {}
         for role in (TRANSPORT, TASKS):
             for part, ways in self._parts(role).items():
-                number = int(chosen[part].removeprefix(f"{part} ")) if part in chosen else 1
+                some = said[role].candidates.get(part)
+                number = int(some[0].choose.removeprefix(f"{part} ")) if some else 1
                 acts |= dict.fromkeys(ways[number - 1][0])
         return tuple(acts)
+
+
+def _concerned(act: Act) -> tuple[str, ...]:
+    """Return the parts that an act belongs to: everybody in a journey, or the task that is done."""
+    return act.people if isinstance(act, Journey) else (act.task,)
+
+
+def _in_words(act: Act) -> str:
+    when = f"{text_of(act.start)} to {text_of(act.end)}"
+    if isinstance(act, Journey):
+        riders = f" with {', '.join(act.riders)}" if act.riders else ""
+        return f"{when} {act.driver or act.vehicle} drives {act.vehicle} from {act.from_} to {act.to}{riders}"
+    return f"{when} {', '.join(act.who)}"
