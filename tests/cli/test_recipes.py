@@ -74,7 +74,7 @@ def test_a_plan_is_repaired_and_says_what_is_made_again(command: CommandLine, tm
     first = command("recipes", "repair", file, out, "--event", later, "--json").json["first"]
     assert (sorted(first), first["makespan_s"]) == (["delay_s", "makespan_s", "seconds", "steps"], 480 + first["delay_s"])
     told = command("recipes", "repair", file, out, "--event", later)
-    assert "If what has not begun waits, the meal is complete at " in told.err
+    assert "If everything else simply waits, the meal is complete at " in told.err
     assert "complete" in told.out
     for wrong, words in ((written(tmp_path, "flood", {"event": "flood"}), "events[0].event: "), (out, "events[0].event: ")):
         refused = command("recipes", "repair", file, out, "--event", wrong)
