@@ -34,6 +34,7 @@ from sagagraph.saga.core.events import (
     CompensationStarted,
     Driver,
     Entry,
+    OperationDoubted,
     PlanAccepted,
     PrerequisitesAdded,
     ReversalBegun,
@@ -380,6 +381,11 @@ def _hasty(saga_id: str, journal: Iterable[Entry]) -> Iterable[str]:
         saga = evolve.evolve(saga, entry)
 
 
+def _was_doubted(name: str, journal: Iterable[Entry]) -> bool:
+    """Whether a restoration put it in doubt: then a claim may land it, to be sure that it is undone."""
+    return any(isinstance(each.event, OperationDoubted) and each.event.operation == name for each in journal)
+
+
 def _judged(world: World, status: SagaStatus, saga: Saga, journals: list[Sequence[Entry]]) -> list[str]:
     live = {each.id: world.ledger.live(each.id) for each in saga.in_order()}
     expected = {each.id: _expected(world, each) for each in saga.in_order()}
@@ -395,8 +401,10 @@ def _judged(world: World, status: SagaStatus, saga: Saga, journals: list[Sequenc
         if world.ledger.landed_on_what_was_undone(each.id, below)
     ]
     faults += _hasty(saga.id, journals[0])
-    if world.handled is not None and world.ledger.landed_while_it_stood(f"T{world.count}", handled := f"T{world.handled}"):
-        faults.append(f"I5 the handler of {handled} landed while that stood")
+    if world.handled is not None:
+        handler, handled = f"T{world.count}", f"T{world.handled}"
+        if world.ledger.landed_while_it_stood(handler, handled) and not _was_doubted(handler, journals[0]):
+            faults.append(f"I5 the handler of {handled} landed while that stood")
     strays = {key.split("/")[1] for key in world.ledger.landings} - set(saga.operations)
     faults += [f"I2 {each} stands, and no plan has it" for each in sorted(strays) if world.ledger.live(each)]
     match status:

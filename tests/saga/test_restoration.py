@@ -11,6 +11,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Doubt, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Verify, Wait
+from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.condition import Failed
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Catch
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.quick
 COMPENSATABLE, PIVOT, READ_ONLY = ActionKind.COMPENSATABLE, ActionKind.PIVOT, ActionKind.READ_ONLY
 LANDED, ABSENT, UNDONE = e.ProbeAnswer.LANDED, e.ProbeAnswer.ABSENT, e.ProbeAnswer.UNDONE
 LATER_S = 50.0
+INVALID = Verdict(verdict=VerdictStatus.INVALID)
 
 
 def restore(story: Story, *, store_epoch: int = 2) -> Story:
@@ -239,3 +241,29 @@ def test_a_handler_is_held_where_nobody_can_say_whether_it_ran() -> None:
     story.succeed("first")
     story.settle()
     assert (story["second"].status, status_of(story.saga)) == (OperationStatus.HELD, SagaStatus.HELD)
+
+
+def test_what_needs_a_rejected_operation_is_sealed_before_that_is_undone() -> None:
+    """Each would wait for the other otherwise: the table to be undone for the room, the room to be skipped for the table."""
+    room = spec("room", probe=True, dedup_s=3600.0)
+    caught = structs.replace(room, policy=structs.replace(room.policy, catch=(Catch(("*",), "second"),)))
+    table, chair = spec("table", COMPENSATABLE, "room", void=True), spec("chair", COMPENSATABLE, "table", void=True)
+    second = structs.replace(spec("second", COMPENSATABLE, "room", probe=False, dedup_s=3600.0), condition=Failed("room"))
+    story = restore(Story(caught, table, chair, second))
+    story.probe("room", ABSENT)
+    story.call("room")
+    story.tell(c.ActionReplied("room", {}, (INVALID,)))
+    story.settle()
+    assert CallVoid("table") not in story.due()
+    for name in ("chair", "table"):
+        assert CallVoid(name) in story.due()
+        story.start(CallVoid(name))
+        story.tell(c.UndoReplied(name, None))
+        story.settle()
+    assert story.due() == (CallCompensation("room"),)
+    story.start(CallCompensation("room"))
+    story.tell(c.UndoReplied("room", None))
+    story.settle()
+    story.succeed("second")
+    assert {each.status for each in (story["table"], story["chair"])} == {OperationStatus.VOIDED}
+    assert isinstance(story.due()[0], Verify)

@@ -76,6 +76,15 @@ def _handles(operation: Operation, name: str) -> bool:
     return isinstance(condition, Failed) and condition.operation == name
 
 
+def rests_on_rejected(saga: Saga, operation: Operation) -> bool:
+    """Tell whether it needs what was rejected, or given up, and is yet to be undone; what handles that does not need it."""
+    needs = (saga.operations[each] for each in operation.spec.depends_on)
+    return any(
+        (each.rejected or (each.given_up and each.removed)) and not is_closed(each) and not _handles(operation, each.id)
+        for each in needs
+    )
+
+
 def rests_on_undone(saga: Saga, operation: Operation) -> bool:
     """Tell whether what it rests on, directly or not, has been undone, or perhaps has been: then it must no longer land, not
     even to be undone.

@@ -17,6 +17,7 @@ from sagagraph.saga.core.dependencies import (
     is_free,
     is_past_pivot_gate,
     is_undoable,
+    rests_on_rejected,
     rests_on_undone,
 )
 from sagagraph.saga.core.events import (
@@ -143,6 +144,9 @@ def _forward_steps(saga: Saga, now: float) -> Iterator[Step]:
 
 def _forward_step(saga: Saga, operation: Operation, now: float) -> Step | None:
     match operation.status:
+        case OperationStatus.PLANNED if operation.doubted and rests_on_rejected(saga, operation):
+            # what it needs is undone only when this is sealed, and it is skipped only when that is undone
+            return Record(doubt(saga, operation, given_up=True, removed=is_undoable(operation)))
         case OperationStatus.PLANNED:
             return _start(saga, operation, now)
         case OperationStatus.IN_DOUBT if operation.given_up:

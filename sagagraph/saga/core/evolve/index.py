@@ -11,7 +11,15 @@ from typing import NamedTuple
 from immutables import Map
 from msgspec.structs import replace
 
-from sagagraph.saga.core.dependencies import descendants, is_closed, is_done_with, is_free, is_settled, is_undoable
+from sagagraph.saga.core.dependencies import (
+    descendants,
+    is_closed,
+    is_done_with,
+    is_free,
+    is_settled,
+    is_undoable,
+    rests_on_rejected,
+)
 from sagagraph.saga.core.locks import keeps_locks
 from sagagraph.saga.core.state import Index, Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
@@ -66,6 +74,8 @@ def with_changed(saga: Saga, before: Operation) -> Index:
         dependents = saga.dependents.get(after.id, ())
         unsettled = _with_prerequisite(unsettled, dependents, now.unsettled - was.unsettled)
         touched.update(dependents)
+    if after.removed and not before.removed:
+        touched.update(saga.dependents.get(after.id, ()))
     if was.unclosed != now.unclosed and after.id in below:
         below, blocked = _spread(saga, below, after.id, by=now.unclosed - was.unclosed)
         touched.update(blocked)
@@ -178,7 +188,7 @@ def _is_due(saga: Saga, operation: Operation, unsettled: Mapping[str, int], belo
         return False
     if saga.stage is Stage.RUNNING and not operation.removed:
         if status is OperationStatus.PLANNED:
-            return operation.id not in unsettled
+            return operation.id not in unsettled or (operation.doubted and rests_on_rejected(saga, operation))
         return status is OperationStatus.IN_DOUBT or (status is OperationStatus.COMPENSATING and operation.undo is not None)
     if operation.doubted and status is OperationStatus.PLANNED:
         return True  # it comes after what it depends on, as going forward: only then is it known whether it was reached
