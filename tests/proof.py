@@ -49,11 +49,16 @@ def parts() -> list[Part]:
         for name, scenarios in GRAPHS.items()
         for store in ("sqlite", "postgresql")
     ]
+    two = [
+        Part(f"prebuilt agents stop {store}", (*SWEEP[:1], GRAPHS["prebuilt agents"], *SWEEP[1:], "--store", store, "--harm", "stop"))
+        for store in ("sqlite", "postgresql")
+    ]
     storms = [Part(f"storm {store}", (*STORM, "--store", store)) for store in ("sqlite", "postgresql")]
     return [
         Part("tests", ("pytest", "-q", "-n", "2", "--dist", "worksteal")),
         *sweeps,
         *graphs,
+        *two,
         *storms,
         Part("override of a paradox", ("sagagraph.testing", "tests.harness.overriding:SCENARIO")),
         Part("fuzzing", ("tests.fuzz", "--all", "100000")),
@@ -68,25 +73,26 @@ def parts() -> list[Part]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of a part: its exit code, its last lines, and the commit that was run."""
+    """What came of a part: its exit code, its last lines, the commit that was run, and the git tree of its engine."""
 
     name: str
     command: str
     commit: str
+    engine: str
     day: str
     minutes: float
     code: int
     figures: str
 
 
-def run(part: Part, commit: str) -> Seen:
+def run(part: Part, commit: str, engine: str) -> Seen:
     command = [sys.executable, "-m", *part.command]
     began = time.monotonic()
     told = subprocess.run(command, cwd=ROOT, env={**os.environ, **part.environment}, capture_output=True, text=True, check=False)
     sys.stdout.write(told.stdout[-4000:] + told.stderr[-2000:])
     minutes = round((time.monotonic() - began) / 60, 1)
     shown = " ".join(("python -m", *part.command))
-    return Seen(part.name, shown, commit, f"{datetime.now(UTC):%Y-%m-%d}", minutes, told.returncode, figures_in(told.stdout))
+    return Seen(part.name, shown, commit, engine, f"{datetime.now(UTC):%Y-%m-%d}", minutes, told.returncode, figures_in(told.stdout))
 
 
 def figures_in(output: str) -> str:
@@ -97,8 +103,11 @@ def figures_in(output: str) -> str:
 
 
 def table(seen: list[Seen]) -> str:
-    rows = ["| what | commit | day | minutes | exit | figures |", "|---|---|---|---|---|---|"]
-    rows += [f"| {each.name} | {each.commit} | {each.day} | {each.minutes} | {each.code} | {each.figures} |" for each in seen]
+    rows = ["| what | commit | engine | day | minutes | exit | figures |", "|---|---|---|---|---|---|---|"]
+    rows += [
+        f"| {each.name} | {each.commit} | {each.engine} | {each.day} | {each.minutes} | {each.code} | {each.figures} |"
+        for each in seen
+    ]
     return "\n".join(rows)
 
 
@@ -111,8 +120,8 @@ def write(seen: dict[str, Seen]) -> None:
     DOCUMENT.write_text(f"{before}{BEGIN}\n{table(ordered)}\n{END}{after}", encoding="utf-8")
 
 
-def commit_now() -> str:
-    told = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+def git(*said: str) -> str:
+    told = subprocess.run(["git", *said], cwd=ROOT, capture_output=True, text=True, check=False)
     return told.stdout.strip() or "unknown"
 
 
@@ -121,10 +130,10 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], choices=[part.name for part in parts()], metavar="NAME")
     wanted = parser.parse_args().only
     seen = {each["name"]: Seen(**each) for each in json.loads(FIGURES.read_text(encoding="utf-8"))} if FIGURES.exists() else {}
-    commit = commit_now()
+    commit, engine = git("describe", "--always", "--dirty"), git("rev-parse", "--short", "HEAD:sagagraph/saga")
     for part in parts():
         if not wanted or part.name in wanted:
-            seen[part.name] = run(part, commit)
+            seen[part.name] = run(part, commit, engine)
             write(seen)
     return int(any(each.code for each in seen.values()))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sagagraph.errors import SagaGraphError
+from sagagraph.errors import SagaGraphError, StoreError
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
@@ -80,8 +80,12 @@ class BodyScenario(ABC):
         await self._run(Engine(store, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s), folder)
 
     async def resume(self, folder: Path) -> None:
-        with suppress(SagaGraphError):  # held or compensated: the judge decides
+        try:
             await self._run(Engine(await open_store(store_of(folder))), folder)
+        except StoreError:
+            raise  # nothing was resumed
+        except SagaGraphError:
+            pass  # held or compensated: the judge decides
 
     async def _run(self, engine: Engine, folder: Path) -> None:
         try:
