@@ -167,6 +167,13 @@ def test_a_handler_that_ran_before_its_store_was_restored_is_found(profile: Prof
     explore(case, 3 if FULL else 2, kinds=RESTORED, losses=1, limit=LIMIT)
 
 
+@pytest.mark.parametrize("profile", [PROBE, KEYED, VOID], ids=str)
+def test_what_needs_a_rejected_operation_does_not_wait_for_its_undoing_for_ever(profile: Profile, explore: Explore) -> None:
+    """What it needs is rejected and handled; before its store was restored it may have run."""
+    case = Case((COMPENSATABLE,) * 3, ((), (0,), (0,)), (profile,) * 3, handler_of=0)
+    explore(case, 2, kinds=frozenset({"restore", "invalid", "timeout"}), losses=1, limit=LIMIT)
+
+
 # -- an outcome that a body was shown and that is not written -----------------------------------------------------------------
 
 UNWRITTEN = frozenset({"unwritten", "crash", "timeout", "cancel", "transient"})
