@@ -167,10 +167,18 @@ def test_a_handler_that_ran_before_its_store_was_restored_is_found(profile: Prof
     explore(case, 3 if FULL else 2, kinds=RESTORED, losses=1, limit=LIMIT)
 
 
-@pytest.mark.parametrize("profile", [PROBE, KEYED, VOID], ids=str)
-def test_what_needs_a_rejected_operation_does_not_wait_for_its_undoing_for_ever(profile: Profile, explore: Explore) -> None:
-    """What it needs is rejected and handled; before its store was restored it may have run."""
-    case = Case((COMPENSATABLE,) * 3, ((), (0,), (0,)), (profile,) * 3, handler_of=0)
+HANDLED = ((COMPENSATABLE,) * 4, ((), (0,), (1,), (0,)))
+LONGER_CHAIN = ((COMPENSATABLE,) * 3, ((), (0,), (1,)))
+
+
+@pytest.mark.parametrize("profile", [PROBE, KEYED, VOID, KEYED_BLIND], ids=str)
+@pytest.mark.parametrize("saga", [HANDLED, LONGER_CHAIN], ids=["handled", "chain"])
+def test_what_rests_on_a_rejected_operation_may_have_run_before_its_store_was_restored(
+    saga: tuple[tuple[object, ...], Edges], profile: Profile, explore: Explore
+) -> None:
+    """It is sealed before that is undone, and neither waits for the other for ever."""
+    kinds, edges = saga
+    case = Case(kinds, edges, (profile,) * len(kinds), handler_of=0 if saga is HANDLED else None)  # type: ignore[arg-type]
     explore(case, 2, kinds=frozenset({"restore", "invalid", "timeout"}), losses=1, limit=LIMIT)
 
 
