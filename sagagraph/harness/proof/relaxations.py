@@ -90,15 +90,16 @@ def relaxation(
         harness = replace(harness, rules=rules, variables={**harness.variables, _LIMIT: variable})
     if variable is None or not isinstance(variable.value, fmpq):
         return None
-    before = variable.value
-    ways = [_Way(harness, variable, before, sign, kind, boxes, expired) for sign in (1, -1)]
-    best = min((each for way in ways if (each := way.go()) is not None), key=lambda each: abs(each.to - before), default=None)
+    best: Relaxation | None = None
+    for sign in (1, -1):
+        most = None if best is None else abs(best.to - best.before)
+        best = _Way(harness, variable, variable.value, sign, kind, boxes, expired, most).go() or best
     return None if best is None else replace(best, name=name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One direction: `sign` 1 is up."""
+    """One direction: `sign` 1 is up. `most`: how far it is worth looking."""
 
     harness: Harness
     variable: Variable
@@ -107,6 +108,7 @@ class _Way:
     kind: str
     boxes: int
     expired: Callable[[], bool]
+    most: fmpq | None = None
 
     def go(self) -> Relaxation | None:
         name = self.variable.name
@@ -136,7 +138,7 @@ class _Way:
         end = self.variable.high if self.sign > 0 else self.variable.low
         if end is None and self.kind == "parameter" and self.before * self.sign < 0:
             end = fmpq(0)
-        far = self.before + self.sign * reach
+        far = self.before + self.sign * (reach if self.most is None else min(reach, self.most))
         return far if end is None else min(far, end) if self.sign > 0 else max(far, end)
 
     def _search(self, alone: Harness, near: fmpq, far: fmpq) -> tuple[fmpq | None, bool]:

@@ -245,7 +245,7 @@ class Search:
             point = self.try_near(node, near, exactly=True)
             if point is not None:
                 raise _Ended(Found(witness=point))
-            if is_thorough and len(rows) + len(bounds) <= _MOST_PAIRED:
+            if is_thorough and (node.depth or is_last) and len(rows) + len(bounds) <= _MOST_PAIRED:
                 refutation, _ = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box)
         return refutation
 
