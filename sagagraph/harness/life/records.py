@@ -112,8 +112,8 @@ class Records:
                 raise NotAllowedError(f"version {harness.version} changes a frozen harness: {said}")
         kept = await self._put("frozen", str(harness.version), {
             "version": harness.version, "hash": harness.hash, "by": by.name, "at": at, "mutation_score": score(found),
-            "waived": [each.name for each in found if not each.killed], "approvals": harness.approvals,
-            "approvers": list(harness.approvers),
+            "waived": [each.name for each in found if not each.killed], "approvals": harness.approval.needed,
+            "approvers": list(harness.approval.of),
             "satisfiable": explain(harness, relax=False).status.value,
         })  # fmt: skip
         if kept["hash"] != harness.hash:

@@ -144,10 +144,9 @@ class _Way:
     def _search(self, alone: Harness, near: fmpq, far: fmpq) -> tuple[fmpq | None, bool]:
         """Return a value in between that helps; without one, whether it is proven that none does."""
         span = (near, far) if self.sign > 0 else (far, near)
-        system = system_of(alone, freed={self.variable.name: span})
-        found = Search(system, self._budget()).run()
-        reached = None if found.witness is None else system.numbers(found.witness)[self.variable.name]
-        return reached, found.tree is not None
+        found = Search(system_of(alone, freed={self.variable.name: span}), self._budget()).run()
+        reached = (found.witness or {}).get(self.variable.name)
+        return (reached if isinstance(reached, fmpq) else None), found.tree is not None
 
     def _at(self, harness: Harness, value: fmpq, boxes: int) -> Found:
         return solve(system_of(harness.with_values({self.variable.name: value})), Budget(boxes, self.expired))

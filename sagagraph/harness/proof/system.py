@@ -92,15 +92,6 @@ class System:
         """Return what numbers stand for."""
         return {name: self.symbols[name][int(each.floor())] if name in self.symbols else each for name, each in numbers.items()}
 
-    def numbers(self, point: Point) -> Numbers:
-        """Return the numbers that stand for a point."""
-        listed = {name: self.symbols[name].index(each) if name in self.symbols else each for name, each in point.items()}
-        return {
-            name: each if isinstance(each, fmpq) else fmpq(each)
-            for name, each in listed.items()
-            if not isinstance(each, str | tuple)
-        }
-
 
 def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> System:
     """Return the system of all rules. `freed`: spans for parameters that are treated as if they were decided.

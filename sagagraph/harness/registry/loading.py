@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,11 +49,8 @@ def harness_of(document: object) -> Harness:
     approval = form.approval
     if approval.needed < 1 or (approval.of and approval.needed > len(approval.of)):
         raise InvalidInputError("must be at least 1, and no more than there are approvers", field="approval.needed")
-    unread = [
-        form.unread(""),
-        *(each.unread(f"variables.{name}.") for name, each in form.variables.items()),
-        *(rule.unread(f"rules.{rule.id}.") for rule in form.rules),
-    ]
+    parts = {"": form, **{f"variables.{name}.": each for name, each in form.variables.items()},
+             **{f"rules.{rule.id}.": rule for rule in form.rules}}  # fmt: skip
     return Harness(
         id=form.harness,
         version=form.version,
@@ -65,11 +61,10 @@ def harness_of(document: object) -> Harness:
         poisoned=_cases(form.tests.poisoned, "tests.poisoned", rules),
         title=form.title,
         waived=tuple(form.waived),
-        approvals=approval.needed,
-        approvers=tuple(approval.of),
+        approval=approval,
         document=document,
         hash=hash_of(document),
-        warnings=tuple(chain.from_iterable(unread)),
+        warnings=tuple(said for where, part in parts.items() for said in part.unread(where)),
     )
 
 
