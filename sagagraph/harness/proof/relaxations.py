@@ -112,7 +112,7 @@ class _Way:
 
     def go(self) -> Relaxation | None:
         name = self.variable.name
-        parts = system_of(self.harness, freed={name: (self.before, self.before)}).components()
+        parts = system_of(self._decided(self.harness, self.before, self.before)).components()
         part = next((each for each in parts if name in each.root.spans), None)
         rest = [each for each in parts if each is not part]
         if part is None or any(Search(each, self._budget()).run().witness is None for each in rest):
@@ -141,10 +141,15 @@ class _Way:
         far = self.before + self.sign * (reach if self.most is None else min(reach, self.most))
         return far if end is None else min(far, end) if self.sign > 0 else max(far, end)
 
+    def _decided(self, harness: Harness, near: fmpq, far: fmpq) -> Harness:
+        """Return the harness with the limit as one more number to decide, between these ends."""
+        low, high = (near, far) if self.sign > 0 else (far, near)
+        free = replace(self.variable, value=None, low=low, high=high, choices=(), has_domain=True)
+        return replace(harness, variables={**harness.variables, free.name: free})
+
     def _search(self, alone: Harness, near: fmpq, far: fmpq) -> tuple[fmpq | None, bool]:
         """Return a value in between that helps; without one, whether it is proven that none does."""
-        span = (near, far) if self.sign > 0 else (far, near)
-        found = Search(system_of(alone, freed={self.variable.name: span}), self._budget()).run()
+        found = Search(system_of(self._decided(alone, near, far)), self._budget()).run()
         reached = (found.witness or {}).get(self.variable.name)
         return (reached if isinstance(reached, fmpq) else None), found.tree is not None
 
