@@ -81,9 +81,8 @@ class Records:
         found: list[str] = []
         for kind in KINDS:
             rows = await self._all(kind)
-            found += [
-                f"{kind} {number + 1}" for number, each in enumerate(rows) if each.get("previous") != hash_of(rows[:number])
-            ]
+            broken = (number for number, each in enumerate(rows) if each.get("previous") != hash_of(rows[:number]))
+            found += [f"{kind} {number + 1}" for number in broken]
         return tuple(found)
 
     # -- freezing --
@@ -124,9 +123,7 @@ class Records:
         """Refuse a file that was changed under a frozen version. Raises `ConflictError`."""
         for each in await self._all("frozen"):
             if each["version"] == harness.version and each["hash"] != harness.hash:
-                raise ConflictError(
-                    f"version {harness.version} of {harness.id} was changed after it was frozen: count its version up"
-                )
+                raise ConflictError(f"version {harness.version} of {harness.id} was changed after it was frozen: count it up")
 
     # -- changes --
 

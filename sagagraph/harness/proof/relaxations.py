@@ -158,7 +158,8 @@ class _Way:
             if again is None:
                 break
             reached = again
-        return self._sufficient(near, reached, is_proven=again is None and is_refuted)
+        is_proven = again is None and is_refuted and self._is_close(near, reached, farthest)
+        return self._sufficient(near, reached, is_proven=is_proven)
 
     def _is_close(self, near: fmpq, reached: fmpq, farthest: fmpq) -> bool:
         if self.variable.kind == "integer":

@@ -93,11 +93,8 @@ def _variable(name: str, said: VariableForm) -> Variable:
 def _faults(found: Variable, said: VariableForm) -> Iterator[tuple[bool, str, str]]:
     value, is_fixed = found.value, said.kind in ("constant", "parameter")
     yield value is None and is_fixed, "value", f"a {said.kind} needs a value"
-    yield (
-        value is not None and bool(said.decided_by),
-        "value",
-        "what somebody decides has no value; a constant or a parameter has",
-    )
+    is_decided = value is not None and bool(said.decided_by)
+    yield is_decided, "value", "what somebody decides has no value; a constant or a parameter has"
     yield found.step is not None and found.step <= 0, "step", "must be more than 0"
     yield found.is_number and said.unit is None, "unit", 'every number has a unit; "1" where it has none'
     can_move = found.is_number and value is not None and said.kind != "constant"
