@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec import Struct
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.request import MOST_STOPS, Order
-from sagagraph.domains.travel.rules.case import TRIP, Case, at, of_trip, span
+from sagagraph.domains.travel.rules.case import TRIP, Case, also_otherwise, at, of_trip, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
@@ -35,16 +35,35 @@ class Sojourn(Struct, frozen=True, array_like=True, tag="stay"):
     city: str
 
 
-class CourseView(Struct, frozen=True):
+class TrainOnlyIf(Struct, frozen=True):
+    """`to` None: every train that follows a flight."""
+
+    landed_before: time
+    to: str | None
+
+
+class Stated(Struct, frozen=True, array_like=True):
+    """The condition of a leg, as the plan states it."""
+
+    label: str
+    lands_before: datetime
+
+
+class CourseView(Struct, frozen=True, omit_defaults=True):
     origin: str
     """Where the trip begins."""
     before: Ride | None
     """The latest journey before these legs; None: the trip begins with them."""
     legs: tuple[Ride | Sojourn, ...]
+    train_if: TrainOnlyIf | None = None
+    conditions: tuple[Stated, ...] = ()
 
 
 def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
     before: Ride | None = None
+    wish = case.request.train_if
+    train_if = None if wish is None else TrainOnlyIf(wish.landed_before, wish.to)
+    stated = {leg.label: Stated(leg.label, leg.only_if.lands_before) for leg in case.itinerary.legs if leg.only_if}
 
     def row(leg: Leg) -> Ride | Sojourn:
         offer = leg.offer
@@ -54,7 +73,12 @@ def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
 
     for window in windows(map(row, case.itinerary.legs)):
         labels = [each.label for each in ([before] if before else []) + window]
-        yield span(labels), CourseView(case.request.origin, before, tuple(window))
+        yield (
+            span(labels),
+            CourseView(
+                case.request.origin, before, tuple(window), train_if, tuple(stated[each] for each in labels if each in stated)
+            ),
+        )
         before = next((each for each in reversed(window) if isinstance(each, Ride)), before)
 
 
@@ -74,10 +98,26 @@ def _check_connections(view: CourseView) -> Iterator[Violation]:
             if minutes < needed:
                 message = f"leaves {minutes} minutes after the {latest.kind} before it arrives; {needed} are needed"
                 yield at(leg.label, "CONNECTION", message, minutes=minutes, needed=needed)
+            yield from _check_condition(leg, latest, view)
         latest = leg if isinstance(leg, Ride) else latest
 
 
-CONNECTIONS = Concern("connections", Kind.DEPENDENCY, CourseView, _connections_scopes, _check_connections)
+def _check_condition(ride: Ride, before: Ride, view: CourseView) -> Iterator[Violation]:
+    """Check that a train follows a flight only if that lands early enough, and that the plan states this condition or none."""
+    wish = view.train_if
+    is_meant = wish is not None and wish.to in (None, ride.destination_city) and (before.kind, ride.kind) == ("flight", "train")
+    stated = next((each.lands_before for each in view.conditions if each.label == ride.label), None)
+    lands = before.arrives
+    limit = datetime.combine(lands.date(), wish.landed_before, lands.tzinfo) if wish is not None and is_meant else None
+    if limit is not None and (lands.hour < 4 or lands >= limit):
+        message = f"is a train, and the flight before it lands at {lands:%H:%M}, not before {limit:%H:%M}"
+        yield at(ride.label, "CONDITION", message, lands=lands.isoformat(), before=limit.isoformat())
+    elif stated is not None and stated != limit:
+        message = f"states that the flight before it lands before {stated.isoformat()}, which was not wished"
+        yield at(ride.label, "CONDITION", message, stated=stated.isoformat(), wished=limit and limit.isoformat())
+
+
+CONNECTIONS = Concern("connections", Kind.DEPENDENCY, CourseView, also_otherwise(_connections_scopes), _check_connections)
 
 
 class Nights(Struct, frozen=True, array_like=True):
@@ -135,7 +175,7 @@ def _without_bed(view: BedsView, first: date, until: date) -> str:
     return f"no bed in {view.city} from {first} to {until}"
 
 
-CALENDAR = Concern("calendar", Kind.TEMPORAL, BedsView, _calendar_scopes, _check_calendar)
+CALENDAR = Concern("calendar", Kind.TEMPORAL, BedsView, also_otherwise(_calendar_scopes), _check_calendar)
 
 
 _MOST_SHOWN: Final = 4 * MOST_STOPS
