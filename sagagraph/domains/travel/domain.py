@@ -198,7 +198,7 @@ def _headline(leg: Leg) -> str:
     if leg.only_if is None or leg.otherwise is None:
         return headline(leg.offer)
     hour, instead = leg.only_if.lands_before, headline(leg.otherwise.offer)
-    return f"{headline(leg.offer)} (only if the flight before it lands before {hour:%H:%M}; otherwise {instead})"
+    return f"{headline(leg.offer)} (only if the flight before it lands before {hour:%H:%M}, otherwise {instead})"
 
 
 def account_of(saga: Saga) -> Account:

@@ -216,12 +216,6 @@ def plan_hash(itinerary: Itinerary) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:HASH_DIGITS]
 
 
-def _otherwise(leg: Leg) -> list[str]:
-    only_if, offer = leg.only_if, leg.only_if and leg.only_if.otherwise
-    lands_by = only_if and only_if.lands_by
-    return [lands_by.isoformat(), offer.offer_id, f"{offer.price:.2f}"] if lands_by and offer else []
-
-
 def moments(offer: Offer) -> tuple[date, date] | tuple[datetime, datetime]:
     """Return when it begins and ends: days for a stay, instants for a journey."""
     return (offer.check_in, offer.check_out) if isinstance(offer, HotelOffer) else (offer.departs, offer.arrives)
@@ -239,5 +233,5 @@ def _bookable(leg: Leg) -> dict[str, Any]:
         "begins": begins.isoformat(),
         "ends": ends.isoformat(),
         **({"cover": [leg.cover.offer_id, f"{leg.cover.price:.2f}"]} if leg.cover else {}),
-        **({"only_if": [leg.only_if.lands_before.isoformat(), *_otherwise(leg)]} if leg.only_if else {}),
+        **({"only_if": leg.only_if.model_dump(mode="json", exclude={"otherwise": {"left"}})} if leg.only_if else {}),
     }

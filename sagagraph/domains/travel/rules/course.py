@@ -35,35 +35,23 @@ class Sojourn(Struct, frozen=True, array_like=True, tag="stay"):
     city: str
 
 
-class TrainOnlyIf(Struct, frozen=True):
-    """`to` None: every train that follows a flight."""
-
-    landed_before: time
-    to: str | None
-
-
-class Stated(Struct, frozen=True, array_like=True):
-    """The condition of a leg, as the plan states it."""
-
-    label: str
-    lands_before: datetime
-
-
 class CourseView(Struct, frozen=True, omit_defaults=True):
     origin: str
     """Where the trip begins."""
     before: Ride | None
     """The latest journey before these legs; None: the trip begins with them."""
     legs: tuple[Ride | Sojourn, ...]
-    train_if: TrainOnlyIf | None = None
-    conditions: tuple[Stated, ...] = ()
+    train_if: tuple[time, str | None] | None = None
+    """The hour before which a flight must land for a train to be taken, and where that goes; no city: wherever it goes."""
+    stated: dict[str, datetime] = {}
+    """The conditions of these legs, as the plan states them."""
 
 
 def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
     before: Ride | None = None
     wish = case.request.train_if
-    train_if = None if wish is None else TrainOnlyIf(wish.landed_before, wish.to)
-    stated = {leg.label: Stated(leg.label, leg.only_if.lands_before) for leg in case.itinerary.legs if leg.only_if}
+    train_if = None if wish is None else (wish.landed_before, wish.to)
+    conditions = {leg.label: leg.only_if.lands_before for leg in case.itinerary.legs if leg.only_if}
 
     def row(leg: Leg) -> Ride | Sojourn:
         offer = leg.offer
@@ -73,12 +61,8 @@ def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
 
     for window in windows(map(row, case.itinerary.legs)):
         labels = [each.label for each in ([before] if before else []) + window]
-        yield (
-            span(labels),
-            CourseView(
-                case.request.origin, before, tuple(window), train_if, tuple(stated[each] for each in labels if each in stated)
-            ),
-        )
+        stated = {label: conditions[label] for label in labels if label in conditions}
+        yield span(labels), CourseView(case.request.origin, before, tuple(window), train_if, stated)
         before = next((each for each in reversed(window) if isinstance(each, Ride)), before)
 
 
@@ -104,11 +88,10 @@ def _check_connections(view: CourseView) -> Iterator[Violation]:
 
 def _check_condition(ride: Ride, before: Ride, view: CourseView) -> Iterator[Violation]:
     """Check that a train follows a flight only if that lands early enough, and that the plan states this condition or none."""
-    wish = view.train_if
-    is_meant = wish is not None and wish.to in (None, ride.destination_city) and (before.kind, ride.kind) == ("flight", "train")
-    stated = next((each.lands_before for each in view.conditions if each.label == ride.label), None)
-    lands = before.arrives
-    limit = datetime.combine(lands.date(), wish.landed_before, lands.tzinfo) if wish is not None and is_meant else None
+    lands, stated, limit = before.arrives, view.stated.get(ride.label), None
+    if view.train_if is not None and (before.kind, ride.kind) == ("flight", "train"):
+        hour, to = view.train_if
+        limit = datetime.combine(lands.date(), hour, lands.tzinfo) if to in (None, ride.destination_city) else None
     if limit is not None and (lands.hour < 4 or lands >= limit):
         message = f"is a train, and the flight before it lands at {lands:%H:%M}, not before {limit:%H:%M}"
         yield at(ride.label, "CONDITION", message, lands=lands.isoformat(), before=limit.isoformat())

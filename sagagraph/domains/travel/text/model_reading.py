@@ -47,12 +47,9 @@ _CLOSE_ENOUGH: Final = 80
 """Of 100: `Lissabon` is Lisbon, and `Rome` is not Paris."""
 _SAYS: Final = {
     "direct": re.compile(r"direct|non.?stop|direkt|umsteig|zwischenstop|escale|correspondance|escala|stop|chang", re.IGNORECASE),
-    "train_if": re.compile(
-        r"(?=.*(?:train|zug|bahn|tren))(?=.*(?:land|arriv|ankomm|atterr|llega|aterriz))", re.IGNORECASE | re.DOTALL
-    ),
+    "train_if": re.compile(r"(?is)(?=.*(?:train|zug|bahn|tren))(?=.*(?:land|arriv|ankomm|atterr|llega|aterriz))"),
     "one_way": re.compile(r"one.?way|einfach|hinflug|aller simple|sans retour|ida|not return|no return|rück", re.IGNORECASE),
 }
-
 _NOON: Final = re.compile(r"\bnoon|midday|mittag|midi\b|mediod[ií]a|mezzogiorno", re.IGNORECASE)
 
 
@@ -252,19 +249,15 @@ class _Anchored:
         return is_said and self._set("budget", value) and self._set("currency", code or PRICE_CURRENCY)
 
     def _train_if(self, slot: Slot) -> bool:
-        value = re.fullmatch(r"(?:(\D+) )?(\d{1,2}):(\d\d)", slot.value)
-        city = self._cities.find_name(value[1]) if value and value[1] else None
-        if (
-            value is None
-            or not _SAYS["train_if"].search(slot.quote)
-            or (value[1] and (city is None or not self._is_named(city.name, slot.quote)))
-        ):
+        value = re.fullmatch(r"(?:(\D+) )?(\d{1,2}):([0-5]\d)", slot.value)
+        if value is None or not _SAYS["train_if"].search(slot.quote):
             return False
-        hour, minute = int(value[2]), int(value[3])
-        is_afternoon = hour > 12 and says(hour - 12, slot.quote) and re.search(r"\dp|p\.?m\b", slot.quote, re.IGNORECASE)
+        city, hour, minute = self._cities.find_name(value[1] or ""), int(value[2]), int(value[3])
+        is_named = value[1] is None or (city is not None and self._is_named(city.name, slot.quote))
+        is_afternoon = says(hour - 12, slot.quote) and re.search(r"\dp|p\.?m\b", slot.quote, re.IGNORECASE)
+        is_said = (says(hour, slot.quote) or is_afternoon) and (not minute or says(minute, slot.quote))
         is_noon = (hour, minute) == (12, 0) and _NOON.search(slot.quote)
-        is_said = is_noon or ((says(hour, slot.quote) or is_afternoon) and (not minute or says(minute, slot.quote)))
-        if not is_said or minute > 59 or not NIGHT_ENDS.hour < hour < 24:
+        if not is_named or not (is_said or is_noon) or not NIGHT_ENDS.hour < hour < 24:
             return False
         return self._set("train_if", TrainIf(landed_before=time(hour, minute), to=city and city.name))
 
