@@ -17,6 +17,7 @@ from sagagraph.planning.entry import Entry, Surroundings
 
 if TYPE_CHECKING:
     from sagagraph.context.model import Model, Prices
+    from sagagraph.planning.board import Board
     from sagagraph.planning.domain import Domain
     from sagagraph.planning.models.limits import Limits
     from sagagraph.planning.page import Page
@@ -73,6 +74,12 @@ def runs_sagas(name: str) -> bool:
     """Tell whether sagas of that domain can run here."""
     entry = entry_of(name)
     return entry is not None and entry.runs_sagas
+
+
+def boards() -> dict[str, Board]:
+    """Return the boards by the names of their domains."""
+    found = {entry.name: entry.board() for entry in entries()}
+    return {name: board for name, board in found.items() if board is not None}
 
 
 def account(saga: Saga) -> Account:

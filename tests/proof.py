@@ -50,7 +50,10 @@ def parts() -> list[Part]:
         for store in ("sqlite", "postgresql")
     ]
     two = [
-        Part(f"prebuilt agents stop {store}", (*SWEEP[:1], GRAPHS["prebuilt agents"], *SWEEP[1:], "--store", store, "--harm", "stop"))
+        Part(
+            f"prebuilt agents stop {store}",
+            ("tests.support.sweep", GRAPHS["prebuilt agents"], "--jobs", "2", "--store", store, "--harm", "stop"),
+        )
         for store in ("sqlite", "postgresql")
     ]
     storms = [Part(f"storm {store}", (*STORM, "--store", store)) for store in ("sqlite", "postgresql")]
@@ -92,7 +95,8 @@ def run(part: Part, commit: str, engine: str) -> Seen:
     sys.stdout.write(told.stdout[-4000:] + told.stderr[-2000:])
     minutes = round((time.monotonic() - began) / 60, 1)
     shown = " ".join(("python -m", *part.command))
-    return Seen(part.name, shown, commit, engine, f"{datetime.now(UTC):%Y-%m-%d}", minutes, told.returncode, figures_in(told.stdout))
+    day, figures = f"{datetime.now(UTC):%Y-%m-%d}", figures_in(told.stdout)
+    return Seen(part.name, shown, commit, engine, day, minutes, told.returncode, figures)
 
 
 def figures_in(output: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import typer
 
     from sagagraph.context.model import Model
+    from sagagraph.planning.board import Board
     from sagagraph.planning.domain import Domain, Json
     from sagagraph.planning.page import Page
     from sagagraph.saga.core.state import Saga
@@ -110,6 +111,10 @@ class Entry(Generic[D]):
 
     def page(self, domain: D, model: Model | None) -> Page | None:
         """How people talk to it and see its plans, in the app and in sentences on the command line."""
+        return None
+
+    def board(self) -> Board | None:
+        """The page of a domain that runs no sagas."""
         return None
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:

@@ -23,6 +23,8 @@ Known = Any
 Json = Any
 """A request or a plan, whose form only its domain knows."""
 
+COUNT_BEGINS: Final = datetime(2000, 1, 1)  # noqa: DTZ001 - bars have the local time of a place
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -115,6 +117,8 @@ class PlanView:
     lines: tuple[Line, ...] = ()
     bars: tuple[Bar, ...] = ()
     route: Route = Route()
+    is_counted: bool = False
+    """Whether the times of bars are minutes since `COUNT_BEGINS`, whatever a minute stands for, and are shown as numbers."""
 
     @property
     def kinds(self) -> tuple[str, ...]:

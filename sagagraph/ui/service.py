@@ -19,7 +19,7 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible, Proposal
 from sagagraph.planning.page import Disruption, Download, Page
-from sagagraph.registry import limits_of, model_of, open_engine, open_pages
+from sagagraph.registry import boards, limits_of, model_of, open_engine, open_pages
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry, Resolution
@@ -52,6 +52,7 @@ class Service:
 
     def __init__(self, engine: Engine, pages: Mapping[str, Page], graphs: Mapping[str, PlanningGraph], bell: Bell) -> None:
         self.pages = pages
+        self.boards = boards()
         self._engine = engine
         self._graphs = graphs
         self._bell = bell

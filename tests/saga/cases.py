@@ -16,6 +16,8 @@ from sagagraph.workflow.policy import Backoff, Catch, CompensationPolicy, Policy
 from tests.saga.world import GUARANTEES, Profile
 
 TIMEOUT_S = 1.0
+SKEW_S = 1.0
+"""A provider's clock may be this far behind ours."""
 DEDUP_S = 1000.0
 Kinds = tuple[ActionKind, ...]
 Edges = tuple[tuple[int, ...], ...]

@@ -30,13 +30,11 @@ from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait
 from sagagraph.validators.verdict import Verdict, VerdictStatus
 from sagagraph.workflow.kind import ActionKind
-from tests.saga.cases import TIMEOUT_S, Case, place
+from tests.saga.cases import SKEW_S, TIMEOUT_S, Case, place
 from tests.saga.invariants import GONE, NAMED, names_somebody, said, violations
 from tests.saga.statekey import Key, SagaKey, reduced_key
 from tests.saga.world import Provider
 
-SKEW_S = 1.0
-"""A provider's clock may be this far behind ours."""
 RETENTION_S = 10_000.0
 MAX_CALLS = 2
 """Abandoned calls in flight per operation: two suffice for a duplicate of a duplicate."""
@@ -108,6 +106,7 @@ class State(NamedTuple):
     notes: frozenset[Note] = frozenset()
     backup: Core | None = None
     """What the store returns to when it is restored."""
+    since_backup_s: float = 0.0
     written: Core | None = None
     """What the journal says, where a body has been shown more than that."""
 
@@ -191,14 +190,14 @@ class Explorer:
         if not state.core.is_open:
             state = state._replace(notes=frozenset(), losses=None, written=None)
         if len(self.symmetries) == 1:
-            return (state.core, state.providers, state.losses, state.notes, state.backup, state.written)
+            return (state.core, state.providers, state.losses, state.notes, state.backup, state.since_backup_s, state.written)
         notes = [tuple(sorted(note[1:] for note in state.notes if note.index == i)) for i in range(self.case.count)]
         rows = [
             (part, self._number(provider), self._number(note))
             for part, provider, note in zip(state.core.parts, state.providers, notes, strict=True)
         ]
         least = min(tuple(rows[i] for i in order) for order in self.symmetries)
-        return (state.core.frame, state.losses, state.backup, state.written, least)
+        return (state.core.frame, state.losses, state.backup, state.since_backup_s, state.written, least)
 
     def _number(self, value: object) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
@@ -315,11 +314,11 @@ class Explorer:
             if later - core.now >= TIMEOUT_S + SKEW_S:
                 pairs = zip(providers, self.case.profiles, strict=True)
                 providers = tuple(p.after_deadlines() if profile.deadline else p for p, profile in pairs)
-            yield Move("time passes", state._replace(core=self._later(core, later), providers=providers))
+            yield Move("time passes", _aged(state, later - core.now)._replace(core=self._later(core, later), providers=providers))
         if self._may(state, "forget") and not core.in_flight and any(p.remembered or p.undo_remembered for p in state.providers):
             forgotten = tuple(provider.after_retention() for provider in state.providers)
-            spent = _spend(state)._replace(core=self._later(core, core.now + RETENTION_S), providers=forgotten)
-            yield Move("keys are forgotten", spent)
+            later = self._later(core, core.now + RETENTION_S)
+            yield Move("keys are forgotten", _aged(_spend(state), RETENTION_S)._replace(core=later, providers=forgotten))
 
     def _later(self, core: Core, now: float) -> Core:
         tag = ("time", now - core.now)
@@ -406,9 +405,10 @@ class Explorer:
         if state.backup is not None:
             taken = e.LeaseTaken("next", store_epoch=2)
             epoch = max(state.saga.epoch, state.backup.saga.epoch) + 1  # which epoch it is tells no states apart
-            saga = _appended(state.backup.saga, (taken,), state.core.now, epoch=epoch)
-            restored = self._abandoned(state)._replace(core=self._core(saga, state.core.now), backup=None, notes=frozenset())
-            yield Move("RESTORED, takeover", restored)
+            now = state.backup.now + state.since_backup_s  # each core has a clock of its own: states that differ by it are one
+            saga = _appended(state.backup.saga, (taken,), now, epoch=epoch)
+            restored = self._abandoned(state)._replace(core=self._core(saga, now), backup=None, since_backup_s=0.0)
+            yield Move("RESTORED, takeover", restored._replace(notes=frozenset()))
 
     # -- people --------------------------------------------------------------------------------------------------------
 
@@ -770,6 +770,10 @@ def _accepted(saga: Saga, entry: e.Entry) -> Saga | None:
         return evolve.evolve(saga, entry)
     except JournalError:
         return None
+
+
+def _aged(state: State, by_s: float) -> State:
+    return state if state.backup is None else state._replace(since_backup_s=state.since_backup_s + by_s)
 
 
 def _spend(state: State) -> State:

@@ -13,7 +13,7 @@ from sagagraph.saga.core import in_doubt
 from sagagraph.saga.core.events import Driver, Via
 from sagagraph.saga.core.state import Operation, Saga, Stage, Undo
 from sagagraph.saga.core.status import OperationStatus
-from tests.saga.cases import DEDUP_S, TIMEOUT_S
+from tests.saga.cases import DEDUP_S, SKEW_S, TIMEOUT_S
 
 Key = tuple[object, ...]
 SagaKey = Callable[[Saga, float], tuple[Key, tuple[Key, ...]]]
@@ -28,24 +28,32 @@ _COUNTED_FROM_ALLOWANCE = {"total_attempts", "allowed_from", "attempts"}
 def reduced_key(saga: Saga, now: float) -> tuple[Key, tuple[Key, ...]]:
     """What belongs to the saga, and what belongs to each operation."""
     part = _part if saga.stage in _OPEN else _final_part
-    return _frame(saga), tuple((operation.doubted, operation.output, *part(operation, now)) for operation in saga.in_order())
+    return _frame(saga, now), tuple((operation.doubted, operation.output, *part(operation, now)) for operation in saga.in_order())
 
 
 def full_key(saga: Saga, now: float) -> tuple[Key, tuple[Key, ...]]:
-    return _frame(saga), tuple(_everything(operation, now) for operation in saga.in_order())
+    return _frame(saga, now), tuple(_everything(operation, now) for operation in saga.in_order())
 
 
-def _frame(saga: Saga) -> Key:
+def _frame(saga: Saga, now: float) -> Key:
     plan = (saga.plan.revisable, saga.plan.disruption == "")
     return (
         saga.stage,
         saga.store_epoch,
+        _doubt(saga, now),
         saga.cancel_by is None,
         saga.body_completed,
         saga.body_fault is None,
         *plan,
         *_order(saga),
     )
+
+
+def _doubt(saga: Saga, now: float) -> Key | None:
+    """Which of the instants have passed at which calls that a restored store has lost can no longer land, or are forgotten."""
+    if saga.doubt is None:
+        return None
+    return (now >= saga.doubt.until + TIMEOUT_S + SKEW_S, _retention_is_over(saga.doubt.since, now))
 
 
 def _order(saga: Saga) -> Key:

@@ -167,6 +167,21 @@ def test_a_handler_that_ran_before_its_store_was_restored_is_found(profile: Prof
     explore(case, 3 if FULL else 2, kinds=RESTORED, losses=1, limit=LIMIT)
 
 
+HANDLED = ((COMPENSATABLE,) * 4, ((), (0,), (1,), (0,)))
+LONGER_CHAIN = ((COMPENSATABLE,) * 3, ((), (0,), (1,)))
+
+
+@pytest.mark.parametrize("profile", [PROBE, KEYED, VOID, KEYED_BLIND], ids=str)
+@pytest.mark.parametrize("saga", [HANDLED, LONGER_CHAIN], ids=["handled", "chain"])
+def test_what_rests_on_a_rejected_operation_may_have_run_before_its_store_was_restored(
+    saga: tuple[tuple[object, ...], Edges], profile: Profile, explore: Explore
+) -> None:
+    """It is sealed before that is undone, and neither waits for the other for ever."""
+    kinds, edges = saga
+    case = Case(kinds, edges, (profile,) * len(kinds), handler_of=0 if saga is HANDLED else None)  # type: ignore[arg-type]
+    explore(case, 2, kinds=frozenset({"restore", "invalid", "timeout"}), losses=1, limit=LIMIT)
+
+
 # -- an outcome that a body was shown and that is not written -----------------------------------------------------------------
 
 UNWRITTEN = frozenset({"unwritten", "crash", "timeout", "cancel", "transient"})

@@ -11,6 +11,7 @@ from sagagraph.planning.entry import Case, Entry, Surroundings
 if TYPE_CHECKING:
     import typer
 
+    from sagagraph.planning.board import Board
     from sagagraph.validators.verdict import Verdict
 
 
@@ -34,6 +35,11 @@ class JobShopEntry(Entry[Any]):  # nothing is ever opened: a schedule is in its 
         if case.against is not None:
             parsing.check_legible(parsing.parse_schedule(old), "--against")
         return validate_schedule(problem, json_file(case.plan, "PLAN"), events, against=old, executed_until=until)
+
+    def board(self) -> Board:
+        from sagagraph.domains.job_shop.board import JobShopBoard
+
+        return JobShopBoard()
 
     def command(self, name: str) -> typer.Typer:
         with needing("jobshop"):

@@ -260,7 +260,7 @@ def _step_to_doubt(saga: Saga, operation: Operation) -> Step | None:
     needs = [saga.operations[each] for each in operation.spec.depends_on]
     if any(each.status in _UNKNOWN and not is_closed(each) for each in needs):
         return None
-    was_possible = operation.spec.condition is not None or any(each.status in _UNDONE for each in needs)
+    was_possible = operation.spec.condition is not None or any(each.status in _UNDONE or each.rejected for each in needs)
     if was_possible or condition_holds(saga, operation):
         return Record(doubt(saga, operation, given_up=True))
     return Record(OperationSkipped(operation.id, "what it depends on never succeeded"))

@@ -379,7 +379,9 @@ class ChatPage:
 def front_words(service: Service, today: date | None = None) -> Markup:
     """What the app is, in the words that come first."""
     is_practice = any(each.desk is not None for each in service.pages.values())
-    return render("front", is_practice=is_practice, today="" if today is None else f"{today:%A} {today.day} {today:%B %Y}")
+    day = "" if today is None else f"{today:%A} {today.day} {today:%B %Y}"
+    boards = [(f"board/{name}", board.title) for name, board in service.boards.items()]
+    return render("front", is_practice=is_practice, today=day, pages=[*boards, ("harness", "Rules over numbers")])
 
 
 def _can_cancel(model: PageModel) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sagagraph.planning.page import Bar, PlanView
+from sagagraph.planning.page import COUNT_BEGINS, Bar, PlanView
 from sagagraph.ui.html.templates import render
 from sagagraph.ui.pictures.palette import colours_of
 
@@ -49,14 +49,18 @@ def lanes(plan: PlanView, before: PlanView | None = None) -> Markup:
 
     def block(bar: Bar, state: str) -> Block:
         left, width = 100 * ((bar.begins - begins) / length), 100 * ((bar.ends - bar.begins) / length)
-        return Block(bar, round(left, 2), round(width, 2), colours[bar.kind], state, _when(bar, begins.date(), ends.date()))
+        when = f"{_count(bar.begins)}–{_count(bar.ends)}" if plan.is_counted else _when(bar, begins.date(), ends.date())
+        return Block(bar, round(left, 2), round(width, 2), colours[bar.kind], state, when)
 
     blocks = [block(bar, "new" if bar in new else "same") for bar in plan.bars] + [block(bar, "was") for bar in was]
     rows = [(row, sorted((each for each in blocks if each.bar.row == row), key=_order)) for row in _rows(bars)]
     return render(
         "lanes",
         rows=[(row, each, len(each) <= _MOST_CARDS) for row, each in rows],
-        ticks=[(text, round(100 * ((at - begins) / length), 2)) for at, text in _ticks(begins, ends)],
+        ticks=[
+            (text, round(100 * ((at - begins) / length), 2))
+            for at, text in (_counts if plan.is_counted else _ticks)(begins, ends)
+        ],
         kinds=[(kind, colours[kind]) for kind in dict.fromkeys(bar.kind for bar in bars)],
         is_repair=bool(was or new),
     )
@@ -84,6 +88,18 @@ def _ticks(begins: datetime, ends: datetime) -> Iterator[tuple[datetime, str]]:
     while at <= ends:
         yield at, _day(at) if step >= timedelta(days=1) else f"{at:%H:%M}"
         at += step
+
+
+def _counts(begins: datetime, ends: datetime) -> Iterator[tuple[datetime, str]]:
+    first, last = _count(begins), _count(ends)
+    steps = (digit * 10**power for power in range(len(str(last))) for digit in (1, 2, 5))
+    step = next((each for each in steps if (last - first) / each <= _MOST_TICKS), 1)
+    for each in range(-(-first // step) * step, last + 1, step):
+        yield COUNT_BEGINS + timedelta(minutes=each), str(each)
+
+
+def _count(moment: datetime) -> int:
+    return (moment - COUNT_BEGINS) // timedelta(minutes=1)
 
 
 def _day(moment: datetime) -> str:

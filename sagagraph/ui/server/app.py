@@ -32,6 +32,7 @@ from sagagraph.ui.history.history_page import HistoryPage
 from sagagraph.ui.html.templates import CSS, CSS_AROUND, LOOK_AGAIN
 from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth, Login
+from sagagraph.ui.server.boards import router as boards
 from sagagraph.ui.server.first_words import FirstWords
 from sagagraph.ui.server.harnesses import router as harnesses
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
@@ -56,6 +57,7 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
     add_api(api, service)
     api.include_router(harnesses)
+    api.include_router(boards)
     add_pages(api, service, Conversations(service.first_page.name))
     api.add_middleware(FirstWords, words=front_words(service))
     api.add_middleware(GZipMiddleware)

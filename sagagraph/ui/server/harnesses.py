@@ -5,14 +5,11 @@ What anybody sends is bounded in size and seconds, and judged in a process of it
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
-from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Annotated, Any, Final, TypeVar
-from urllib.parse import parse_qs
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -20,18 +17,15 @@ from pydantic import Field
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.extras import needing
-from sagagraph.planning.background import in_background
 from sagagraph.ui.html.templates import render
 from sagagraph.ui.pictures.regions import picture
 from sagagraph.ui.server.api import PREFIX, Body, Json
+from sagagraph.ui.server.bounds import bounded, form_of
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, visitor_of
 
-T = TypeVar("T")
 _MOST_SECONDS: Final = 30.0
-_GRACE_S: Final = 10.0
-"""Beyond the seconds that a search is given: what surrounds it is not asked whether time is over."""
-_MOST_FIELDS: Final = 20
+_FIELD: Final = "harness"
 router = APIRouter()
 
 
@@ -64,27 +58,17 @@ class SignedOverride(HarnessFile):
 
 @router.post(f"{PREFIX}/harness/check", summary="Judge an artifact by a harness")
 async def check(body: ArtifactAgainst) -> Json:
-    return await _bounded(partial(_checked, body.harness, body.artifact), _MOST_SECONDS)
+    return await bounded(partial(_checked, body.harness, body.artifact), _MOST_SECONDS, field=_FIELD)
 
 
 @router.post(f"{PREFIX}/harness/explain", summary="Say whether any artifact can pass a harness; if none can, prove why")
 async def explain(body: Question) -> Json:
-    return await _bounded(partial(_explained, body.harness, body.seconds), body.seconds)
+    return await bounded(partial(_explained, body.harness, body.seconds), body.seconds, field=_FIELD)
 
 
 @router.post(f"{PREFIX}/harness/override", summary="Move one negotiable limit of a proven paradox, and sign for it")
 async def override(body: SignedOverride, request: Request) -> Json:
     return await _overridden(body, request.app.state.service, visitor_of(request))
-
-
-async def _bounded(think: Callable[[], T], seconds: float) -> T:
-    """Raises `InvalidInputError` where it takes longer."""
-    try:
-        async with asyncio.timeout(seconds + _GRACE_S):
-            return await in_background(think)
-    except TimeoutError:
-        said = f"takes longer than {seconds + _GRACE_S:g} s here: use `sagagraph harness` for it"
-        raise InvalidInputError(said, field="harness") from None
 
 
 def _loaded(text: str) -> Any:
@@ -117,7 +101,7 @@ def _explained(text: str, seconds: float, *, drawn: bool = False) -> Json:
 
 async def _overridden(body: SignedOverride, service: Service, visitor: Visitor) -> Json:
     """Somebody who has logged in signs with that name, and with no other."""
-    harness = await _bounded(partial(_loaded, body.harness), _MOST_SECONDS)
+    harness = await bounded(partial(_loaded, body.harness), _MOST_SECONDS, field=_FIELD)
     from sagagraph.harness.life.records import Override, Person
 
     by = visitor.name.removeprefix("user ") if visitor.name.startswith("user ") else body.by
@@ -126,8 +110,8 @@ async def _overridden(body: SignedOverride, service: Service, visitor: Visitor) 
                      role="approver", reason=body.reason, until=body.until.isoformat() if body.until else "")  # fmt: skip
     records = service.harness_records(harness.id)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    bounded = partial(_bounded, seconds=_MOST_SECONDS)
-    return dict(await records.override(harness, given, Person(by, "approver"), now, bounded))
+    judge = partial(bounded, seconds=_MOST_SECONDS, field=_FIELD)
+    return dict(await records.override(harness, given, Person(by, "approver"), now, judge))
 
 
 # -- the page --
@@ -141,17 +125,14 @@ async def page() -> HTMLResponse:
 @router.post("/harness", include_in_schema=False)
 async def asked(request: Request) -> HTMLResponse:
     """What the form was sent with: a file to explain or, with a name and a reason too, an override of its report."""
+    text, signed, problem, said = "", None, "", None
     try:
-        sent = parse_qs((await request.body()).decode(errors="replace"), max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        return _shown("", problem="the form has more fields than this page sends")
-    form = {name: values[0].strip() for name, values in sent.items()}
-    text, signed, problem, said = form.get("harness", "")[:100_000], None, "", None
-    try:
+        form = await form_of(request)
+        text = form.get("harness", "")[:100_000]
         if "parameter" in form:
             body = {name: form.get(name) or None for name in SignedOverride.model_fields}
             signed = await _overridden(_read(body), request.app.state.service, visitor_of(request))
-        said = await _bounded(partial(_explained, text, 20.0, drawn=True), 20.0)
+        said = await bounded(partial(_explained, text, 20.0, drawn=True), 20.0, field=_FIELD)
     except SagaGraphError as exc:
         problem = str(exc)
     return _shown(text, said, problem, signed)

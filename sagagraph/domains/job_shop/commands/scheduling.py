@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from sagagraph.cli import render
 from sagagraph.domains.job_shop.instances import FIELD, parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_schedule
-from sagagraph.domains.job_shop.planning.planner import plan, status_of
+from sagagraph.domains.job_shop.planning.planner import makespan_in_words, plan, status_of
 from sagagraph.domains.job_shop.planning.progress import Stuck
 from sagagraph.domains.job_shop.planning.proposals import Asked, Shop, ask, facts_of, facts_of_repair
 from sagagraph.domains.job_shop.planning.repair import EditRadius, edit_radius, repair, told
@@ -39,7 +39,7 @@ def solve(file: Path, seconds: float, out: Path | None, settings: Settings, *, a
     starts = planned.starts if asked is None else asked.starts
     document = _schedule_json(schedule_of(workload, starts), planned.lower_bound) | _asked_json(asked)
     if not as_json:
-        _tell(_makespan_in_words(workload.ends(starts), planned.lower_bound))
+        _tell(makespan_in_words(workload.ends(starts), planned.lower_bound))
         _tell_asked(asked)
     return _end(document, validate_schedule(problem, document), out)
 
@@ -67,7 +67,7 @@ def mend(
         answer = told(stands, old, asked.starts, is_least=answer.is_least)
     radius, bound = answer.edit_radius, answer.lower_bound
     if not as_json:
-        _tell(f"{_makespan_in_words(answer.makespan, bound)}; it was {makespan(old)}")
+        _tell(f"{makespan_in_words(answer.makespan, bound)}; it was {makespan(old)}")
         _tell(f"{radius.operations} steps of {radius.jobs} jobs begin at another time, by {radius.displacement} in all")
         _tell_asked(asked)
     waiting = {"makespan": makespan(answer.waiting), "edit_radius": asdict(edit_radius(old, answer.waiting))}
@@ -128,8 +128,7 @@ def _tell_asked(asked: Asked | None) -> None:
 def _tell_stuck(stuck: Stuck, *, as_json: bool) -> int:
     conflict: list[dict[str, Any]] = []
     for machine, slots in stuck.by_machine.items():
-        names = ", ".join(f"job {slot.job} step {slot.step}" for slot in slots)
-        sentence = f"machine {machine} does not come back, and is still needed by {names}"
+        sentence = stuck.sentences[machine]
         if not as_json:
             _tell(sentence)
         steps = [{"job": slot.job, "step": slot.step} for slot in slots]
@@ -141,8 +140,3 @@ def _tell_stuck(stuck: Stuck, *, as_json: bool) -> int:
 
 def _tell(sentence: str) -> None:
     render.stderr.print(sentence, markup=False)
-
-
-def _makespan_in_words(ends: int, lower_bound: int) -> str:
-    proof = "the least there is" if ends == lower_bound else f"at least {lower_bound}"
-    return f"makespan {ends} ({proof})"

@@ -158,6 +158,11 @@ def status_of(makespan: int, lower_bound: int) -> Status:
     return Status.OPTIMAL if makespan == lower_bound else Status.FEASIBLE
 
 
+def makespan_in_words(makespan: int, lower_bound: int) -> str:
+    proof = "the least there is" if makespan == lower_bound else f"at least {lower_bound}"
+    return f"makespan {makespan} ({proof})"
+
+
 def plan(workload: Workload, budget: Budget) -> Planned:
     """Plan a schedule; there is always one, however little time there is."""
     best, bound = first_schedule(workload, budget), makespan_bound(workload)

@@ -77,6 +77,16 @@ class Stuck:
             machines.setdefault(slot.machine, []).append(slot)
         return machines
 
+    @property
+    def sentences(self) -> dict[int, str]:
+        """Say by machine what cannot be done."""
+        steps = {
+            machine: ", ".join(f"job {slot.job} step {slot.step}" for slot in slots) for machine, slots in self.by_machine.items()
+        }
+        return {
+            machine: f"machine {machine} does not come back, and is still needed by {named}" for machine, named in steps.items()
+        }
+
 
 def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
     """Shift a schedule that was right before `now`. What began before then stands."""

@@ -1,0 +1,103 @@
+"""The board of job shops: a Gantt chart with a row for each machine and a colour for each job, and its repair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from sagagraph.domains.job_shop.instances import parse_problem
+from sagagraph.domains.job_shop.parsing import parse_events
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule
+from sagagraph.domains.job_shop.rules.validator import validate_schedule
+from sagagraph.errors import InvalidInputError
+from sagagraph.extras import needing
+from sagagraph.planning.board import Board, Drawn
+from sagagraph.planning.budget import Budget
+from sagagraph.planning.page import COUNT_BEGINS, Bar, PlanView
+
+_MOST_STEPS: Final = 2000
+_LATEST: Final = 1_000_000_000
+"""Beyond it no calendar has a date to count to."""
+
+
+class JobShopBoard(Board):
+    title = "Job shops"
+    opening = "Which step of which job is on which machine when: the least makespan, and what becomes of it when a machine fails."
+    problem = "Jobs, machines and durations, in the standard format, Taillard's, or REALM-Bench's JSON"
+    example = "4 3\n0 3 1 2 2 4\n1 4 0 3 2 2\n2 3 0 2 1 4\n0 2 2 3 1 1\n"
+    news = "What has happened since (leave out what has not)"
+    fields: Mapping[str, str] = {
+        "machine": "Machine that is down",
+        "from": "from",
+        "until": "until",
+        "job": "Job",
+        "step": "whose step",
+        "minutes": "takes in all",
+        "at": "known at",
+    }
+
+    def drawn(self, form: Mapping[str, str], seconds: float) -> Drawn:
+        problem, budget = parse_problem(form.get("problem", "")), Budget.of(seconds)
+        if sum(map(len, problem.jobs)) > _MOST_STEPS:
+            raise InvalidInputError(f"more than {_MOST_STEPS} steps: use `sagagraph jobshop solve` for it", field="problem")
+        events = parse_events(problem, _events(form))
+        with needing("jobshop"):
+            from sagagraph.domains.job_shop.planning.planner import makespan_in_words, plan
+            from sagagraph.domains.job_shop.planning.progress import Stuck
+            from sagagraph.domains.job_shop.planning.repair import repair
+            from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
+
+        workload = workload_of(problem)
+        planned = plan(workload, budget.part(budget.left / 2) if events else budget)
+        first = schedule_of(workload, planned.starts)
+        told = f"The plan: {makespan_in_words(planned.makespan, planned.lower_bound)}."
+        if not events:
+            return Drawn(_chart(first), (told, _judged(problem, first)))
+        repaired = repair(problem, first, events, budget, 0)
+        if isinstance(repaired, Stuck):
+            return Drawn(_chart(first), (told, *(f"No repair: {each}." for each in repaired.sentences.values())))
+        moved = repaired.edit_radius
+        radius = f"{moved.operations} steps of {moved.jobs} jobs begin at another time, by {moved.displacement} in all"
+        again = f"Repaired: {makespan_in_words(repaired.makespan, repaired.lower_bound)}; {radius}."
+        return Drawn(_chart(repaired.schedule), (told, again, _judged(problem, repaired.schedule, events, first)), _chart(first))
+
+
+def _events(form: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the events of a form as in files. Raises `InvalidInputError` for what is no number."""
+    said = {name: _number(name, form[name]) for name in JobShopBoard.fields if form.get(name)}
+    events: list[dict[str, Any]] = []
+    if "machine" in said:
+        down = {"at": said.get("from", 0), "machine": said["machine"], "until": said.get("until")}
+        events.append({"event": "machine_down", **down})
+    if "job" in said:
+        longer: dict[str, Any] = {name: said[name] for name in ("job", "step", "minutes") if name in said}
+        events.append({"event": "duration", "at": said.get("at", 0), **longer})
+    return events
+
+
+def _number(name: str, said: str) -> int:
+    try:
+        return int(said)
+    except ValueError:
+        raise InvalidInputError(f"{said!r} is no whole number", field=JobShopBoard.fields[name]) from None
+
+
+def _judged(problem: JobShop, schedule: Schedule, events: tuple[Event, ...] = (), against: Schedule | None = None) -> str:
+    verdict = validate_schedule(problem, _rows(schedule), events, against=against and _rows(against))
+    wrong = "; ".join(each.message for each in verdict.violations)
+    return "The validators, which share no code with the planner, accept it." if verdict.is_valid else f"It is refused: {wrong}."
+
+
+def _rows(schedule: Schedule) -> list[dict[str, Any]]:
+    return [slot.model_dump() for slot in schedule.values()]
+
+
+def _chart(schedule: Schedule) -> PlanView:
+    slots = sorted(schedule.values(), key=lambda slot: (slot.machine, slot.start))
+    return PlanView(bars=tuple(_bar(each.machine, each.job, each.step, each.start, each.end) for each in slots), is_counted=True)
+
+
+def _bar(machine: int, job: int, step: int, start: int, end: int) -> Bar:
+    begins, ends = (COUNT_BEGINS + timedelta(minutes=min(each, _LATEST)) for each in (start, end))
+    return Bar(f"Machine {machine}", f"{job}.{step}", f"Job {job}", begins, ends)

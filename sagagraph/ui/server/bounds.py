@@ -1,0 +1,36 @@
+"""Bounds: how much a form may hold, and how long what it asks for may take."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, TypeVar
+from urllib.parse import parse_qs
+
+from fastapi import Request
+
+from sagagraph.errors import InvalidInputError
+from sagagraph.planning.background import in_background
+
+T = TypeVar("T")
+_GRACE_S: Final = 10.0
+"""Beyond the seconds that a search is given: what surrounds it is not asked whether time is over."""
+_MOST_FIELDS: Final = 20
+
+
+async def bounded(think: Callable[[], T], seconds: float, *, field: str) -> T:
+    """Think in a process of its own. Raises `InvalidInputError` where it takes longer."""
+    try:
+        async with asyncio.timeout(seconds + _GRACE_S):
+            return await in_background(think)
+    except TimeoutError:
+        raise InvalidInputError(f"takes longer than {seconds + _GRACE_S:g} s here: use the command line", field=field) from None
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Return what a form was sent with, without the spaces around it. Raises `InvalidInputError` for too many fields."""
+    try:
+        sent = parse_qs((await request.body()).decode(errors="replace"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise InvalidInputError("has more fields than this page sends", field="form") from None
+    return {name: values[0].strip() for name, values in sent.items()}

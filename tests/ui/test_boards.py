@@ -1,0 +1,59 @@
+"""The board of job shops: pasted, planned, drawn, repaired; and what is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from sagagraph.ui.server.app import create_app
+from sagagraph.ui.server.options import ServerOptions
+from sagagraph.ui.service import Service
+
+pytestmark = [pytest.mark.quick, pytest.mark.asyncio(loop_scope="module")]
+BOARD = "/board/jobshop"
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ann(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(app=create_app(service, ServerOptions()))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as browser:
+        yield browser
+
+
+async def test_a_job_shop_is_planned_drawn_and_repaired_when_a_machine_fails(ann: httpx2.AsyncClient) -> None:
+    empty = await ann.get(BOARD)
+    (example,) = re.findall(r"<textarea[^>]*>\n([^<]*)</textarea>", empty.text)
+    assert (empty.status_code, 'class="sg-track"' in empty.text, len(example.split())) == (200, False, 26)
+    first = await ann.post(BOARD, data={"problem": example})
+    assert (first.status_code, "makespan 13 (the least there is)" in first.text, "accept it" in first.text) == (200, True, True)
+    assert (first.text.count("<section>"), first.text.count("<li "), "no longer" in first.text) == (3, 12, False)
+    down = {"problem": example, "machine": "1", "from": "2", "until": "9"}
+    repaired = await ann.post(BOARD, data=down)
+    assert (repaired.status_code, "Repaired: makespan " in repaired.text, "accept it" in repaired.text) == (200, True, True)
+    assert "no longer" in repaired.text
+    lost = await ann.post(BOARD, data={**down, "until": ""})
+    assert "No repair: machine 1 does not come back" in lost.text
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"problem": "two jobs"}, "problem"),
+        ({"problem": "1 1\n0 3\n", "machine": "x"}, "is no whole number"),
+        ({"problem": "1 1\n0 3\n", "machine": "7", "from": "1"}, "7"),
+        ({"problem": "1 1\n0 3\n", "job": "1"}, "step"),
+        ({"problem": "<script>1</script>"}, "problem"),
+        ({str(each): "x" for each in range(30)}, "more fields"),
+    ],
+)
+async def test_what_cannot_be_planned_is_named_and_escaped(ann: httpx2.AsyncClient, form: dict[str, str], words: str) -> None:
+    answer = await ann.post(BOARD, data=form)
+    assert (answer.status_code, words in answer.text, "<script>" in answer.text) == (422, True, False), answer.text
+
+
+async def test_there_is_no_board_of_another_name(ann: httpx2.AsyncClient) -> None:
+    assert (await ann.get("/board/trips")).status_code == 422
