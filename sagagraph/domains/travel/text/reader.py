@@ -93,7 +93,8 @@ def _sentence(
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
-    not_understood += [" ".join(found.said.split()) for found in (*near, *passage.find(_SAYS.not_planned))]
+    other = [found for found in passage.find(_SAYS.not_planned) if "train" not in found.said or not said.fields.get("train_if")]
+    not_understood += [" ".join(found.said.split()) for found in (*near, *other)]
     left = (*not_understood, *passage.unread(_MEANINGLESS))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
