@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
 from sagagraph.domains.recipes.events import SAYS, event_in, in_words, offered, parse_events
-from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Cooked
 from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
+from sagagraph.domains.recipes.text import read_recipes
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock
 from sagagraph.language.forms import form
@@ -64,6 +64,10 @@ class RecipesPage(Page):
 
     async def checked(self, request: Any) -> Any:
         known = document_of(request)
+        if known.get("served"):
+            raise InvalidInputError(
+                "only a meal that is being cooked can be served: sagagraph recipes serve SAGA", field="served"
+            )
         parse_events(parse_meal(known), known.get("events", ()))
         if known.get("dinner") is not None:
             _moment(known["dinner"])

@@ -124,6 +124,16 @@ async def test_a_dinner_that_no_plan_is_left_for_stays_as_it_was() -> None:
     await engine.close()
 
 
+async def test_a_meal_that_was_never_begun_is_not_served() -> None:
+    engine = Engine(await open_store("memory:"))
+    kitchen = Kitchen(engine.store)
+    graph = planning_graph(domain=Cooking(kitchen), engine=engine)
+    view = await graph.start(SAGA, {**REQUEST, "served": True}, approved_by="Ann")
+    assert view.status.value not in ("committed", "running")
+    assert (await kitchen.dinners(SAGA), await kitchen.ledger(SAGA)) == ({}, ((), ()))
+    await engine.close()
+
+
 def test_the_judge_of_the_sweep_sees_what_is_wrong() -> None:
     piece = Piece(step=0, recipe="Custard", duration_s=240, start_s=0)
     row = Row(0, "Custard", 240, 0)
@@ -230,6 +240,7 @@ async def test_a_request_from_elsewhere_is_checked() -> None:
         *(({**REQUEST, "events": events}, "events: must be a list of events") for events in (5, "x", {"event": "away"}, None)),
         ({**REQUEST, "events": [None]}, "events\\[0\\].event: must be one of"),
         ({**REQUEST, "cooks": 0}, "cooks: must be greater"),
+        ({**REQUEST, "served": True}, "served: only a meal that is being cooked"),
     ):
         with pytest.raises(InvalidInputError, match=words):
             await page.checked(wrong)

@@ -229,7 +229,10 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     passage.take(_SAYS.date)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
-    holidays = [holiday for found in passage.take(_SAYS.holiday) if (holiday := found.get("holiday", Holiday))]
+    named = passage.take(_SAYS.holiday)
+    holidays = [holiday for found in named if (holiday := found.get("holiday", Holiday))]
+    if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
+        dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
     if holidays and not (expressions or dates.departs):
         dates.doubts.ask("window", _about(holidays[0]))
     dates.conclude(said)
