@@ -74,21 +74,21 @@ class Leg(Lean):
     choice: Choice | None = None
     cover: InsuranceOffer | None = None
     """What insures the fare; it is taken out unless the fare turns out to be refundable when it is booked."""
-
     only_if: OnlyIf | None = None
 
     @property
     def price(self) -> Decimal:
         """At most: with its insurance, or of what is taken otherwise."""
-        insured = self.offer.price + (self.cover.price if self.cover else 0)
-        return insured if self.otherwise is None else max(insured, self.otherwise.offer.price)
+        insured, instead = self.offer.price + (self.cover.price if self.cover else 0), self.otherwise
+        return insured if instead is None else max(insured, instead.offer.price)
 
     @property
     def otherwise(self) -> "Leg | None":
         """What is booked instead if its condition does not hold."""
-        offer = self.only_if and self.only_if.otherwise
+        if self.only_if is None or self.only_if.otherwise is None:
+            return None
         choice = self.choice and Choice(why=f"it is taken if the flight before {self.label} lands too late", by=self.choice.by)
-        return Leg(label=f"{self.label}{INSTEAD}", offer=offer, choice=choice) if offer else None
+        return Leg(label=f"{self.label}{INSTEAD}", offer=self.only_if.otherwise, choice=choice)
 
     @property
     def begins(self) -> date:
