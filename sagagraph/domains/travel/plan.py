@@ -183,8 +183,12 @@ class Itinerary(Lean):
                 changed[flight.label] = flight.model_copy(update={"offer": confirmed})
                 decided = train.otherwise if lands >= only_if.lands_before else None
                 changed[train.label] = decided or train.model_copy(update={"only_if": None})
-        legs = tuple(changed.get(leg.label, leg) for leg in self.legs)
-        return self.model_copy(update={"legs": legs, "total": sum((leg.price for leg in legs), Decimal(0))}) if changed else self
+        return self.with_legs(changed.get(leg.label, leg) for leg in self.legs) if changed else self
+
+    def with_legs(self, legs: Iterable[Leg]) -> Self:
+        """Return it with these legs, and their total."""
+        some = tuple(legs)
+        return self.model_copy(update={"legs": some, "total": sum((leg.price for leg in some), Decimal(0))})
 
     @property
     def minutes_under_way(self) -> int:
