@@ -104,6 +104,14 @@ def test_a_meal_is_cooked_repaired_while_it_cooks_and_served(command: CommandLin
     assert command("recipes", "begin", written(tmp_path, "no", {"recipes": []}), "--yes").code == 2
 
 
+def test_a_meal_that_has_not_begun_cannot_have_been_served(command: CommandLine, tmp_path: Path) -> None:
+    over = written(tmp_path, "over", {"recipes": PAPER, "served": True})
+    for arguments in (("recipes", "begin", over), ("begin", "recipes", "--request", over)):
+        ended = command(*arguments, "--yes", "--saga-id", "dinner")
+        assert (ended.code, "served: " in ended.err) == (2, True)
+        assert "there is no saga" in command("status", "dinner").err
+
+
 def test_the_shipped_pairs_are_listed_and_planned_by_name(command: CommandLine) -> None:
     names = [each["pair"] for each in command("recipes", "pairs", "--json").json["pairs"]]
     assert "Lentil-Soup_Apple-Crumble" in names

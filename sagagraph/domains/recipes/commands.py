@@ -13,11 +13,10 @@ import typer
 from sagagraph.cli import options as o
 from sagagraph.cli import render
 from sagagraph.domains.recipes.events import parse_events
-from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan, moved, parse_plan, planned
 from sagagraph.domains.recipes.request import FIELD, Meal, meal_in, pairs_in, parse_meal, shipped_in
 from sagagraph.domains.recipes.rules.validator import validate_plan
-from sagagraph.domains.recipes.text import described
+from sagagraph.domains.recipes.text import described, read_recipes
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.files import json_file, text_file, write_json
@@ -27,7 +26,6 @@ from sagagraph.planning.entry import Case
 if TYPE_CHECKING:
     from sagagraph.domains.recipes.planning.planner import Conflict
 
-Json = dict[str, Any]
 recipes = o.verbs("Recipes: several dishes at once, with few hands.")
 
 File = Annotated[Path, typer.Argument(metavar="FILE.json", help="As Recipe2Plan has them, or the name of a shipped pair.")]
@@ -51,12 +49,9 @@ def plan_command(
     """Plan a meal: complete as early as possible, and what no plan is earlier than."""
     with needing("recipes"):
         from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
-    meal = meal_in(file, pair)
-    meal = meal.without_time_constraints() if without else meal
+    meal = meal_in(file, pair, without=without)
     found = plan_or_explain(Situation(meal), Budget.of(seconds))
-    if isinstance(found, Conflict):
-        _end_with_conflict(found, out, as_json=as_json)
-    _end_with_plan(planned(meal, found.plan, found.lower_bound), out, as_json=as_json)
+    _end_with(found if isinstance(found, Conflict) else planned(meal, found.plan, found.lower_bound), out, as_json=as_json)
 
 
 @recipes.command("begin")
@@ -98,7 +93,6 @@ def repair_command(
         raise InvalidInputError("say what has happened", field="--event")
     with needing("recipes"):
         from sagagraph.domains.recipes.domain import reported
-        from sagagraph.domains.recipes.planning.planner import Conflict
         from sagagraph.domains.recipes.planning.repair import first_answer, repair
     if plan is None:
         from sagagraph.cli import beginning
@@ -114,35 +108,27 @@ def repair_command(
     took = perf_counter() - began
     if first is not None and not as_json:
         at = clock(makespan(first.plan))
-        render.stderr.print(
-            f"If everything else simply waits, the meal is complete at {at}. Looking for a better plan.", markup=False
-        )
+        said = f"If everything else simply waits, the meal is complete at {at}. Looking for a better plan."
+        render.stderr.print(said, markup=False)
     answer = repair(cooked, events, Budget.of(seconds))
-    if isinstance(answer, Conflict):
-        _end_with_conflict(answer, out, as_json=as_json)
-    more = {
-        "waste": [list(row) for row in answer.waste],
-        "again": [list(key) for key in answer.again],
-        "passed": list(answer.passed),
-        "edit_radius": _radius(old, answer),
-        "seconds": round(perf_counter() - began, 4),
-        "first": {"seconds": round(took, 4), **_radius(old, first), "makespan_s": makespan(first.plan)} if first else None,
-    }
-    _end_with_plan(answer, out, as_json=as_json, **more)
+    more: dict[str, Any] = {"seconds": round(perf_counter() - began, 4), "first": None}
+    if first is not None:
+        more["first"] = {"seconds": round(took, 4), "makespan_s": makespan(first.plan), **_edit_radius(old, first)}
+    if isinstance(answer, Cooked):
+        more |= {"waste": answer.waste, "again": answer.again, "passed": answer.passed, "edit_radius": _edit_radius(old, answer)}
+    _end_with(answer, out, as_json=as_json, **more)
 
 
-def _radius(old: Plan, new: Cooked) -> Json:
+def _edit_radius(old: Plan, new: Cooked) -> dict[str, int]:
     return {"steps": moved(old, new.plan), "delay_s": makespan(new.plan) - makespan(old)}
 
 
 def _right_plan(meal: Meal, file: Path) -> Plan:
     said = json_file(file, "PLAN")
-    parsed = parse_plan(said)
-    parsed.check_legible("PLAN")
     verdict = validate_plan(meal, said)
     if not verdict.is_valid:
         raise InvalidInputError(f"is not right before these events: {verdict.violations[0].message}", field="PLAN")
-    return tuple(sorted(parsed.rows.values(), key=lambda row: row.start))
+    return tuple(sorted(parse_plan(said).rows.values(), key=lambda row: row.start))
 
 
 @recipes.command("validate")
@@ -205,34 +191,32 @@ def read_command(file: Words, out: Out = None, _store: o.UnusedStore = "", as_js
     _end(meal.document(), lines, out, as_json=as_json)
 
 
-def _end_with_plan(cooked: Cooked, out: Path | None, *, as_json: bool, **more: Any) -> NoReturn:
-    meal, ends, bound, rows = cooked.meal, makespan(cooked.plan), cooked.lower_bound, [list(row) for row in cooked.plan]
-    status, verdict = "optimal" if bound >= ends else "feasible", validate_plan(meal, rows)
+def _end_with(answer: Cooked | Conflict, out: Path | None, *, as_json: bool, **more: Any) -> NoReturn:
+    document: dict[str, Any]
+    if not isinstance(answer, Cooked):
+        document = {"makespan_s": None, "lower_bound_s": None, "status": "infeasible", "plan": [], "verdict": "INVALID"}
+        document |= {"conflict": [asdict(wish) for wish in answer.wishes], "is_irreducible": answer.is_irreducible}
+        told = "This cannot be cooked. These cannot" if answer.is_irreducible else "No plan was found. Perhaps these cannot"
+        _end(document, [f"{told} all be kept:", *(f"- {each.sentence}" for each in answer.wishes)], out, as_json=as_json)
+    ends, bound, rows = makespan(answer.plan), answer.lower_bound, [list(row) for row in answer.plan]
+    status, verdict = "optimal" if bound >= ends else "feasible", validate_plan(answer.meal, rows)
     document = {"makespan_s": ends, "lower_bound_s": min(bound, ends), "status": status, "plan": rows, **more}
     document["verdict"] = verdict.verdict.value
     if not verdict.is_valid:
         document["violations"] = [each.model_dump(mode="json") for each in verdict.violations]
-    lines = [f"{line[0].upper()}{line[1:]}" for line in cooked.told]
-    for row, step in ((row, meal.steps[row.key]) for row in cooked.plan):
+    lines = [f"{line[0].upper()}{line[1:]}" for line in answer.told]
+    for row, step in ((row, answer.meal.steps[row.key]) for row in answer.plan):
         how = (", goes on alone" if step.is_autonomous else "") + (", a part" if row.duration < step.duration else "")
         lines.append(f"{clock(row.start)}  {row.recipe} {row.step}: {step.text} ({clock(row.duration)}{how})")
     proof = "no plan is earlier" if status == "optimal" else f"at least {clock(bound)}"
-    _end(document, [*lines, f"{clock(ends)}  complete ({proof})"], out, as_json=as_json, is_good=verdict.is_valid)
+    _end(document, [*lines, f"{clock(ends)}  complete ({proof})"], out, as_json=as_json)
 
 
-def _end_with_conflict(conflict: Conflict, out: Path | None, *, as_json: bool) -> NoReturn:
-    document: Json = {"makespan_s": None, "lower_bound_s": None, "status": "infeasible", "plan": [], "verdict": "INVALID"}
-    document |= {"conflict": [asdict(wish) for wish in conflict.wishes], "is_irreducible": conflict.is_irreducible}
-    told = "This cannot be cooked. These cannot" if conflict.is_irreducible else "No plan was found. Perhaps these cannot"
-    lines = [f"{told} all be kept:", *(f"- {wish.sentence}" for wish in conflict.wishes)]
-    _end(document, lines, out, as_json=as_json, is_good=False)
-
-
-def _end(document: Json, lines: list[str], out: Path | None, *, as_json: bool, is_good: bool = True) -> NoReturn:
+def _end(document: dict[str, Any], lines: list[str], out: Path | None, *, as_json: bool) -> NoReturn:
     if out is not None:
         write_json(out, document, "--out")
     if as_json:
         render.print_json(document)
     for line in lines if not as_json else ():
         render.stdout.print(line, markup=False, highlight=False)
-    raise typer.Exit(0 if is_good else 1)
+    raise typer.Exit(0 if document.get("verdict", "VALID") == "VALID" else 1)

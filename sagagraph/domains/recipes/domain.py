@@ -6,7 +6,7 @@ A meal is an open saga until dinner is served (ADR-0013): what happens meanwhile
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import structs
@@ -16,7 +16,6 @@ from sagagraph.context.slice import Fact, content_hash
 from sagagraph.domains.recipes.actions import COOK, SERVE, Dinner, Kitchen, Piece, Start, kitchen_actions, piece_of
 from sagagraph.domains.recipes.events import Event, as_known, parse_events
 from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan
-from sagagraph.domains.recipes.planning.model import Planned
 from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
 from sagagraph.domains.recipes.planning.repair import nearest, repair
 from sagagraph.domains.recipes.request import Meal, StepKey, document_of, parse_meal
@@ -34,7 +33,6 @@ from sagagraph.saga.engine.views.view import Cost
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
-Thinking = Callable[..., Planned | Conflict]
 _SECONDS: Final = 20.0
 _KITCHEN: Final = "kitchen"
 """The operation that all others come after."""
@@ -75,28 +73,22 @@ class Cooking(Domain):
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         """Propose the plan; what would become of it, where something is supposed to happen that has not been carried out."""
-        found = await self._proposed(request, plan_or_explain)
-        if isinstance(found, Infeasible) or not isinstance(request, Mapping) or not request.get("events"):
-            return found
-        cooked = Cooked.model_validate(found[0].plan)
-        supposed = await in_background(repair, cooked, parse_events(cooked.meal, request["events"]), Budget.of(_SECONDS))
-        return _infeasible(supposed) if isinstance(supposed, Conflict) else (_proposal(supposed, {}, ""),)
-
-    async def _proposed(self, request: Json, think: Thinking, *known: Any) -> tuple[Proposal, ...] | Infeasible:
-        found = await in_background(think, Situation(parse_meal(request)), *known, Budget.of(_SECONDS))
-        return _infeasible(found) if isinstance(found, Conflict) else (_first(request, found.plan),)
+        if isinstance(request, Mapping) and request.get("served"):
+            return Infeasible(("dinner has been served: begin another meal",))
+        found = await in_background(_first, request)
+        return (_proposal(found),) if isinstance(found, Cooked) else _infeasible(found)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """Repair the plan for what has happened since; that dinner is served leaves it as it is."""
         found = await self._repaired(saga)
-        return found if isinstance(found, Infeasible) else _next(saga, found)
+        return _proposal(found, saga) if isinstance(found, Cooked) else found
 
     async def _repaired(self, saga: Saga) -> Cooked | Infeasible:
         cooked = accepted(saga)
         if parse_meal(saga.request) != parse_meal(saga.plan.accepted and saga.plan.accepted.request):
             return Infeasible(("what is cooked stays as it is: cancel it, and begin again",))
         found = await in_background(repair, cooked, _fresh(cooked, saga.request), Budget.of(_SECONDS))
-        return _infeasible(found) if isinstance(found, Conflict) else found
+        return found if isinstance(found, Cooked) else _infeasible(found)
 
     # -- what a model plans: judged before it counts, and finished by the solver where it does not hold --------------------
 
@@ -106,21 +98,22 @@ class Cooking(Domain):
 
     async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
         del assignment
-        found = _first(request, Proposed.model_validate(answer).rows)
+        found = _proposal(_planned(request, Proposed.model_validate(answer).rows))
         verdict = await self.validate(request, found.plan, {})
         return found if verdict.is_valid else verdict
 
     async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
         """Return the plan in which most steps begin when the model said, at most 2 % longer than the shortest."""
-        found = await self._proposed(request, nearest, Proposed.model_validate(answer).rows, 0)
-        return () if isinstance(found, Infeasible) else found
+        rows = Proposed.model_validate(answer).rows
+        found = await in_background(nearest, Situation(parse_meal(request)), rows, 0, Budget.of(_SECONDS))
+        return () if isinstance(found, Conflict) else (_proposal(_planned(request, found.plan)),)
 
     async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
         cooked, before = await self._repaired(saga), accepted(saga)
         if isinstance(cooked, Infeasible) or cooked.plan == before.plan:
-            return cooked if isinstance(cooked, Infeasible) else (_next(saga, cooked),)
+            return cooked if isinstance(cooked, Infeasible) else (_proposal(cooked, saga),)
         told = {"what has happened": saga.request["events"], "plan until now": before.plan, "stands": _begun(saga, cooked)}
-        return _assignment(_INSTRUCTIONS + _REPAIR, cooked.meal, (_next(saga, cooked),), **told)
+        return _assignment(_INSTRUCTIONS + _REPAIR, cooked.meal, (_proposal(cooked, saga),), **told)
 
     async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
         """What has begun, and what is thrown away, is not for the model to say."""
@@ -128,7 +121,7 @@ class Cooking(Domain):
         if isinstance(cooked, Infeasible):
             return Verdict.unknown(cooked.reasons[0])
         rows = sorted((*_begun(saga, cooked), *Proposed.model_validate(answer).rows), key=lambda row: row.start)
-        found = _next(saga, cooked.model_copy(update={"plan": tuple(rows)}))
+        found = _proposal(cooked.model_copy(update={"plan": tuple(rows)}), saga)
         verdict = await self.validate(saga.request, found.plan, await self.evidence(saga))
         return found if verdict.is_valid else verdict
 
@@ -159,13 +152,12 @@ class Cooking(Domain):
 
     def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
         cooked = Cooked.model_validate(plan)
-        meal, names = cooked.meal, cooked.names
-        dinner = Dinner(recipes=tuple(meal.recipes))
+        dinner = Dinner(recipes=tuple(cooked.meal.recipes))
         starts = [
-            self._cook.spec(name, piece_of(meal, row), depends_on=[names[each] for each in before] or [_KITCHEN])
-            for row, name, before in zip(cooked.plan, names, _before(cooked), strict=True)
+            self._cook.spec(name, piece_of(cooked.meal, row), depends_on=[cooked.names[each] for each in before] or [_KITCHEN])
+            for row, name, before in zip(cooked.plan, cooked.names, _before(cooked), strict=True)
         ]
-        serve = self._serve.spec(cooked.dinner, dinner, depends_on=names)
+        serve = self._serve.spec(cooked.dinner, dinner, depends_on=cooked.names)
         return (self._open.spec(_KITCHEN, dinner), *starts, structs.replace(serve, open_end=not cooked.request.get("served")))
 
     def revision(self, saga: Saga) -> Revision:
@@ -218,20 +210,27 @@ def _check_cooking(saga: Saga) -> None:
         raise NotAllowedError(f"nothing is being cooked in saga {saga.id!r}: {told}", saga_id=saga.id)
 
 
-def _first(request: Json, plan: Plan) -> Proposal:
-    return _proposal(Cooked(request=document_of(request), plan=plan, planned_s=makespan(plan)), {}, "")
+def _first(request: Json) -> Cooked | Conflict:
+    found = plan_or_explain(Situation(parse_meal(request)), Budget.of(_SECONDS))
+    if isinstance(found, Conflict):
+        return found
+    cooked = _planned(request, found.plan)
+    return repair(cooked, parse_events(cooked.meal, cooked.request.get("events", ())), Budget.of(_SECONDS))
 
 
-def _next(saga: Saga, cooked: Cooked) -> Proposal:
-    before = accepted(saga)
-    named = dict(zip((row.begins for row in before.plan), before.names, strict=True))
-    known = {**saga.request, **{name: cooked.request[name] for name in ("recipes", "cooks", "warm")}}
-    return _proposal(cooked.model_copy(update={"request": known}), named, f".v{saga.plan.version + 1}")
+def _planned(request: Json, plan: Plan) -> Cooked:
+    return Cooked(request=document_of(request), plan=plan, planned_s=makespan(plan))
 
 
-def _proposal(cooked: Cooked, named: Mapping[Any, str], suffix: str) -> Proposal:
-    """`named`: the operations that stand, by what they start; `suffix`: of all others."""
-    seen: Counter[StepKey] = Counter()
+def _proposal(cooked: Cooked, saga: Saga | None = None) -> Proposal:
+    """Operations of the saga's plan stand, as far as they start as they did; all others have new names."""
+    named: dict[Any, str] = {}
+    suffix, seen = "", Counter[StepKey]()
+    if saga is not None:
+        before, suffix = accepted(saga), f".v{saga.plan.version + 1}"
+        named = dict(zip((row.begins for row in before.plan), before.names, strict=True))
+        known = {**saga.request, **{name: cooked.request[name] for name in ("recipes", "cooks", "warm")}}
+        cooked = cooked.model_copy(update={"request": known})
     names: list[str] = []
     for row in cooked.plan:
         seen[row.key] += 1
@@ -249,8 +248,7 @@ def _infeasible(conflict: Conflict) -> Infeasible:
 def _assignment(instructions: str, meal: Meal, solved: tuple[Proposal, ...], **told: Any) -> Assignment:
     steps = {name: [described(step, first=0) for step in steps] for name, steps in meal.recipes.items()}
     told |= {"recipes": steps, "cooks": meal.cooks, "ready at most so many seconds before the end": dict(meal.warm)}
-    facts = tuple(Fact(name.replace("_", " "), said, critical=True) for name, said in told.items())
-    return Assignment(instructions, facts, Proposed, solved)
+    return Assignment(instructions, tuple(Fact(name, said, critical=True) for name, said in told.items()), Proposed, solved)
 
 
 def _fresh(cooked: Cooked, request: Any) -> tuple[Event, ...]:
@@ -266,13 +264,12 @@ def _begun(saga: Saga, cooked: Cooked) -> Plan:
 
 def _before(cooked: Cooked) -> Iterator[list[int]]:
     """For each row, those that it waits for: what it comes after, the last work of a cook, and who had its objects last."""
-    meal, rows = cooked.meal, cooked.plan
-    for place, row in enumerate(rows):
-        step = meal.steps[row.key]
-        others = [(earlier, meal.steps[row.key]) for earlier, row in enumerate(rows[:place])]
+    steps = [cooked.meal.steps[row.key] for row in cooked.plan]
+    for place, (row, step) in enumerate(zip(cooked.plan, steps, strict=True)):
+        others = list(enumerate(steps[:place]))
         needed = {step.key, *((step.recipe, number) for number in step.after)}
         found = {earlier for earlier, other in others if other.key in needed}
-        worked = [earlier for earlier, other in others if not other.is_autonomous and rows[earlier].end <= row.start]
+        worked = [earlier for earlier, other in others if not other.is_autonomous and cooked.plan[earlier].end <= row.start]
         for last in (worked, *([earlier for earlier, other in others if name in other.uses] for name in step.uses)):
             found.update(last[-1:])
         yield sorted(found)

@@ -54,8 +54,7 @@ class RecipesEntry(Entry["Cooking"]):
         for told, field in ((case.events, "--event"), (case.executed_until, "--executed-until"), (case.against, "--against")):
             if told:
                 raise InvalidInputError("plans of recipes are judged from their beginning; leave it out", field=field)
-        meal = meal_in(case.problem)
-        meal = meal.without_time_constraints() if case.without_time_constraints else meal
+        meal = meal_in(case.problem, without=case.without_time_constraints)
         return validate_plan(meal, json_file(case.plan, "PLAN"))
 
     def command(self, name: str) -> typer.Typer:

@@ -54,8 +54,6 @@ class Cooked(BaseModel):
     """What was done and counts, and what is still to do."""
     waste: Plan = ()
     """What was done, or broken off, in vain."""
-    again: tuple[StepKey, ...] = ()
-    """The steps that are made again."""
     passed: tuple[str, ...] = ()
     """Limits that could no longer be kept, in words."""
     names: tuple[str, ...] = ()
@@ -69,6 +67,11 @@ class Cooked(BaseModel):
     @cached_property
     def meal(self) -> Meal:
         return parse_meal(self.request)
+
+    @property
+    def again(self) -> tuple[StepKey, ...]:
+        """The steps that are made again."""
+        return tuple(sorted({row.key for row in self.waste}))
 
     @property
     def title(self) -> str:

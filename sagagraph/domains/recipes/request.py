@@ -169,16 +169,16 @@ def parse_meal(value: object) -> Meal:
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"a meal is a list of recipes, not {shown(value)}", field=FIELD)
     form = checked(_Meal, value, field=FIELD)
-    names = [recipe.recipe for recipe in form.recipes]
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise InvalidInputError(f"there is another recipe {name!r}", field=f"recipes[{place}].recipe")
+    recipes: dict[str, tuple[Step, ...]] = {}
+    for place, recipe in enumerate(form.recipes):
+        if recipe.recipe in recipes:
+            raise InvalidInputError(f"there is another recipe {recipe.recipe!r}", field=f"recipes[{place}].recipe")
+        recipes[recipe.recipe] = _steps(recipe, f"recipes[{place}].steps")
     for name in form.warm:
-        if name not in names:
+        if name not in recipes:
             raise InvalidInputError(f"there is no recipe {shown(name)}", field="warm")
-    if sum(len(recipe.steps) for recipe in form.recipes) > MOST_STEPS:
+    if sum(map(len, recipes.values())) > MOST_STEPS:
         raise InvalidInputError(f"there are more than {MOST_STEPS} steps", field="recipes")
-    recipes = {recipe.recipe: _steps(recipe, f"recipes[{place}]") for place, recipe in enumerate(form.recipes)}
     return Meal(recipes, form.cooks, form.warm)
 
 
@@ -193,20 +193,19 @@ def _is_several(value: object) -> bool:
 
 def _steps(recipe: _Recipe, field: str) -> tuple[Step, ...]:
     for number, step in enumerate(recipe.steps):
-        here = f"{field}.steps[{number}]"
         if step.number not in (-1, number):
             told = f"steps are numbered from 0 in their order: must be {number}, not {step.number}"
-            raise InvalidInputError(told, field=f"{here}.step")
-        for name, others in (("prequisites", step.after), ("time_constraint", step.within)):
-            for other in others:
-                if other >= len(recipe.steps) or other == number:
-                    what = "it is this step" if other == number else f"{recipe.recipe} has no step {other}"
-                    raise InvalidInputError(what, field=f"{here}.{name}")
+            raise InvalidInputError(told, field=f"{field}[{number}].step")
+        others = [("prequisites", other) for other in step.after] + [("time_constraint", other) for other in step.within]
+        for name, other in others:
+            if other >= len(recipe.steps) or other == number:
+                what = "it is this step" if other == number else f"{recipe.recipe} has no step {other}"
+                raise InvalidInputError(what, field=f"{field}[{number}].{name}")
     try:
         TopologicalSorter({number: step.after for number, step in enumerate(recipe.steps)}).prepare()
     except CycleError as exc:
         told = f"steps {', '.join(map(str, sorted(set(exc.args[1]))))} of {recipe.recipe} wait for each other in a circle"
-        raise InvalidInputError(told, field=f"{field}.steps") from exc
+        raise InvalidInputError(told, field=field) from exc
     return tuple(
         step.model_copy(update={"recipe": recipe.recipe, "number": number, "after": tuple(dict.fromkeys(step.after))})
         for number, step in enumerate(recipe.steps)
@@ -224,16 +223,17 @@ def pairs_in(path: Path | None) -> dict[str, Any]:
     return {"_".join(parse_meal(each).recipes): each for each in (value if _is_several(value) else [value])}
 
 
-def meal_in(path: Path, pair: str = "") -> Meal:
-    """The meal of a file, or of that name. Raises `InvalidInputError`."""
+def meal_in(path: Path, pair: str = "", *, without: bool = False) -> Meal:
+    """The meal of a file, or of that name; `without` time constraints. Raises `InvalidInputError`."""
     if not path.exists() and (names := shipped_in(path.name)):
-        return parse_meal([shipped(name) for name in names])
-    if not pair:
-        return parse_meal(json_file(path, FIELD))
-    pairs = pairs_in(path)
-    if pair not in pairs:
+        meal = parse_meal([shipped(name) for name in names])
+    elif not pair:
+        meal = parse_meal(json_file(path, FIELD))
+    elif (found := pairs_in(path).get(pair)) is not None:
+        meal = parse_meal(found)
+    else:
         raise InvalidInputError(f"{path} has no pair {pair!r}; `sagagraph recipes pairs` lists them", field="--pair")
-    return parse_meal(pairs[pair])
+    return meal.without_time_constraints() if without else meal
 
 
 def shipped_in(pair: str) -> list[str]:

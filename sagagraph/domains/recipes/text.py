@@ -2,6 +2,10 @@
 
 What else the words say is believed: what goes on alone, what comes after what, what needs which object. (Recipe2Plan's three
 annotations; docs/recipes.md has how often this agrees with them.)
+
+A model may read them as well, each step with the words that it comes from. A step counts only if its words are in the text, and
+what is said of it only if the words that say so are among those of the step. Times, limits and temperatures are read from the
+words by the rules. What is not anchored is named, and left to the rules.
 """
 
 from __future__ import annotations
@@ -10,13 +14,28 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat, zip_longest
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from pydantic import BaseModel, ConfigDict, Field
+
+from sagagraph.context.answering import answer_of
+from sagagraph.context.model import Model
 from sagagraph.domains.recipes.plan import clock
 from sagagraph.domains.recipes.request import FIELD, Meal, Step, parse_meal
-from sagagraph.errors import InvalidInputError
+from sagagraph.errors import InvalidInputError, ModelError, SagaGraphError
+from sagagraph.language.anchoring import is_quoted, says
 from sagagraph.language.forms import Forms
 
+_MOST_TOKENS: Final = 8_192
+_INSTRUCTIONS: Final = (
+    "The data is what somebody wrote about dishes that are cooked together. List each dish with the name it has there, and "
+    "its steps in order, numbered from 1. For each step: `words`, the exact words of the text that tell it, in one passage; "
+    "`minutes`, how long it takes by those words; `alone`, the words that say that it goes on beside other work (it bakes, "
+    "simmers, cools, heats up), empty if somebody must be at it; `divisible`, the words for work that can be laid down and "
+    "taken up again, such as chopping, empty if it is done in one go, heats something or is over quickly; `after`, each "
+    "earlier step of the dish whose result it needs, with the words that say so (an oven is heated before something bakes "
+    "in it); `needs`, the oven, the stove or the microwave, with the words that say so. Add nothing that was not written."
+)
 _UNIT: Final = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)"
 _TIME: Final = re.compile(rf"(?i)(\d+)\s*({_UNIT})\b")
 _ASIDE: Final = re.compile(r"\(([^()]*)\)\s*[.!]?\s*$")
@@ -58,17 +77,17 @@ def read_meal(text: str, claims: Sequence[Sequence[Claim]] = ()) -> Meal:
     step 3` is a time constraint. `alone`, `by hand` and `in one go` in the brackets correct what the words are taken to mean.
     `claims`: what is said of each step of each recipe besides. Raises `InvalidInputError`, which names the line, and what to add.
     """
-    blocks = [[line.strip() for line in block.splitlines()] for block in re.split(r"\n\s*\n", text.strip())]
-    return parse_meal([_recipe(*each) for each in zip_longest(blocks, claims[: len(blocks)], fillvalue=())])
-
-
-def _recipe(lines: Sequence[str], claims: Sequence[Claim]) -> dict[str, Any]:
-    if len(lines) < 2:
-        raise InvalidInputError("write the recipe's name, and then each step on a line of its own", field=FIELD)
-    steps = [_NUMBER.sub("", line) for line in lines[1:]]
-    beliefs = beliefs_of([_ASIDE.sub("", step) for step in steps], claims)
-    documents = [_document(number, step, belief) for number, (step, belief) in enumerate(zip(steps, beliefs, strict=True))]
-    return {"recipe": re.sub(r"\W+", "-", lines[0]).strip("-"), "steps": documents}
+    recipes = []
+    blocks = re.split(r"\n\s*\n", text.strip())
+    for block, said in zip_longest(blocks, claims[: len(blocks)], fillvalue=()):
+        name, *lines = str(block).strip().splitlines() or [""]
+        if not lines:
+            raise InvalidInputError("write the recipe's name, and then each step on a line of its own", field=FIELD)
+        steps = [_NUMBER.sub("", line.strip()) for line in lines]
+        beliefs = beliefs_of([_ASIDE.sub("", step) for step in steps], said)
+        documents = [_document(number, step, belief) for number, (step, belief) in enumerate(zip(steps, beliefs, strict=True))]
+        recipes.append({"recipe": re.sub(r"\W+", "-", name).strip("-"), "steps": documents})
+    return parse_meal(recipes)
 
 
 def _document(number: int, text: str, belief: Belief) -> dict[str, Any]:
@@ -115,22 +134,20 @@ def beliefs_of(texts: Sequence[str], claims: Sequence[Claim] = ()) -> tuple[Beli
     for place, (text, claim) in enumerate(zip(texts, claims or repeat(Claim()), strict=False)):
         name = next((name for name in _OBJECTS if _OBJECTS[name].search(text)), "")
         after = tuple(sorted(set(_after(texts, found, place, name)))) if claim.after is None else claim.after
-        if (
-            not name
-            and any("stove" in found[each].uses for each in after)
-            and _SAYS.stays.search(text)
-            and not _SAYS.leaves.search(text)
-        ):
-            name = "stove"
+        is_heating = bool(_SAYS.heated_up.search(text))
+        if not name and any("stove" in found[each].uses for each in after) and _SAYS.stays.search(text):
+            name = "" if _SAYS.leaves.search(text) else "stove"
         name = name if claim.object is None else claim.object
         use = {"require": {"temperature": heated}} if name == "oven" and heated is not None else {}
-        if name == "oven" and _SAYS.heated_up.search(text) and (said := _DEGREES.search(text)):
+        if name == "oven" and is_heating and (said := _DEGREES.search(text)):
             heated = round(float(said[1]) * 9 / 5 + 32, 1) if (said[2] or "").startswith("c") else float(said[1])
             use = {"update": {"temperature": heated}}
-        alone = bool(_SAYS.heated_up.search(text)) or (bool(_SAYS.alone.search(text)) and not _SAYS.by_hand.search(text))
-        alone = alone if claim.is_alone is None else claim.is_alone
-        divisible = bool(_SAYS.divisible.search(text)) if claim.is_divisible is None else claim.is_divisible
-        found.append(Belief(alone, divisible and not alone, after, {name: use} if name else {}))
+        is_alone, is_divisible = claim.is_alone, claim.is_divisible
+        if is_alone is None:
+            is_alone = is_heating or (bool(_SAYS.alone.search(text)) and not _SAYS.by_hand.search(text))
+        if is_divisible is None:
+            is_divisible = bool(_SAYS.divisible.search(text))
+        found.append(Belief(is_alone, is_divisible and not is_alone, after, {name: use} if name else {}))
     return tuple(found)
 
 
@@ -156,3 +173,124 @@ def _contents(texts: Sequence[str], found: Sequence[Belief], place: int) -> set[
 
 def _things(text: str) -> set[str]:
     return {word.rstrip("s") for word in _WORD.findall(text)} - _SAYS.listed("COMMON")
+
+
+# -- with a model --------------------------------------------------------------------------------------------------------
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Needed(_Form):
+    step: int
+    words: str
+
+
+class Used(_Form):
+    object: Literal["oven", "stove", "microwave"]
+    words: str
+
+
+class Told(_Form):
+    words: str = Field(max_length=1000)
+    minutes: float | None
+    alone: str
+    divisible: str
+    after: list[Needed] = Field(max_length=50)
+    needs: list[Used] = Field(max_length=3)
+
+
+class Dish(_Form):
+    name: str = Field(max_length=100)
+    steps: list[Told] = Field(min_length=1, max_length=100)
+
+
+class Dishes(_Form):
+    dishes: list[Dish] = Field(min_length=1, max_length=20)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    text: str
+    """Of each dish its name and its steps, a line each, in the words that were quoted."""
+    claims: tuple[tuple[Claim, ...], ...]
+    left_out: tuple[str, ...]
+    """What the model said, and the words do not."""
+
+
+async def read_by_model(text: str, model: Model) -> Reading | None:
+    """Return what the model reads; None where it is of no help. Raises `ModelError` where it cannot be asked."""
+    answer = await answer_of(model, _INSTRUCTIONS, {"text": text}, Dishes, max_tokens=_MOST_TOKENS)
+    dishes = answer.dishes if answer is not None else []
+    quotes = (words for dish in dishes for words in (dish.name, *(told.words for told in dish.steps)))
+    if not dishes or not all(is_quoted(words, text) for words in quotes):
+        return None
+    left_out: list[str] = []
+    lines = ("\n".join((dish.name, *map(_line, dish.steps))) for dish in dishes)
+    claims = tuple(tuple(_claims(dish, left_out)) for dish in dishes)
+    return Reading("\n\n".join(lines), claims, tuple(left_out))
+
+
+def _line(told: Told) -> str:
+    """The words on one line, with the time behind them if they spell it out: `for ten minutes`."""
+    words, minutes = " ".join(told.words.split()), told.minutes or 0
+    whole = int(minutes) if minutes % 1 == 0 else 0
+    is_said = whole and not re.search(r"\d\s*(?:s|m|h)", words) and (says(whole, words) or says(whole // 60, words))
+    return f"{words} ({whole} min)" if is_said else words
+
+
+def _claims(dish: Dish, left_out: list[str]) -> Iterator[Claim]:
+    for number, told in enumerate(dish.steps, 1):
+        said = [(told.alone, "goes on alone"), (told.divisible, "can be laid down")]
+        said += [(each.words, f"comes after {each.step}") for each in told.after]
+        said += [(each.words, f"needs the {each.object}") for each in told.needs]
+        wrong = [what for quote, what in said if quote and not is_quoted(quote, told.words)]
+        wrong += [f"comes after {each.step}" for each in told.after if not 0 < each.step < number]
+        left_out += [f"{dish.name} step {number} {what}" for what in wrong]
+        yield Claim(
+            None if "goes on alone" in wrong else bool(told.alone),
+            None if "can be laid down" in wrong else bool(told.divisible),
+            None if any("after" in what for what in wrong) else tuple(sorted({each.step - 1 for each in told.after})),
+            None if any("needs" in what for what in wrong) else next((each.object for each in told.needs), ""),
+        )
+
+
+async def read_recipes(text: str, model: Model | None) -> tuple[Meal, tuple[str, ...]]:
+    """Read recipes by the rules and, where there is one, a model; return remarks on how they were read besides.
+
+    Where the rules read them whole, their dishes, steps, times and limits stand; the model says what the words mean.
+    Raises `InvalidInputError` where neither reads them, `ModelError` where only the model could, and cannot be asked.
+    """
+    ours = _read(text)
+    if model is None:
+        return _or_raise(ours), ()
+    try:
+        reading = await read_by_model(text, model)
+    except ModelError as exc:
+        return _or_raise(ours if isinstance(ours, Meal) else exc), (f"{exc}: read without it",)
+    theirs = None if reading is None else _read(reading.text, reading.claims)
+    if reading is None or not isinstance(theirs, Meal) or (isinstance(ours, Meal) and _measures(ours) != _measures(theirs)):
+        return _or_raise(ours), (f"{model.name} was of no help, so the rules have read it alone",)
+    told = [f"not in the words, and left to the rules: {each}" for each in reading.left_out]
+    by_rules = ours.steps.values() if isinstance(ours, Meal) else ()
+    read = [(described(step), described(theirs.steps[step.key])) for step in by_rules]
+    told += [f"the rules read: {rules}" for rules, models in read if rules != models]
+    return theirs, (f"read with the help of {model.name}", *told)
+
+
+def _read(text: str, claims: Sequence[Sequence[Claim]] = ()) -> Meal | InvalidInputError:
+    try:
+        return read_meal(text, claims)
+    except InvalidInputError as exc:
+        return exc
+
+
+def _or_raise(read: Meal | SagaGraphError) -> Meal:
+    if isinstance(read, Meal):
+        return read
+    raise read
+
+
+def _measures(meal: Meal) -> list[tuple[object, ...]]:
+    return [(*step.key, step.duration, sorted(step.within.items())) for step in meal.steps.values()]

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -100,6 +101,16 @@ Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_PARTY)]
 StarCount = Annotated[int, Field(strict=True, ge=1, le=5)]
 
 
+def _fewest_first(stars: tuple[int, int]) -> tuple[int, int]:
+    if stars[0] > stars[1]:
+        raise ValueError(f"the range runs backwards: {stars[0]} to {stars[1]}")
+    return stars
+
+
+Stars = Annotated[tuple[StarCount, StarCount], AfterValidator(_fewest_first)]
+"""The fewest and the most."""
+
+
 class Window(BaseModel):
     """First and last day, both included."""
 
@@ -137,15 +148,8 @@ class Stop(Lean):
 
     city: str = Field(min_length=1)
     nights: int = Field(strict=True, ge=1, le=LONGEST_STAY)
-    stars: tuple[StarCount, StarCount] | None = None
-    """Fewest and most stars of the hotels there; None: those of the whole trip."""
-
-    @field_validator("stars")
-    @classmethod
-    def _stars_in_order(cls, stars: tuple[int, int] | None) -> tuple[int, int] | None:
-        if stars is not None and stars[0] > stars[1]:
-            raise ValueError(f"the fewest stars come first, so {stars[0]} to {stars[1]} is the wrong way round")
-        return stars
+    stars: Stars | None = None
+    """Of the hotels there; None: those of the whole trip."""
 
 
 class Hours(BaseModel):
@@ -179,13 +183,33 @@ class JourneyHours(BaseModel):
 
 
 ANY_JOURNEY_HOURS: Final = JourneyHours()
+
+
+class TrainIf(BaseModel):
+    """A train only if the flight before it lands before an hour, by the clock of the place; otherwise a flight."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    landed_before: TimeOfDay
+    """Anything before 04:00 is later than any such hour: it belongs to the previous night."""
+    to: str | None = None
+    """Where the train goes; None: it holds for every train that follows a flight."""
+
+    @field_validator("landed_before")
+    @classmethod
+    def _leaves_room(cls, hour: time) -> time:
+        if hour <= NIGHT_ENDS:
+            raise ValueError(f"must be later than {NIGHT_ENDS:%H:%M}, not {hour:%H:%M}")
+        return hour
+
+
 ANY_STARS: Final = (1, 5)
 
 
 class TripRequest(Lean):
     """A trip that can be planned: nothing in it is missing or contradicts itself."""
 
-    later = frozenset({"children", "hours", "not_on", "order", "insured"})
+    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -206,8 +230,8 @@ class TripRequest(Lean):
     """For the whole trip and everybody on it; None: no limit."""
     currency: str = PRICE_CURRENCY
     """Currency of the budget. Offers name their own currency."""
-    stars: tuple[StarCount, StarCount] = ANY_STARS
-    """Fewest and most stars of every hotel."""
+    stars: Stars = ANY_STARS
+    """Of every hotel."""
     direct: Direct = Direct.ANY
     hours: JourneyHours = ANY_JOURNEY_HOURS
     not_on: tuple[Weekday, ...] = ()
@@ -215,6 +239,7 @@ class TripRequest(Lean):
     order: Order = Order.GIVEN
     insured: bool = False
     """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
+    train_if: TrainIf | None = None
 
     @field_validator("children")
     @classmethod
@@ -278,13 +303,6 @@ class TripRequest(Lean):
             raise ValueError(f"{shown(currency)} is not supported; {', '.join(sorted(CURRENCIES))} are")
         return currency
 
-    @field_validator("stars")
-    @classmethod
-    def _fewest_first(cls, stars: tuple[int, int]) -> tuple[int, int]:
-        if stars[0] > stars[1]:
-            raise ValueError(f"the range runs backwards: {stars[0]} to {stars[1]}")
-        return stars
-
     @field_validator("not_on")
     @classmethod
     def _leaves_a_day(cls, not_on: tuple[Weekday, ...], info: ValidationInfo) -> tuple[Weekday, ...]:
@@ -294,6 +312,14 @@ class TripRequest(Lean):
         if len(set(not_on)) == len(Weekday):
             raise ValueError("no weekday is left to travel on")
         return tuple(day for day in Weekday if day in not_on)
+
+    @field_validator("train_if")
+    @classmethod
+    def _goes_there(cls, train_if: TrainIf | None, info: ValidationInfo) -> TrainIf | None:
+        cities = {*(stop.city for stop in info.data.get("stops", ())), info.data.get("return_to")}
+        if train_if is not None and train_if.to is not None and train_if.to not in cities:
+            raise ValueError(f"the trip does not go to {train_if.to}")
+        return train_if
 
     def departure_days(self, today: date) -> tuple[date, ...]:
         """Every day on which the trip may begin, if no journey took a night."""
@@ -370,6 +396,9 @@ def _with_known_cities(fields: dict[str, Any], cities: Gazetteer) -> dict[str, A
     for field in ("origin", "return_to"):
         if field in named:
             named[field] = known(named[field], field)
+    train_if = named.get("train_if")
+    if isinstance(train_if, Mapping) and "to" in train_if:
+        named["train_if"] = {**train_if, "to": known(train_if["to"], "train_if.to")}
     if isinstance(named.get("stops"), list):
         named["stops"] = [
             {**stop, "city": known(stop["city"], f"stops[{n}].city")} if isinstance(stop, Mapping) and "city" in stop else stop

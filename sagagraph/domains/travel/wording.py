@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 
+from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.offers import HotelOffer, Offer
+from sagagraph.domains.travel.request import TrainIf
 
 
 def day_text(day: date) -> str:
@@ -20,6 +23,11 @@ def count_text(count: int, singular: str) -> str:
     return f"{count} {singular}{'' if count == 1 else 's'}"
 
 
+def compared(more: Decimal, currency: str = PRICE_CURRENCY) -> str:
+    """`$21 more`"""
+    return f"{money_text(abs(more), currency)} {'more' if more > 0 else 'less'}" if more else "the same price"
+
+
 def party_text(travellers: int, children: int) -> str:
     """`2 adults and 1 child`; `3 travellers` where all are adults."""
     if not children:
@@ -31,6 +39,13 @@ def listed(parts: Sequence[str]) -> str:
     """`a, b and c`"""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def train_if_text(condition: TrainIf) -> str:
+    """`a train to Brussels only if the flight lands before 12:00`"""
+    return (
+        f"a train{f' to {condition.to}' if condition.to else ''} only if the flight lands before {condition.landed_before:%H:%M}"
+    )
 
 
 def headline(offer: Offer) -> str:

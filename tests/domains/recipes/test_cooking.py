@@ -124,6 +124,16 @@ async def test_a_dinner_that_no_plan_is_left_for_stays_as_it_was() -> None:
     await engine.close()
 
 
+async def test_a_meal_that_was_never_begun_is_not_served() -> None:
+    engine = Engine(await open_store("memory:"))
+    kitchen = Kitchen(engine.store)
+    graph = planning_graph(domain=Cooking(kitchen), engine=engine)
+    view = await graph.start(SAGA, {**REQUEST, "served": True}, approved_by="Ann")
+    assert view.status.value not in ("committed", "running")
+    assert (await kitchen.dinners(SAGA), await kitchen.ledger(SAGA)) == ({}, ((), ()))
+    await engine.close()
+
+
 def test_the_judge_of_the_sweep_sees_what_is_wrong() -> None:
     piece = Piece(step=0, recipe="Custard", duration_s=240, start_s=0)
     row = Row(0, "Custard", 240, 0)
@@ -166,6 +176,7 @@ def _cooking() -> Cooking:
         ("Flatbread and custard, dinner at seven", ["Flatbread", "Custard"], "19:00", ()),
         ("I want custard please, at 6:30 pm", ["Custard"], "18:30", ()),
         ("We make cobbler and pancakes, dinner at seven", ["Cobbler", "Pancakes"], "19:00", ()),
+        ("custard, on the table by 19:30", ["Custard"], "19:30", ()),
         ("custard and pizza", ["Custard"], None, ("pizza",)),
     ],
 )
@@ -175,9 +186,26 @@ async def test_a_sentence_is_understood(said: str, dishes: list[str], dinner: st
     assert (draft.request.get("dinner"), draft.not_understood) == (dinner, unread)
 
 
+async def test_all_dishes_are_warm_or_those_that_are_left() -> None:
+    page = RecipesPage(_cooking())
+    both = await page.read("custard and flatbread at 7, both warm", None)
+    assert both.request["warm"] == {"Custard": "10 min", "Flatbread": "10 min"}
+    one = await page.read("without the flatbread", both.known)
+    assert (one.request["warm"], [wish.text for wish in one.wishes]) == (
+        {"Custard": "10 min"},
+        ["Custard", "dinner at 19:00", "warm"],
+    )
+    assert "warm" not in (await page.changed(one.known, "warm", None)).request
+
+
 async def test_cooks_are_counted_and_each_has_a_row() -> None:
     page = RecipesPage(_cooking())
-    for said, cooks in (("custard and flatbread, two cooks", 2), ("with 3 cooks, custard", 3), ("custard, one cook", 1)):
+    for said, cooks in (
+        ("custard and flatbread, two cooks", 2),
+        ("with 3 cooks, custard", 3),
+        ("custard, two of us cook", 2),
+        ("custard, one cook", 1),
+    ):
         assert (await page.read(said, None)).request["cooks"] == cooks
     draft = await page.read("Flatbread and lentil soup for two cooks, dinner at 7", None)
     assert [wish.text for wish in draft.wishes] == ["Lentil Soup", "Flatbread", "dinner at 19:00", "2 cooks"]
@@ -230,6 +258,7 @@ async def test_a_request_from_elsewhere_is_checked() -> None:
         *(({**REQUEST, "events": events}, "events: must be a list of events") for events in (5, "x", {"event": "away"}, None)),
         ({**REQUEST, "events": [None]}, "events\\[0\\].event: must be one of"),
         ({**REQUEST, "cooks": 0}, "cooks: must be greater"),
+        ({**REQUEST, "served": True}, "served: only a meal that is being cooked"),
     ):
         with pytest.raises(InvalidInputError, match=words):
             await page.checked(wrong)

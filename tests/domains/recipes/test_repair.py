@@ -170,6 +170,19 @@ def test_a_delay_that_fits_changes_nothing_that_is_done() -> None:
     assert (found.waste, found.again, found.passed) == ((), (), ())
 
 
+@pytest.mark.parametrize(("begins", "takes"), [(30, 95), (0, 131)])
+def test_what_must_follow_at_once_follows_a_delay_of_any_length(begins: int, takes: int) -> None:
+    """Plans are sought on a grid of 30 s, and neither what has happened nor a limit need be on it."""
+    sauce = [step("1 min", kind="a"), step("2 min", 0, within={0: "0 sec"}), step("1 min", 1, within={1: "0 sec"})]
+    meal = meal_of([recipe("Sauce", *sauce), recipe("Salad", step("4 min", kind="i"))])
+    found = plan_meal(Situation(meal), Budget.of(20))
+    event = Event(event="longer", at=begins, recipe="Sauce", step=0, duration_s=takes)
+    answer = mended(as_planned(meal, found.plan, found.lower_bound), event)
+    assert (answer.again, answer.passed) == ((), ())
+    ends = {row.key: row.end for row in answer.plan}
+    assert [row.start for row in answer.plan if row.key == ("Sauce", 1)] == [ends["Sauce", 0]]
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [

@@ -53,9 +53,16 @@ class Situation:
             return FINEST, FINEST  # durations that became known on the way are no reason for a finer one
         return unit, unit if unit % FINEST else FINEST
 
+    @cached_property
+    def exact(self) -> int:
+        """The grid of all that has happened: some limits can only be kept on it, and no plan is denied before it is tried."""
+        steps = self.meal.steps.values()
+        limits = (within for step in steps for within in step.within.values())
+        return gcd(self.grids[1], *limits, *(each for step in steps for each in (self.left(step), self.ended(step))))
+
     def up(self, seconds: int) -> int:
         """The next moment on the finest grid."""
-        return -(-seconds // self.grids[-1]) * self.grids[-1]
+        return -(-seconds // self.grids[1]) * self.grids[1]
 
     @cached_property
     def worked(self) -> Mapping[StepKey, tuple[int, int]]:
@@ -84,9 +91,9 @@ class Situation:
         return step.is_interruptible and is_plain and all(step.number in each.after for each in followers)
 
     def slice(self, grid: int) -> int:
-        """The shortest piece into which steps are split, in units of the grid: one, unless there would be too many."""
+        """The shortest piece into which steps are split, in units of the grid: as on the finest, unless there are too many."""
         work = sum(step.duration for step in self.meal.steps.values() if self.splits(step)) // grid
-        return 1 + work // _MOST_SLICES
+        return max(self.grids[1] // grid, 1 + work // _MOST_SLICES) if work else 1
 
     @cached_property
     def is_exact(self) -> bool:
@@ -94,7 +101,7 @@ class Situation:
         steps = self.meal.steps.values()
         is_split = all(self.splits(step) or not step.is_interruptible for step in steps)
         is_one = self.meal.cooks == 1 or not any(self.splits(step) and step.within for step in steps)
-        return self.slice(self.grids[-1]) == 1 and is_split and is_one
+        return self.slice(self.grids[1]) == 1 and is_split and is_one
 
     @cached_property
     def latest(self) -> int:
@@ -133,20 +140,21 @@ def plan_meal(situation: Situation, budget: Budget) -> Planned:
     """Plan what is left of a meal."""
     floor = makespan_bound(situation)
     coarse, finest = situation.grids
-    kinds = list(dict.fromkeys(((coarse, False), (coarse, True), (finest, True))))
+    kinds = list(dict.fromkeys(((coarse, False), (coarse, True), (finest, True), (situation.exact, True))))
     best, how, answer = Planned((), 0), kinds[0], Planned((), 0)
     for place, (grid, splits) in enumerate(kinds):
+        if best.plan and (best.makespan <= floor or grid < finest):
+            break
         latest = best.makespan - finest if best.plan else situation.latest
         answer = shortest(situation, grid, latest, budget.part(budget.left / (len(kinds) - place)), splits=splits)
         best, how = (answer, (grid, splits)) if answer.plan else (best, how)
-        if best.plan and best.makespan <= floor:
-            break
-    bound = max(floor, answer.lower_bound) if situation.is_exact else floor
-    is_proven = answer.is_infeasible and situation.is_exact
     if not best.plan:
-        return Planned((), bound, is_infeasible=answer.is_infeasible)
+        return Planned((), floor, is_infeasible=answer.is_infeasible)
+    is_exact = situation.is_exact and how[0] >= finest
     plan = calmest(situation, best.plan, how[0], best.makespan, budget.part(_CALM_S)) if how[1] else best.plan
-    return Planned(plan, best.makespan if is_proven else min(bound, best.makespan))
+    is_proven = is_exact and answer.is_infeasible
+    bound = best.makespan if is_proven else max(floor, answer.lower_bound) if is_exact else floor
+    return Planned(plan, min(bound, best.makespan))
 
 
 def makespan_bound(situation: Situation) -> int:
@@ -172,10 +180,10 @@ def makespan_bound(situation: Situation) -> int:
 
 def explain(situation: Situation, budget: Budget) -> Conflict:
     """Explain why there is no plan: leave out one wish after the other as long as there is none without it either."""
-    kept, is_sure = [], situation.is_exact
+    kept, is_sure = [], situation.is_exact and situation.slice(situation.exact) == 1
     for wish in _wishes_of(situation.meal):
         without = replace(situation, meal=_without(situation.meal, wish))
-        answer = shortest(without, without.grids[-1], without.latest, budget.part(_EACH_S), splits=True)
+        answer = shortest(without, without.exact, without.latest, budget.part(_EACH_S), splits=True)
         if answer.is_infeasible:
             situation = without
         else:

@@ -68,9 +68,8 @@ def _after(old: Cooked, event: Event, think: Thinking) -> Cooked | Conflict:
         if not isinstance(found, Conflict):
             known = old.request if meal is old.meal else {**old.request, **meal.document()}
             waste = (*old.waste, *(cut(row, event.at) for row in begun if row.key in lost))
-            again, told = tuple(sorted({*old.again, *lost})), (*old.passed, *passed)
-            fresh = Cooked(request=known, plan=found.plan, waste=waste, again=again, passed=told, lower_bound=found.lower_bound)
-            return fresh.model_copy(update={name: getattr(old, name) for name in ("names", "dinner", "planned_s")})
+            fresh = {"request": known, "plan": found.plan, "waste": waste, "passed": (*old.passed, *passed)}
+            return Cooked(**{**dict(old), **fresh, "lower_bound": found.lower_bound})
         causes = ((wish, _cause(meal, wish)) for wish in found.wishes)
         gone = next(((wish, step) for wish, step in causes if step and situation.left(step) < step.duration), None)
         if gone is None:
@@ -115,7 +114,7 @@ def nearest(situation: Situation, known: Plan, bound: int, budget: Budget) -> Pl
         waits = waiting if makespan(waiting) <= latest else ()
         if waits and not moved(known, waits, since):
             return waits
-        near = calmest(situation, found, situation.grids[-1], latest, budget.part(seconds), was)
+        near = calmest(situation, found, situation.grids[1], latest, budget.part(seconds), was)
         return min(filter(None, (near, waits)), key=lambda plan: moved(known, plan, since), default=())
 
     if near := calm((), bound, _NEAR_S):

@@ -13,12 +13,10 @@ from msgspec import Struct
 from sagagraph.domains.recipes.events import Event
 from sagagraph.domains.recipes.plan import Plan, Row, clock
 from sagagraph.domains.recipes.request import VOLUME, Meal, Property, Step, StepKey
-from sagagraph.validators.concern import Concern, windows
+from sagagraph.validators.concern import each_row
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.rows import Rows
 from sagagraph.validators.verdict import Violation
-
-_State = dict[str, Property]
 
 
 class Piece(Struct, frozen=True, array_like=True):
@@ -51,6 +49,15 @@ class Piece(Struct, frozen=True, array_like=True):
 
     def __str__(self) -> str:
         return f"{self.recipe} step {self.step} ({clock(self.start)} to {clock(self.end)})"
+
+
+class OfPiece(Struct, frozen=True, array_like=True):
+    """What a piece is judged by."""
+
+    piece: Piece
+
+    def __str__(self) -> str:
+        return str(self.piece)
 
 
 @dataclass(frozen=True)
@@ -91,105 +98,77 @@ class Case:
         return pieces
 
 
-class HandsView(Struct, frozen=True):
-    """`working`: what cooks are still at when these pieces begin."""
+class Begin(OfPiece, frozen=True, array_like=True):
+    """`working`: what cooks are still at when it begins, as many of them as there are cooks."""
 
     cooks: int
     working: tuple[Piece, ...]
-    pieces: tuple[Piece, ...]
 
 
-def _hands(case: Case) -> Iterator[tuple[str, HandsView]]:
+def _begins(case: Case) -> Iterator[Begin]:
     working: list[Piece] = []
-    for window in windows(case.pieces):
-        working = [each for each in working if each.end > window[0].start]
-        yield f"the cooks, {window[0]} to {window[-1]}", HandsView(case.meal.cooks, tuple(working), tuple(window))
-        working += [each for each in window if not each.is_autonomous]
-
-
-def _check_hands(view: HandsView) -> Iterator[Violation]:
-    """Whatever goes on alone is started with free hands. At one moment the order of the rows counts: it comes first."""
-    working = list(view.working)
-    for piece in view.pieces:
-        if piece.start < 0:
-            yield piece.breaks("IN_THE_PAST", "starts before the meal is begun")
+    for piece in case.pieces:
         working = [each for each in working if each.end > piece.start]
-        if len(working) >= view.cooks:
-            code = "IN_THE_PAST" if piece.is_autonomous else "OVERLAP"
-            who = "the cook is" if view.cooks == 1 else "all cooks are"
-            message = f"cannot be started: {who} at {' and '.join(map(str, working))}"
-            yield piece.breaks(code, message, beside=[each.scope for each in working])
+        yield Begin(piece, case.meal.cooks, tuple(working[: case.meal.cooks]))
         if not piece.is_autonomous:
             working.append(piece)
 
 
-class Used(Struct, frozen=True, array_like=True):
-    piece: Piece
-    require: _State
-    update: _State
+def _check_begin(begin: Begin) -> Iterator[Violation]:
+    """Whatever goes on alone is started with free hands. At one moment the order of the rows counts: it comes first."""
+    if begin.piece.start < 0:
+        yield begin.piece.breaks("IN_THE_PAST", "starts before the meal is begun")
+    if len(begin.working) >= begin.cooks:
+        code = "IN_THE_PAST" if begin.piece.is_autonomous else "OVERLAP"
+        who = "the cook is" if begin.cooks == 1 else "all cooks are"
+        message = f"cannot be started: {who} at {' and '.join(map(str, begin.working))}"
+        yield begin.piece.breaks(code, message, beside=[each.scope for each in begin.working])
 
 
-class ObjectView(Struct, frozen=True):
-    """`state` of the object, and who has it still, when these uses begin."""
+class Used(OfPiece, frozen=True, array_like=True):
+    """`state` of the object, and who has it still, when the piece begins."""
 
     object: str
-    state: _State
+    require: dict[str, Property]
+    update: dict[str, Property]
+    state: dict[str, Property]
     earlier: tuple[Piece, ...]
-    uses: tuple[Used, ...]
 
 
-def _objects(case: Case) -> Iterator[tuple[str, ObjectView]]:
+def _uses(case: Case) -> Iterator[Used]:
     for name in case.meal.objects:
-        used = [(piece, case.step(piece).uses[name]) for piece in case.pieces if name in case.step(piece).uses]
-        state: _State = {}
+        state: dict[str, Property] = {}
         earlier: list[Piece] = []
-        for window in windows(Used(piece, use.require, use.update) for piece, use in used):
-            first, last = window[0].piece, window[-1].piece
-            earlier = [each for each in earlier if each.end > first.start]
-            yield f"the {name}, {first} to {last}", ObjectView(name, dict(state), tuple(earlier), tuple(window))
-            for each in window:
-                _change(state, each)
-                earlier.append(each.piece)
+        for piece, use in ((each, case.step(each).uses.get(name)) for each in case.pieces):
+            if use is not None:
+                earlier = [each for each in earlier if each.end > piece.start]
+                yield Used(piece, name, use.require, use.update, dict(state), tuple(earlier))
+                earlier.append(piece)
+                state.update(use.update)
+                now, taken = state.get(VOLUME), use.require.get(VOLUME)
+                if isinstance(now, int | float) and isinstance(taken, int | float):
+                    state[VOLUME] = max(0, now - taken)
 
 
-def _check_objects(view: ObjectView) -> Iterator[Violation]:
-    state, earlier = dict(view.state), list(view.earlier)
-    for used in view.uses:
-        yield from _occupied(view.object, used, earlier, state)
-        yield from _properties(view.object, used, state)
-        _change(state, used)
-        earlier.append(used.piece)
-
-
-def _occupied(name: str, used: Used, earlier: list[Piece], state: _State) -> Iterator[Violation]:
+def _check_use(used: Used) -> Iterator[Violation]:
     """Two steps that make the object the same over the same time may coincide: the oven is heated for both."""
-    piece = used.piece
-    is_so_already = bool(used.update) and used.update.items() <= state.items()
-    for other in earlier:
+    piece, name = used.piece, used.object
+    is_so_already = bool(used.update) and used.update.items() <= used.state.items()
+    for other in used.earlier:
         is_same_time = (other.start, other.end) == (piece.start, piece.end)
         if piece.overlaps(other) and other.key != piece.key and not (is_same_time and is_so_already):
             yield piece.breaks("OCCUPIED", f"needs the {name} while {other} has it", object=name, beside=other.scope)
-            return
-
-
-def _properties(name: str, used: Used, state: _State) -> Iterator[Violation]:
+            break
     for key, needed in used.require.items():
-        now = state.get(key)
+        now = used.state.get(key)
         evidence = {"object": name, "property": key, "needed": needed, "found": now}
+        is_enough = isinstance(now, int | float) and isinstance(needed, int | float) and now >= needed
         if key != VOLUME and now != needed:
             found = "is not set" if now is None else f"is {now}"
-            yield used.piece.breaks("TEMPERATURE", f"needs the {name} at {key} {needed}, which {found}", **evidence)
-        is_enough = isinstance(now, int | float) and isinstance(needed, int | float) and now >= needed
+            yield piece.breaks("TEMPERATURE", f"needs the {name} at {key} {needed}, which {found}", **evidence)
         if key == VOLUME and not is_enough:
-            yield used.piece.breaks("VOLUME", f"needs {needed} of what is in the {name}, which has {now or 0}", **evidence)
+            yield piece.breaks("VOLUME", f"needs {needed} of what is in the {name}, which has {now or 0}", **evidence)
 
 
-def _change(state: _State, used: Used) -> None:
-    state.update(used.update)
-    now, taken = state.get(VOLUME), used.require.get(VOLUME)
-    if isinstance(now, int | float) and isinstance(taken, int | float):
-        state[VOLUME] = max(0, now - taken)
-
-
-COOK = Concern("cook", Kind.AGREEMENT, HandsView, _hands, _check_hands)
-OBJECTS = Concern("object", Kind.INTEGRITY, ObjectView, _objects, _check_objects)
+COOK = each_row("cook", Kind.AGREEMENT, Begin, _begins, _check_begin, version=3)
+OBJECTS = each_row("object", Kind.INTEGRITY, Used, _uses, _check_use, version=3)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from sagagraph.domains.recipes.plan import clock, parse_plan
 from sagagraph.domains.recipes.request import Meal, Step
-from sagagraph.domains.recipes.rules.kitchen import COOK, OBJECTS, Case, Past, Piece
+from sagagraph.domains.recipes.rules.kitchen import COOK, OBJECTS, Case, OfPiece, Past, Piece
 from sagagraph.validators.concern import Concern, certified, each_row, in_order_of, judge_scopes
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.rows import readable_rows
@@ -43,17 +43,13 @@ def _check_entry(entry: Entry) -> Iterator[Violation]:
         yield Violation(code="UNKNOWN_STEP", message=message, scope=scope)
 
 
-class Link(Struct, frozen=True, array_like=True):
-    """A piece, and a step that it comes after, with that step's pieces. `within`: limits on the time between, in seconds."""
+class Link(OfPiece, frozen=True, array_like=True):
+    """A step that the piece comes after, with that step's pieces. `within`: a limit on the time between, in seconds."""
 
-    piece: Piece
     before: int
     duration: int
     pieces: tuple[Piece, ...]
     within: int | None = None
-
-    def __str__(self) -> str:
-        return str(self.piece)
 
 
 def _links(case: Case, of: Callable[[Step], Mapping[int, int | None]]) -> Iterator[Link]:
@@ -85,51 +81,53 @@ def _check_lag(link: Link) -> Iterator[Violation]:
         yield link.piece.breaks("TOO_LATE", message, after=link.before, ends_s=ended[0], within_s=link.within)
 
 
-class WarmView(Struct, frozen=True):
-    """`last`: the piece that ends the recipe. `complete`: when the meal is."""
+class Warm(OfPiece, frozen=True, array_like=True):
+    """The piece ends its recipe. `complete`: when the meal is."""
 
-    recipe: str
     within: int
-    last: Piece
     complete: int
 
 
-def _warm(case: Case) -> Iterator[tuple[str, WarmView]]:
+def _warm(case: Case) -> Iterator[Warm]:
     last = {piece.recipe: piece for piece in sorted(case.pieces, key=lambda piece: (piece.end, -piece.place))}
     complete = max((piece.end for piece in last.values()), default=0)
-    for recipe, within in case.meal.warm.items():
-        if recipe in last:
-            yield recipe, WarmView(recipe, within, last[recipe], complete)
+    return (Warm(last[recipe], within, complete) for recipe, within in case.meal.warm.items() if recipe in last)
 
 
-def _check_warm(view: WarmView) -> Iterator[Violation]:
-    waits = view.complete - view.last.end
-    if waits > view.within:
-        message = f"ends {view.recipe} {waits} s before the meal is complete; warm are {view.within} s"
-        yield view.last.breaks("TOO_LATE", message, complete_s=view.complete, within_s=view.within)
+def _check_warm(dish: Warm) -> Iterator[Violation]:
+    waits = dish.complete - dish.piece.end
+    if waits > dish.within:
+        message = f"ends {dish.piece.recipe} {waits} s before the meal is complete; warm are {dish.within} s"
+        yield dish.piece.breaks("TOO_LATE", message, complete_s=dish.complete, within_s=dish.within)
 
 
 class Done(Struct, frozen=True, array_like=True):
     """A step with all its pieces. `is_watched`: two pieces of it beside each other are no concern of the cook's."""
 
+    recipe: str
+    step: int
+    text: str
     duration: int
     is_interruptible: bool
     is_watched: bool
     pieces: tuple[Piece, ...]
 
     def __str__(self) -> str:
-        return f"{self.pieces[0].recipe} step {self.pieces[0].step}"
+        return f"{self.recipe} step {self.step}"
 
 
 def _done(case: Case) -> Iterator[Done]:
     for key, step in case.meal.steps.items():
-        if key in case.of:
-            is_watched = step.is_interruptible and (case.meal.cooks > 1 or step.is_autonomous)
-            yield Done(step.duration, step.is_interruptible, is_watched, case.of[key])
+        is_watched = step.is_interruptible and (case.meal.cooks > 1 or step.is_autonomous)
+        yield Done(*key, step.text[:200], step.duration, step.is_interruptible, is_watched, case.of.get(key, ()))
 
 
 def _check_done(step: Done) -> Iterator[Violation]:
     """Check that the pieces add up to the step. What is done when nothing is left of it is done again."""
+    if not step.pieces:
+        scope = {"recipe": step.recipe, "step": step.step}
+        yield Violation(code="MISSING_STEP", message=f"{step} ({step.text}) is not in the plan", scope=scope)
+        return
     for before, piece in pairwise(step.pieces):
         if step.is_watched and piece.overlaps(before):
             yield piece.breaks("OVERLAP", f"goes on beside {before}, another piece of it", beside=[before.scope])
@@ -148,26 +146,6 @@ def _check_done(step: Done) -> Iterator[Violation]:
             left -= takes
     if left:
         yield step.pieces[-1].breaks("DURATION", f"is its last piece, and {left} s are missing", left_s=left)
-
-
-class Wanted(Struct, frozen=True, array_like=True):
-    recipe: str
-    step: int
-    text: str
-    is_there: bool
-
-    def __str__(self) -> str:
-        return f"{self.recipe} step {self.step}"
-
-
-def _wanted(case: Case) -> Iterator[Wanted]:
-    return (Wanted(each.recipe, each.number, each.text[:200], key in case.of) for key, each in case.meal.steps.items())
-
-
-def _check_wanted(step: Wanted) -> Iterator[Violation]:
-    if not step.is_there:
-        scope = {"recipe": step.recipe, "step": step.step}
-        yield Violation(code="MISSING_STEP", message=f"{step} ({step.text}) is not in the plan", scope=scope)
 
 
 class Begun(Struct, frozen=True, array_like=True):
@@ -202,16 +180,12 @@ def _check_begun(row: Begun) -> Iterator[Violation]:
         yield Violation(code="PAST_REWRITTEN", message=message, scope={"recipe": row.recipe, "step": row.step})
 
 
-class Fresh(Struct, frozen=True, array_like=True):
-    """A piece that had not begun. `since`: nothing new begins earlier, and nothing that needs `what` before `until`."""
+class Fresh(OfPiece, frozen=True, array_like=True):
+    """The piece had not begun. `since`: nothing new begins earlier, and nothing that needs `what` before `until`."""
 
-    piece: Piece
     since: int
     until: int
     what: str
-
-    def __str__(self) -> str:
-        return str(self.piece)
 
 
 def _fresh(case: Case) -> Iterator[Fresh]:
@@ -237,9 +211,8 @@ CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
     OBJECTS,
     each_row("dependency", Kind.DEPENDENCY, Link, lambda case: _links(case, lambda step: dict.fromkeys(step.after)), _check_link),
     each_row("time constraint", Kind.TEMPORAL, Link, lambda case: _links(case, lambda step: dict(step.within)), _check_lag),
-    Concern("warm", Kind.TEMPORAL, WarmView, _warm, _check_warm),
-    each_row("step", Kind.CONSTRAINT, Done, _done, _check_done),
-    each_row("missing steps", Kind.RETENTION, Wanted, _wanted, _check_wanted),
+    each_row("warm", Kind.TEMPORAL, Warm, _warm, _check_warm, version=3),
+    each_row("step", Kind.CONSTRAINT, Done, _done, _check_done, version=3),
     each_row("what had begun", Kind.RETENTION, Begun, _begun, _check_begun),
     each_row("what is missing", Kind.TEMPORAL, Fresh, _fresh, _check_fresh),
 )

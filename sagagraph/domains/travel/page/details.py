@@ -9,8 +9,9 @@ from typing import Final
 from sagagraph.domains.travel.actions.bookings import Booking
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
-from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.progress import bookings
+from sagagraph.domains.travel.plan import Leg
+from sagagraph.domains.travel.progress import as_it_stands, bookings
+from sagagraph.domains.travel.wording import compared
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.utterance.utterances import falls_through
 from sagagraph.planning.page import Detail, Disruption
@@ -29,7 +30,7 @@ def line_key(leg: Leg) -> str:
 
 def details(saga: Saga) -> Iterator[Detail]:
     booked = {each.id: each for each in bookings(saga)}
-    for leg in Itinerary.model_validate(saga.plan.content).legs:
+    for leg in as_it_stands(saga, saga.plan.content).legs:
         operation, currency = booked.get(leg.label), leg.offer.currency
         booking = Booking.model_validate(operation.output) if operation is not None and operation.succeeded else None
         terms = leg.offer.cancellation if booking is None else booking.cancellation
@@ -37,11 +38,10 @@ def details(saga: Saga) -> Iterator[Detail]:
         told = f"cancelling costs {fee}" if terms.fee else "cancelling is free"
         if terms.free_until is not None:
             told = f"free to cancel until {terms.free_until.day} {terms.free_until:%B %Y %H:%M}, then {fee}"
-        others = []
-        for each in leg.choice.alternatives[:_OTHERS] if leg.choice else ():
-            more = each.price - leg.offer.price
-            differs = f"{money_text(abs(more), currency)} {'more' if more >= 0 else 'less'}" if more else "the same price"
-            others.append(f"{each.title}: {money_text(each.price, currency)}, {differs}")
+        others = (
+            f"{each.title}: {money_text(each.price, currency)}, {compared(each.price - leg.offer.price, currency)}"
+            for each in (leg.choice.alternatives[:_OTHERS] if leg.choice else ())
+        )
         state = "not booked"
         if operation is not None and operation.id in saga.missing:
             state = "fallen through, and nothing has taken its place"
@@ -106,4 +106,4 @@ def _booked(saga: Saga) -> list[Leg]:
     if status_of(saga) is not SagaStatus.COMMITTED:
         return []
     booked = {each.id for each in bookings(saga) if each.succeeded and not each.removed}
-    return [leg for leg in Itinerary.model_validate(saga.plan.content).legs if leg.label in booked]
+    return [leg for leg in as_it_stands(saga, saga.plan.content).legs if leg.label in booked]
