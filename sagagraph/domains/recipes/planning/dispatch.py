@@ -1,8 +1,8 @@
 """Dispatch: the first answer of a repair, in about a millisecond. What has not begun waits until it can start.
 
 Whatever can start first is begun next, no earlier than it was to, and what goes on alone before the rest. What would come too
-late after another is told to that one, which waits as well in the next pass; if that one is over, the late step, and all that it comes
-after, goes before the others. Whatever does not end so is left to the solver, and so are dishes that would be cold.
+late after another is told to that one, which waits as well in the next pass; if that one is over, the late step goes before the
+others, with all that it comes after. Whatever does not end so is left to the solver, and so are dishes that would be cold.
 """
 
 from __future__ import annotations
