@@ -67,6 +67,8 @@ class Expression:
     first: tuple[Rough, ...]
     last: tuple[Rough, ...] = ()
     """The end of a range; empty: a single day or month."""
+    weekday: Weekday | None = None
+    """The weekday that is said beside it."""
 
     @property
     def is_range(self) -> bool:
@@ -167,6 +169,8 @@ def _dated(found: Found, today: date) -> Expression | None:
     elif found["next_year"]:
         year = today.year + 1
     month = _MONTHS.index(found["month"][:3]) + 1
+    if found["final"] or found.get("nth", Nth) is not None:
+        return _weekday_of(found, month, year, today)
     if not found["day"]:
         return _one(found.said, _month(found, month, year)) if _is_month(found) else None
     if found["span"] == "and" and not found["between"]:
@@ -178,6 +182,24 @@ def _dated(found: Found, today: date) -> Expression | None:
     return Expression(found.said, tuple(rough[:1]), tuple(rough[1:]))
 
 
+def _weekday_of(found: Found, month: int, year: int | None, today: date) -> Expression | None:
+    """Read `the second Friday of May`; a weekend lasts from its Friday to its Sunday."""
+    weekday, nth = found.get("weekday", Weekday), found.get("nth", Nth)
+    number = 5 if weekday is None else weekday.number
+    for each in (today.year, today.year + 1) if year is None else (year,):
+        days = [day for day in range(1, monthrange(each, month)[1] + 1) if date(each, month, day).weekday() == number]
+        place = -1 if nth is None else nth.place - 1
+        if place >= len(days):
+            continue
+        day = date(each, month, days[place])
+        if year is None and day < today:
+            continue
+        if weekday is not None:
+            return _one(found.said, _exactly(day))
+        return Expression(found.said, (_exactly(day - timedelta(days=1)),), (_exactly(day + timedelta(days=1)),))
+    return None
+
+
 def _day_number(found: Found, group: str) -> int | None:
     for number in found.values(Number, group):
         return number.count if number.count is not None and not number.is_thousands and number.count <= 31 else None
@@ -186,9 +208,10 @@ def _day_number(found: Found, group: str) -> int | None:
 
 def _day_with_weekday(found: Found) -> Expression | None:
     """Read `Friday 9 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
-    expression = found.get("date", Expression)
+    expression, weekday = found.get("date", Expression), found.get("weekday", Weekday)
     is_said_of = _SAYS.one_weekday.match(found.said) and any(character.isdigit() for character in found.said)
-    return expression if is_said_of and expression and not (expression.is_range or expression.is_month) else None
+    is_one = is_said_of and expression is not None and not (expression.is_range or expression.is_month)
+    return replace(expression, said=found.said, weekday=weekday) if expression and is_one else None
 
 
 def _day_alone(found: Found) -> Expression | None:
@@ -237,7 +260,7 @@ def resolved(expression: Expression, among: Sequence[Expression], today: date) -
     """Return the first and the last day. `among`: all dates of the text; they complete each other.
 
     Raises:
-        NoSuchDateError: it can be read in two ways, does not exist, runs backwards, or is over.
+        NoSuchDateError: it can be read in two ways, does not exist, runs backwards, is over, or is another weekday.
     """
     first = _only(expression, expression.first, among)
     last = _only(expression, expression.last, among) if expression.last else first
@@ -253,6 +276,8 @@ def resolved(expression: Expression, among: Sequence[Expression], today: date) -
         if begins > ends:
             raise NoSuchDateError(f"{_text(begins)} to {_text(ends)} runs backwards")
         if ends >= today:
+            if expression.weekday is not None and begins.weekday() != expression.weekday.number:
+                raise NoSuchDateError(f"{_text(begins)} is a {begins:%A}, and {expression.said!r} says otherwise")
             return begins, ends
     raise NoSuchDateError(f"{last.part} {ends:%B %Y} is over".strip() if expression.is_month else f"{_text(ends)} is in the past")
 

@@ -77,6 +77,11 @@ def _kin_in(found: Found) -> int:
     return len(_SAYS.one.findall(f"{found['kin']} {found['kin_too']}"))
 
 
+def is_one_of_several(found: Found) -> bool:
+    """Tell `one of us` from how many all of them are."""
+    return [each.count for each in found.values(Quantity)] == [1] and found.said.lower().endswith("of us")
+
+
 def _company(found: Found) -> Company | None:
     people = found.values(Quantity)
     if any(each.change for each in people):
@@ -85,6 +90,8 @@ def _company(found: Found) -> Company | None:
     if any(each.count is None for each in people) or (units == ["child"] and not found["me"]):
         return Company(None)
     if found["children"] and units != ["person", "child"]:
+        return None
+    if is_one_of_several(found):
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
     if found["me"]:

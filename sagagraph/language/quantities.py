@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.language.forms import Forms
+from sagagraph.language.money import SIGN
 from sagagraph.language.numbers import Number
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Units = Mapping[str, Forms]
 """By the kind of its tag: the names of units, and how each is written."""
 
 UNITS: Final[Units] = {kind: Forms(__file__, f"units.{kind}") for kind in ("span", "km")}
-_SAYS: Final = Forms(__file__, "quantities")
+_SAYS: Final = Forms(__file__, "quantities", SIGN=SIGN)
 _CHANGES: Final = ("more", "less", "later", "earlier")
 NIGHTS: Final = {"night": 1, "day": 1, "week": 7, "fortnight": 14}
 
@@ -57,7 +58,7 @@ class Quantity:
 
 @cache
 def _grammar(unit: str) -> re.Pattern[str]:
-    return Forms(__file__, "quantities", UNIT=unit).quantity
+    return Forms(__file__, "quantities", UNIT=unit, SIGN=SIGN).quantity
 
 
 def tag_quantities(passage: Passage, units: Units) -> None:
@@ -70,6 +71,8 @@ def tag_quantities(passage: Passage, units: Units) -> None:
 def _quantity(found: Found, names: Forms) -> Quantity | None:
     unit = next(name for name in names if names[name].fullmatch(found["unit"]))
     amounts = found["amounts"]
+    if amounts in ("a", "an") and found.led_by(_SAYS.priced):
+        return None
     numbers = [*found.values(Number, "amounts"), *found.values(Number, "second")]
     exact = [number.value for number in numbers if number.value is not None]
     if not numbers and not _SAYS.vague.search(amounts):

@@ -18,6 +18,7 @@ FAULTS: Final = {
     "late": "times out, and lands later",
     "price_up": "is dearer by now",
     "other_night": "books another day",
+    "retimed": "confirms a later arrival",
     "other_class": "books another class",
     "other_name": "books something else",
     "double_charge": "charges twice",

@@ -38,6 +38,8 @@ from tests.saga.world import Profile
 
 FULL = os.environ.get("SAGAGRAPH_EXPLORE") == "full"
 LIMIT = 400_000 if FULL else 6_000
+FEWER = 400_000 if FULL else 3_000
+"""Of states where there are many sagas to explore."""
 BOTH_ENDS = {SagaStatus.COMMITTED, SagaStatus.COMPENSATED}
 
 NOTHING = Profile(probe=False)
@@ -90,7 +92,7 @@ def test_one_read_only_operation_meets_three_troubles(explore: Explore) -> None:
 def test_two_operations_meet_two_troubles(saga: tuple[Kinds, Edges], profile: Profile, explore: Explore) -> None:
     """Side by side with any trouble but only one lost answer."""
     case = uniform(*saga, profile)
-    report = explore(case, 2, losses=answers_lost(case.edges), limit=LIMIT)
+    report = explore(case, 2, losses=answers_lost(case.edges), limit=FEWER)
     assert report.cut or report.endings == BOTH_ENDS
 
 
@@ -176,7 +178,7 @@ def test_three_operations_meet_a_trouble(saga: tuple[Kinds, Edges], explore: Exp
     """Every graph and choice of kinds, over providers that cover all pairs of guarantees."""
     for profile in all_profiles() if FULL else pairwise_profiles():
         case = uniform(*saga, profile)
-        report = explore(case, 1, losses=answers_lost(case.edges), limit=LIMIT)
+        report = explore(case, 1, losses=answers_lost(case.edges), limit=FEWER)
         assert report.cut or report.endings == BOTH_ENDS
 
 
@@ -189,7 +191,7 @@ def test_three_operations_of_different_providers_meet_a_trouble(saga: tuple[Kind
     turn = SAGAS_OF_3.index(saga) % len(MIXTURES_OF_3)
     for profiles in MIXTURES_OF_3 if FULL else (MIXTURES_OF_3 * 2)[turn : turn + 2]:
         case = Case(*saga, profiles)
-        explore(case, 1, losses=answers_lost(case.edges), limit=LIMIT)
+        explore(case, 1, losses=answers_lost(case.edges), limit=FEWER)
 
 
 # -- four operations ---------------------------------------------------------------------------------------------------

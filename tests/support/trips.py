@@ -64,6 +64,10 @@ class TripScenario:
     """Reservations that have to be cancelled for the trip to be booked after all."""
     insurances: int = 0
     """What is insured: of the sample trip two fares, because the train's can be refunded."""
+    train_if: str = ""
+    """The hour before which the flight must land for the train to be taken."""
+    takes: tuple[str, ...] = ()
+    """The operations whose reservations, and no others, stand when it is booked; empty: that is not looked at."""
 
     @contextmanager
     def world(self, folder: Path) -> Iterator[None]:
@@ -91,7 +95,8 @@ class TripScenario:
 
     @property
     def _request(self) -> dict[str, Any]:
-        return {**REQUEST, "budget": self.budget, "insured": self.insurances > 0}
+        condition = {"train_if": {"landed_before": self.train_if}} if self.train_if else {}
+        return {**REQUEST, **condition, "budget": self.budget, "insured": self.insurances > 0}
 
     async def resume(self, folder: Path) -> None:
         async with _opened(folder, None) as (_engine, graph):
@@ -116,6 +121,9 @@ class TripScenario:
             yield "it was given up, and could be booked"
         if status == "committed" and len(ledger.cancellations) != self.gives_up:
             yield f"{len(ledger.cancellations)} reservations were cancelled, and {self.gives_up} had to be"
+        confirmed = sorted(str(row.operation_id) for row in ledger.reservations if row.state == "confirmed")
+        if status == "committed" and self.takes and confirmed != sorted(self.takes):
+            yield f"{', '.join(confirmed)} stand, and {', '.join(self.takes)} had to"
 
 
 @dataclass(frozen=True)
@@ -183,7 +191,16 @@ _TRAIN = "T3"
 _NO_WAY_BACK = {"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"}
 _FOR_A_CHEAPER_TRAIN = 1960
 """With so much, the next flight home can be had with another train only: the one that is booked is cancelled."""
+CONDITIONAL = (
+    TripScenario(
+        "the flight is confirmed to land after noon",
+        faults=({"kind": "flight", "call": "book", "fault": "retimed"},),
+        train_if="12:00",
+        takes=("T1", "T2", "T3.instead", "T4", "T5"),
+    ),
+)
 SCENARIOS = (
+    *CONDITIONAL,
     TripScenario("book"),
     TripScenario("refused", faults=(_NO_WAY_BACK,)),
     TripScenario("repaired", faults=(_NO_WAY_BACK,), budget=_FOR_A_CHEAPER_TRAIN, gives_up=1),

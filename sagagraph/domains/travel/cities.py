@@ -5,7 +5,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
-from types import MappingProxyType
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from rapidfuzz import fuzz, process
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.forms import Forms
 
 EARTH_RADIUS_KM: Final = 6371.0
 CLOSE_ENOUGH_TO_SUGGEST: Final = 65
@@ -29,69 +29,9 @@ MEANT_BY_THEIR_NAME: Final = frozenset(
 SMALLEST_SHARE: Final = 0.08
 """Of the people of a city: a namesake with fewer is not meant by the plain name."""
 
-OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "Athens": ("athina",),
-        "Barcelona": ("barna",),
-        "Beijing": ("peking",),
-        "Belgrade": ("beograd",),
-        "Brussels": ("brussel", "bruxelles"),
-        "Bucharest": ("bucuresti",),
-        "Cologne": ("koeln", "koln"),
-        "Copenhagen": ("kobenhavn",),
-        "Delhi": ("new delhi",),
-        "Florence": ("firenze",),
-        "Frankfurt": ("frankfurt am main",),
-        "Geneva": ("geneve", "genf"),
-        "Genoa": ("genova",),
-        "Ho Chi Minh City": ("saigon",),
-        "Las Vegas": ("vegas",),
-        "Lisbon": ("lisboa",),
-        "Los Angeles": ("la",),
-        "Mexico City": ("cdmx", "ciudad de mexico"),
-        "Milan": ("mailand", "milano"),
-        "Moscow": ("moskva",),
-        "Mumbai": ("bombay",),
-        "Munich": ("muenchen", "munchen"),
-        "Naples": ("napoli",),
-        "New York": ("new york city", "ny", "nyc"),
-        "Nice": ("nizza",),
-        "Prague": ("praha", "prag"),
-        "Rio de Janeiro": ("rio",),
-        "Rome": ("roma", "rom"),
-        "Saint Petersburg": ("st petersburg",),
-        "San Francisco": ("frisco", "san fran", "sf"),
-        "Seville": ("sevilla",),
-        "Turin": ("torino",),
-        "Venice": ("venezia",),
-        "Vienna": ("wien",),
-        "Warsaw": ("warszawa",),
-        "Washington": ("washington dc",),
-        "Zurich": ("zuerich",),
-    }
-)
-
-METROPOLITAN_CODES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "BUE": "Buenos Aires",
-        "CHI": "Chicago",
-        "EWR": "New York",
-        "LON": "London",
-        "MIL": "Milan",
-        "MOW": "Moscow",
-        "NYC": "New York",
-        "OSA": "Osaka",
-        "PAR": "Paris",
-        "RIO": "Rio de Janeiro",
-        "ROM": "Rome",
-        "SAO": "São Paulo",
-        "SEL": "Seoul",
-        "STO": "Stockholm",
-        "TYO": "Tokyo",
-        "WAS": "Washington",
-        "YTO": "Toronto",
-    }
-)
+_NAMES: Final = Forms(__file__, "names")
+_CODES: Final = Forms(__file__, "codes")
+"""By the names of cities, in `forms.ini`."""
 
 
 class City(BaseModel):
@@ -126,9 +66,9 @@ class Gazetteer:
         """Build the gazetteer. `cities`: the most important first."""
         self.cities: tuple[City, ...] = tuple(cities)
         self._by_name = {name_key(city.name): city for city in self.cities}
-        for name, others in OTHER_NAMES.items():
+        for name in _NAMES:
             if (city := self._by_name.get(name_key(name))) is not None:
-                for other in others:
+                for other in _NAMES.phrase(name).split(", "):
                     self._by_name.setdefault(other, city)
         self._most_words: dict[str, int] = {}
         for name in self._by_name:
@@ -221,9 +161,9 @@ class Gazetteer:
         codes: dict[str, City] = {}
         for served in self.cities:  # the first of an airport's cities is the one that its code means
             codes.setdefault(served.airport.upper(), served)
-        for code, name in METROPOLITAN_CODES.items():
+        for name in _CODES:
             if (city := self.find_name(name)) is not None:
-                codes.setdefault(code, city)
+                codes.update((code, codes.get(code, city)) for code in _CODES.phrase(name).split(", "))
         for city in self.cities:
             for code in _airports_by_place().get((name_key(city.name), city.timezone), ()):
                 codes.setdefault(code, city)

@@ -11,10 +11,11 @@ from sagagraph.domains.travel.actions.actions import patient, travel_actions
 from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
-from sagagraph.domains.travel.plan import Itinerary, moments, plan_hash
+from sagagraph.domains.travel.plan import Itinerary, Leg, moments, plan_hash
 from sagagraph.domains.travel.planning import amendment as amendment
 from sagagraph.domains.travel.planning import planner
 from sagagraph.domains.travel.planning.agents import ROLES, TripTeam
+from sagagraph.domains.travel.planning.conditions import conditional
 from sagagraph.domains.travel.planning.market import pairs_of
 from sagagraph.domains.travel.planning.planner import insured
 from sagagraph.domains.travel.planning.repair import repair
@@ -82,19 +83,22 @@ class Travel:
         proposed = await apart(planner.propose, wanted, self.provider, cities=self._cities_of(wanted))
         if isinstance(proposed, planner.Infeasible):
             return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
-        return tuple(await asyncio.gather(*map(self._insured, proposed)))
+        return tuple(await asyncio.gather(*map(self._completed, proposed)))
 
     async def team(self, request: Json) -> TripTeam | Infeasible:
         proposed = await self.propose(request)
         if isinstance(proposed, Infeasible):
             return proposed
         trips = tuple(Itinerary.model_validate(each.plan) for each in proposed)
-        return TripTeam(TripRequest.model_validate(request), trips, proposed, self.provider, self._insured)
+        return TripTeam(TripRequest.model_validate(request), trips, proposed, self.provider, self._completed)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         damage = await amendment.damage_of(saga, self.provider, self.cities)
         repaired = await apart(repair, damage, self.provider, self._cities_of(damage.request))
         return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else await self._insured(repaired)
+
+    async def _completed(self, itinerary: Itinerary) -> Proposal:
+        return await self._insured(await conditional(itinerary, self.provider))
 
     async def _insured(self, itinerary: Itinerary) -> Proposal:
         return _proposal(await insured(itinerary, self.provider))
@@ -187,7 +191,14 @@ def travel_title(plan: Json) -> str:
 
 
 def _title(itinerary: Itinerary) -> str:
-    return "; ".join(headline(leg.offer) for leg in itinerary.legs)
+    return "; ".join(map(_headline, itinerary.legs))
+
+
+def _headline(leg: Leg) -> str:
+    if leg.only_if is None or leg.otherwise is None:
+        return headline(leg.offer)
+    hour, instead = leg.only_if.lands_before, headline(leg.otherwise.offer)
+    return f"{headline(leg.offer)} (only if the flight before it lands before {hour:%H:%M}, otherwise {instead})"
 
 
 def account_of(saga: Saga) -> Account:

@@ -3,20 +3,22 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Price
-from sagagraph.domains.travel.offers import HotelOffer, InsuranceOffer, Offer, TransportOffer
+from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TransportOffer
 from sagagraph.domains.travel.request import Lean, TripRequest
 
 HASH_DIGITS = 16
-_LABEL = re.compile(r"T[1-9]\d*(\.[1-9]\d*)?")
+INSTEAD = ".instead"
+"""After the label of a leg: what is taken otherwise."""
+_LABEL = re.compile(r"T[1-9]\d*(\.[1-9]\d*)?(\.instead)?")
 
 
 class Alternative(BaseModel):
@@ -47,10 +49,22 @@ class Choice(BaseModel):
     """From 0 to 1. The search's is the share of its measures (price, time, comfort, balance) whose best trip has it."""
 
 
+class OnlyIf(BaseModel):
+    """The condition of a train: what the booking of the flight before it confirms decides."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    lands_before: AwareDatetime
+    lands_by: AwareDatetime | None = None
+    """A flight that is confirmed to land later than this is not what was planned. None: it lands as planned, to the minute."""
+    otherwise: FlightOffer | None = None
+    """What is taken if it lands too late, until `lands_by`."""
+
+
 class Leg(Lean):
     """One thing to book."""
 
-    later = frozenset({"cover"})
+    later = frozenset({"cover", "only_if"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -61,10 +75,20 @@ class Leg(Lean):
     cover: InsuranceOffer | None = None
     """What insures the fare; it is taken out unless the fare turns out to be refundable when it is booked."""
 
+    only_if: OnlyIf | None = None
+
     @property
     def price(self) -> Decimal:
-        """At most: with its insurance."""
-        return self.offer.price + (self.cover.price if self.cover else 0)
+        """At most: with its insurance, or of what is taken otherwise."""
+        insured = self.offer.price + (self.cover.price if self.cover else 0)
+        return insured if self.otherwise is None else max(insured, self.otherwise.offer.price)
+
+    @property
+    def otherwise(self) -> "Leg | None":
+        """What is booked instead if its condition does not hold."""
+        offer = self.only_if and self.only_if.otherwise
+        choice = self.choice and Choice(why=f"it is taken if the flight before {self.label} lands too late", by=self.choice.by)
+        return Leg(label=f"{self.label}{INSTEAD}", offer=offer, choice=choice) if offer else None
 
     @property
     def begins(self) -> date:
@@ -140,8 +164,36 @@ class Itinerary(Lean):
         return tuple(leg.offer for leg in self.legs if isinstance(leg.offer, HotelOffer))
 
     @property
+    def conditions(self) -> Iterator[tuple[Leg, Leg, OnlyIf]]:
+        """Return each flight on which a train depends, that train, and the condition."""
+        flight = None
+        for leg in self.legs:
+            if leg.only_if is not None and flight is not None:
+                yield flight, leg, leg.only_if
+            flight = flight if isinstance(leg.offer, HotelOffer) else leg
+
+    def as_landed(self, landings: Mapping[str, datetime]) -> Self:
+        """Return what it has become once these flights, by label, are confirmed to land then: no longer under a condition."""
+        changed: dict[str, Leg] = {}
+        for flight, train, only_if in self.conditions:
+            lands, offer = landings.get(flight.label), flight.offer
+            if lands is not None and isinstance(offer, TransportOffer):
+                minutes = offer.duration_minutes + (lands - offer.arrives) // timedelta(minutes=1)
+                confirmed = offer.model_copy(update={"arrives": lands, "duration_minutes": minutes})
+                changed[flight.label] = flight.model_copy(update={"offer": confirmed})
+                decided = train.otherwise if lands >= only_if.lands_before else None
+                changed[train.label] = decided or train.model_copy(update={"only_if": None})
+        legs = tuple(changed.get(leg.label, leg) for leg in self.legs)
+        return self.model_copy(update={"legs": legs, "total": sum((leg.price for leg in legs), Decimal(0))}) if changed else self
+
+    @property
     def minutes_under_way(self) -> int:
         return sum(transport.duration_minutes for transport in self.transports)
+
+
+def ways_of(legs: Iterable[Leg]) -> tuple[Leg, ...]:
+    """Return what may be booked: each leg, and what is taken otherwise."""
+    return tuple(way for leg in legs for way in (leg, leg.otherwise) if way is not None)
 
 
 def plan_hash(itinerary: Itinerary) -> str:
@@ -181,4 +233,5 @@ def _bookable(leg: Leg) -> dict[str, Any]:
         "begins": begins.isoformat(),
         "ends": ends.isoformat(),
         **({"cover": [leg.cover.offer_id, f"{leg.cover.price:.2f}"]} if leg.cover else {}),
+        **({"only_if": leg.only_if.model_dump(mode="json", exclude={"otherwise": {"left"}})} if leg.only_if else {}),
     }

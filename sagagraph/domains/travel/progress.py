@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sagagraph.domains.travel.actions.bookings import Booking
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.offers import HotelOffer
+from sagagraph.domains.travel.offers import HotelOffer, TransportOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.state import Operation, Saga, operation_key
@@ -40,6 +40,22 @@ def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
         for each in bookings(saga)
         if each.succeeded and not each.removed and each.id in legs
     )
+
+
+def as_booked(itinerary: Itinerary, outputs: Mapping[str, Any]) -> Itinerary:
+    """Return what a plan has become by the outputs of its operations: what its conditions left of it."""
+    found = {
+        each.label: Booking.model_validate(outputs[each.label]).offer
+        for each, _, _ in itinerary.conditions
+        if each.label in outputs
+    }
+    return itinerary.as_landed({name: offer.arrives for name, offer in found.items() if isinstance(offer, TransportOffer)})
+
+
+def as_it_stands(saga: Saga, plan: Any) -> Itinerary:
+    """Return what one of the saga's plans has become by what is booked."""
+    booked = {each.id: each.output for each in bookings(saga) if each.succeeded and not each.removed}
+    return as_booked(Itinerary.model_validate(plan), booked)
 
 
 def has_begun(leg: Leg, now: datetime, cities: Gazetteer) -> bool:

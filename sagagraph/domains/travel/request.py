@@ -179,13 +179,33 @@ class JourneyHours(BaseModel):
 
 
 ANY_JOURNEY_HOURS: Final = JourneyHours()
+
+
+class TrainIf(BaseModel):
+    """A train only if the flight before it lands before an hour, by the clock of the place; otherwise a flight."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    landed_before: TimeOfDay
+    """Anything before 04:00 is later than any such hour: it belongs to the previous night."""
+    to: str | None = None
+    """Where the train goes; None: it holds for every train that follows a flight."""
+
+    @field_validator("landed_before")
+    @classmethod
+    def _leaves_room(cls, hour: time) -> time:
+        if hour <= NIGHT_ENDS:
+            raise ValueError(f"must be later than {NIGHT_ENDS:%H:%M}, not {hour:%H:%M}")
+        return hour
+
+
 ANY_STARS: Final = (1, 5)
 
 
 class TripRequest(Lean):
     """A trip that can be planned: nothing in it is missing or contradicts itself."""
 
-    later = frozenset({"children", "hours", "not_on", "order", "insured"})
+    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -215,6 +235,7 @@ class TripRequest(Lean):
     order: Order = Order.GIVEN
     insured: bool = False
     """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
+    train_if: TrainIf | None = None
 
     @field_validator("children")
     @classmethod
@@ -295,6 +316,14 @@ class TripRequest(Lean):
             raise ValueError("no weekday is left to travel on")
         return tuple(day for day in Weekday if day in not_on)
 
+    @field_validator("train_if")
+    @classmethod
+    def _goes_there(cls, train_if: TrainIf | None, info: ValidationInfo) -> TrainIf | None:
+        cities = {*(stop.city for stop in info.data.get("stops", ())), info.data.get("return_to")}
+        if train_if is not None and train_if.to is not None and train_if.to not in cities:
+            raise ValueError(f"the trip does not go to {train_if.to}")
+        return train_if
+
     def departure_days(self, today: date) -> tuple[date, ...]:
         """Every day on which the trip may begin, if no journey took a night."""
         if self.depart is not None:
@@ -370,6 +399,9 @@ def _with_known_cities(fields: dict[str, Any], cities: Gazetteer) -> dict[str, A
     for field in ("origin", "return_to"):
         if field in named:
             named[field] = known(named[field], field)
+    train_if = named.get("train_if")
+    if isinstance(train_if, Mapping) and "to" in train_if:
+        named["train_if"] = {**train_if, "to": known(train_if["to"], "train_if.to")}
     if isinstance(named.get("stops"), list):
         named["stops"] = [
             {**stop, "city": known(stop["city"], f"stops[{n}].city")} if isinstance(stop, Mapping) and "city" in stop else stop

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from sagagraph.domains.travel.offers import HotelOffer, Offer
+from sagagraph.domains.travel.request import TrainIf
 
 
 def day_text(day: date) -> str:
@@ -31,6 +32,13 @@ def listed(parts: Sequence[str]) -> str:
     """`a, b and c`"""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def train_if_text(condition: TrainIf) -> str:
+    """`a train to Brussels only if the flight lands before 12:00`"""
+    return (
+        f"a train{f' to {condition.to}' if condition.to else ''} only if the flight lands before {condition.landed_before:%H:%M}"
+    )
 
 
 def headline(offer: Offer) -> str:

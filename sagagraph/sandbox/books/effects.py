@@ -152,7 +152,7 @@ class Effects:
         self._check_due(call, arrival, now)
         if arrival.fault == "price_up" and isinstance(call, c.BookCall) and (offer := find_offer(call.offer_id)):
             stock.raise_prices(tx, [offer])
-        answer = c.Answer(201, land(tx, call, now, market_moves=self._settings.market_moves, fault=arrival.fault))
+        answer = c.Answer(201, land(tx, call, now, market_moves=self._settings.market_moves, rule=arrival.rule))
         if key := self._deduplicated_key(call):
             keys.remember_answer(tx, key, c.fingerprint(call), answer.body, now)
         return answer

@@ -15,11 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from sagagraph.errors import InvalidInputError
 from sagagraph.sandbox.books.calls import CallName, Kind
 
-Mistake = Literal["other_night", "other_class", "other_name", "double_charge", "other_fee", "partial_refund"]
+Mistake = Literal["other_night", "other_class", "other_name", "double_charge", "other_fee", "partial_refund", "retimed"]
 """The call is carried out otherwise than it says, and the answer tells what was done."""
 Fault = Literal["refuse", "before", "after", "hang", "late", "price_up", 429, 500] | Mistake
 MISTAKES: Final = frozenset(get_args(Mistake))
-_DEFAULT_SECONDS: dict[Fault, float] = {"hang": 30.0, "late": 3.0}
+_DEFAULT_SECONDS: dict[Fault, float] = {"hang": 30.0, "late": 3.0, "retimed": 3 * 3600.0}
 _A_DAY_S = 86400
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sagagraph.sandbox.books import calls as c
 from sagagraph.sandbox.books import ledger, stock
-from sagagraph.sandbox.books.faults import Fault
+from sagagraph.sandbox.books.faults import Fault, FaultRule
 from sagagraph.sandbox.clock import as_text
 from sagagraph.sandbox.money import CURRENCY, Cents, as_amount
 from sagagraph.sandbox.world.offers import Offer
@@ -25,9 +25,15 @@ _MOMENTS: Final = ("departs", "arrives")
 _DAYS: Final = ("check_in", "check_out")
 
 
-def mistaken(offer: Offer, fault: Fault | None) -> Offer:
-    """The offer as it is booked by mistake; a fault that is none of these changes nothing."""
+def mistaken(offer: Offer, fault: Fault, later: timedelta) -> Offer:
+    """The offer as it is booked by mistake; a fault that is none of these changes nothing. `later`: what is retimed ends so much
+    later.
+    """
     match fault:
+        case "retimed" if "arrives" in offer.facts:
+            arrives = datetime.fromisoformat(offer.facts["arrives"]) + later
+            minutes = offer.facts["duration_minutes"] + later // timedelta(minutes=1)
+            return replace(offer, facts={**offer.facts, "arrives": arrives.isoformat(), "duration_minutes": minutes})
         case "other_night":
             return replace(offer, facts={**offer.facts, **_a_day_later(offer.facts)})
         case "other_class":
@@ -53,10 +59,11 @@ def _a_day_later(facts: Any) -> dict[str, str]:
 Json = dict[str, Any]
 
 
-def land(tx: sqlite3.Connection, call: c.KeyedCall, now: datetime, *, market_moves: bool, fault: Fault | None = None) -> Json:
+def land(tx: sqlite3.Connection, call: c.KeyedCall, now: datetime, *, market_moves: bool, rule: FaultRule | None = None) -> Json:
+    fault = rule.fault if rule else None
     match call:
         case c.BookCall():
-            return _book(tx, call, now, fault, market_moves=market_moves)
+            return _book(tx, call, now, rule, market_moves=market_moves)
         case c.CancelCall():
             return _cancel(tx, call, now, fault)
         case c.CaptureCall():
@@ -69,7 +76,7 @@ def land(tx: sqlite3.Connection, call: c.KeyedCall, now: datetime, *, market_mov
             return _refund(tx, call, now, fault)
 
 
-def _book(tx: sqlite3.Connection, call: c.BookCall, now: datetime, fault: Fault | None, *, market_moves: bool) -> Json:
+def _book(tx: sqlite3.Connection, call: c.BookCall, now: datetime, rule: FaultRule | None, *, market_moves: bool) -> Json:
     offer = find_offer(call.offer_id)
     if offer is None or offer.kind != call.kind:
         raise c.unknown("offer", call.offer_id)
@@ -83,7 +90,7 @@ def _book(tx: sqlite3.Connection, call: c.BookCall, now: datetime, fault: Fault 
         price = as_amount(offer.price)
         raise c.refusal("price_changed", f"{call.offer_id} costs {price} {CURRENCY} now", price=price)
     stock.take(tx, offer)
-    offer = mistaken(offer, fault)
+    offer = mistaken(offer, rule.fault, rule.duration) if rule else offer
     row = ledger.enter(
         tx,
         "reservations",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
@@ -153,6 +153,11 @@ def _wishes(request: TripRequest) -> Iterator[tuple[str, _Predicate]]:
             yield f"{verb} at {hours.latest.isoformat('minutes')} or earlier", _no_later(what, hours.latest)
     for day in request.not_on:
         yield f"not on {day.value}", _never_on(day.value)
+    condition = request.train_if
+    if condition is not None:
+        to = f" to {condition.to}" if condition.to else ""
+        name = f"a train{to} only if the flight lands before {condition.landed_before:%H:%M}"
+        yield name, _no_train_after_late_flight(condition.landed_before, condition.to)
     low, high = request.stars
     if (low, high) != (1, 5):
         name = f"{low} to {high} stars" if low < high else f"{low} star" + "s" * (low > 1)
@@ -182,6 +187,18 @@ def _no_earlier(what: str, limit: time) -> _Predicate:
 
 def _no_later(what: str, limit: time) -> _Predicate:
     return lambda trip: all(time(4) <= moment <= limit for moment in _moments(trip, what))
+
+
+def _no_train_after_late_flight(hour: time, to: str | None) -> _Predicate:
+    def is_kept(trip: Trip) -> bool:
+        after_flight = [
+            earlier.arrives.time()
+            for earlier, later in pairwise(trip.transports)
+            if (earlier.kind, later.kind) == ("flight", "train") and to in (None, later.destination_city)
+        ]
+        return all(time(4) <= moment < hour for moment in after_flight)
+
+    return is_kept
 
 
 def _never_on(weekday: str) -> _Predicate:

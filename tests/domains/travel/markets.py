@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer
 from sagagraph.domains.travel.planning.market import Market, journeys_of
-from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, Stop, Weekday, Window
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, Stop, TrainIf, Weekday, Window
 
 from .world import NOW, RATES, day, flight, hotel, train, trip
 
@@ -49,6 +49,10 @@ HOURS = st.just(Hours()) | st.builds(
 FIRST, LAST = 10, 17
 
 
+def train_conditions(city: str) -> st.SearchStrategy[TrainIf]:
+    return st.builds(TrainIf, landed_before=st.sampled_from([time(9), time(14), time(22, 40)]), to=st.sampled_from([None, city]))
+
+
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[TripRequest, list[Offer]]:
     """A short trip through Europe or over an ocean, with a handful of offers, some of them useless."""
@@ -69,6 +73,7 @@ def problems(draw: st.DrawFn) -> tuple[TripRequest, list[Offer]]:
         currency=draw(st.sampled_from(["USD", "USD", "EUR", "JPY"])),
         hours=draw(st.builds(JourneyHours, depart=HOURS, arrive=HOURS)),
         not_on=draw(st.lists(st.sampled_from(Weekday), max_size=2).map(tuple)),
+        train_if=draw(st.none() | train_conditions(stops[-1].city)),
     )
     offers: list[Offer] = []
     for n, (here, there) in enumerate(journeys_of(request)):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sagagraph.domains.travel.planning.planner import Infeasible, choose, propose
-from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, TripRequest, Weekday, Window
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, TrainIf, TripRequest, Weekday, Window
 
 from .exhaustive import Trip, broken, every_trip, keeps_all, wishes
 from .markets import FIRST, LAST, connected, market_of, problems
@@ -84,6 +84,8 @@ def test_what_cannot_be_had_at_all_is_no_conflict_of_wishes() -> None:
         ),
         pytest.param({"not_on": (Weekday.MONDAY, Weekday.SUNDAY)}, "not on sunday", "on sunday too", {"not_on": ["monday"]},
                      id="a weekday"),
+        pytest.param({"train_if": TrainIf(landed_before=time(17), to="Cologne")},
+                     "a train to Cologne only if the flight lands before 17:00", "any train", {"train_if": None}, id="a train"),
         pytest.param({"stars": (5, 5)}, "5 stars", "3 to 5 stars", {"stars": [3, 5]}, id="stars"),
         pytest.param({"direct": Direct.REQUIRED}, "direct flights only", "a change of plane from Cologne to San Francisco",
                      {"direct": "preferred"}, id="direct"),

@@ -51,7 +51,7 @@ def _least_along(
     for n in range(len(legs) - 1):
         _never_both(model, legs, taken, n, n + 1, lambda earlier, later: _ends(earlier) == _begins(later))
     for n in range(0, len(legs) - 2, 2):
-        _never_both(model, legs, taken, n, n + 2, _leaves_time)
+        _never_both(model, legs, taken, n, n + 2, lambda a, b: _leaves_time(a, b) and _keeps_condition(request, a, b))
     chosen = [(offer, var) for leg, row in zip(legs, taken, strict=True) for offer, var in zip(leg, row, strict=True)]
     cents = sum(int(offer.price * 100) * var for offer, var in chosen)
     if request.budget is not None:
@@ -124,6 +124,14 @@ def _ends(offer: Offer) -> date:
 def _leaves_time(earlier: Offer, later: Offer) -> bool:
     needed = 90 if earlier.kind == "flight" else 60 if later.kind == "flight" else 0
     return (later.departs - earlier.arrives).total_seconds() >= needed * 60
+
+
+def _keeps_condition(request: TripRequest, earlier: Offer, later: Offer) -> bool:
+    wish = request.train_if
+    if wish is None or (earlier.kind, later.kind) != ("flight", "train") or wish.to not in (None, later.destination_city):
+        return True
+    landed = f"{earlier.arrives:%H:%M}"
+    return "04:00" <= landed < f"{wish.landed_before:%H:%M}"
 
 
 def _least(request: TripRequest, offers: list[Offer], measure: Callable[[Offer], int]) -> tuple[int, int] | None:

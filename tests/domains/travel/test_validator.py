@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sagagraph.domains.travel.money import Converted
-from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.request import ANY_HOURS, Direct, Hours, JourneyHours, Stop, Weekday, Window, parse_request
+from sagagraph.domains.travel.plan import Itinerary, OnlyIf
+from sagagraph.domains.travel.request import ANY_HOURS, Direct, Hours, JourneyHours, Stop, TrainIf, Weekday, Window, parse_request
 from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.verdict import Verdict, VerdictStatus
@@ -61,6 +61,14 @@ def in_euros(total: str, **changes: Any) -> Itinerary:
     """The sample for $1,969, which are 1891.27 euros and a bit."""
     shown = Converted(total=Decimal(total), currency="EUR", on=RATES.on, source=RATES.source)
     return sample_itinerary(currency="EUR", **changes).model_copy(update={"converted": shown})
+
+
+def under_condition(lands_before: str, **changes: Any) -> Itinerary:
+    """The sample, whose first flight lands in Berlin at 17:00, with a condition on the train."""
+    plan = sample_itinerary(**changes)
+    before = datetime.fromisoformat(f"2025-{lands_before}").replace(tzinfo=plan.transports[0].arrives.tzinfo)
+    legs = [leg.model_copy(update={"only_if": OnlyIf(lands_before=before)} if leg.label == "T3" else {}) for leg in plan.legs]
+    return plan.model_copy(update={"legs": tuple(legs)})
 
 
 def at_hours(depart: Hours = ANY_HOURS, arrive: Hours = ANY_HOURS) -> Itinerary:
@@ -136,6 +144,8 @@ invalid_plans: dict[str, tuple[str, str | None, Itinerary]] = {
         None,
         sample_itinerary().model_copy(update={"total": Decimal("1968.99")}),
     ),
+    "a train after a flight that lands too late": ("CONDITION", "T3", sample_itinerary(train_if=TrainIf(landed_before=time(17)))),
+    "a train under a condition that nobody wished": ("CONDITION", "T3", under_condition("06-11 17:01")),
     "a total that is no number": ("PRICE", None, sample_itinerary().model_copy(update={"total": Decimal("NaN")})),
     "a price that is no number": ("PRICE", "T2", with_offer("T2", price=Decimal("NaN"))),
     "an infinite price": ("PRICE", "T2", with_offer("T2", price=Decimal("Infinity"))),

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from sagagraph.domains.travel.actions import bookings as b
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text, told_in
 from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.plan import plan_hash
 from sagagraph.domains.travel.provider.provider import Labels, Marks, ReservationProvider
 from sagagraph.domains.travel.provider.receipts import EffectKind, Landed, Payment, ProviderGuarantees, Reservation, VoidReceipt
 from sagagraph.domains.travel.rules.answers import BOOKING, PAYMENT, SENT, check_cancelled, check_refunded
@@ -243,8 +244,10 @@ def _dispatch_action(outbox: Path) -> Action:
     def send_itinerary(request: b.DispatchRequest, call: Call) -> b.Dispatch:
         folder = outbox / file_name(call.saga_id)
         folder.mkdir(parents=True, exist_ok=True)
-        ics = itinerary_ics(request.itinerary, request.reservations, created=request.captured_at)
-        text = itinerary_text(request.itinerary, request.reservations, request.policies)
+        taken = request.itinerary.as_landed(request.landings)
+        booked = {label: each for label, each in request.reservations.items() if each is not None}
+        ics = itinerary_ics(taken, booked, created=request.captured_at, plan=plan_hash(request.itinerary))
+        text = itinerary_text(taken, booked, request.policies)
         write_whole(folder / "itinerary.ics", ics)
         write_whole(folder / "itinerary.txt", text.encode())
         plan, reservations = told_in((folder / "itinerary.ics").read_bytes())

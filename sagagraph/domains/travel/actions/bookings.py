@@ -10,6 +10,7 @@ from sagagraph.domains.travel.money import Price
 from sagagraph.domains.travel.offers import Bookable, Cancellation
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.provider.receipts import ReservationKind
+from sagagraph.domains.travel.request import Lean
 
 
 class _Record(BaseModel):
@@ -31,8 +32,10 @@ class PriceCheckResult(_Record):
     checked: int
 
 
-class BookingRequest(_Record):
+class BookingRequest(_Record, Lean):
     """Request of a booking. `quantity`: travellers, or rooms. It is made at the approved `price` or not at all."""
+
+    later = frozenset({"lands_by"})
 
     kind: ReservationKind
     offer_id: str
@@ -41,6 +44,8 @@ class BookingRequest(_Record):
     price: Price
     offer: Bookable | None = None
     """As planned: the answer is held to it."""
+    lands_by: AwareDatetime | None = None
+    """A flight may be confirmed to land later, until then: the trains after it are under that condition."""
 
 
 class Booking(_Record):
@@ -99,13 +104,14 @@ class RefundedPayment(_Record):
 
 
 class DispatchRequest(_Record):
-    """`reservations`: reservation id by leg label; `policies`: that of its insurance, where it has one. `plan`: the hash of
-    the itinerary.
+    """`reservations`: reservation id by leg label, None of what was not taken; `policies`: that of its insurance, where it has
+    one. `plan`: the hash of the itinerary. `landings`: of flights on which trains depend, as they were confirmed.
     """
 
     plan: str = ""
     itinerary: Itinerary
-    reservations: dict[str, str]
+    reservations: dict[str, str | None]
+    landings: dict[str, AwareDatetime] = {}
     policies: dict[str, str | None] = {}
     captured_at: AwareDatetime
 

@@ -22,16 +22,16 @@ NOT_INSURED: Final[Mapping[str, str | None]] = MappingProxyType({})
 PRODUCT: Final = "-//SagaGraph//Trip//EN"
 
 
-def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, created: datetime) -> bytes:
+def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, created: datetime, plan: str = "") -> bytes:
     """Return a calendar with one event for each leg; the same input gives the same bytes.
 
-    `reservations`: reservation id by leg label. Journeys are in UTC, which every calendar shows in its reader's local time; stays
-    are whole days.
+    `reservations`: reservation id by leg label. `plan`: the hash of the plan behind it. Journeys are in UTC, which every
+    calendar shows in its reader's local time; stays are whole days.
     """
     calendar = Calendar()
     calendar.add("prodid", PRODUCT)
     calendar.add("version", "2.0")
-    plan = plan_hash(itinerary)
+    plan = plan or plan_hash(itinerary)
     calendar.add(_PLAN, plan)
     for leg in itinerary.legs:
         calendar.add_component(_event(leg, plan, reservations.get(leg.label), created))

@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from sagagraph.domains.travel.actions.bookings import BookingRequest, PriceCheck, Quoted
 from sagagraph.domains.travel.money import as_json_number
 from sagagraph.domains.travel.offers import HotelOffer, Offer
-from sagagraph.domains.travel.plan import Choice, Itinerary, Leg, plan_hash
+from sagagraph.domains.travel.plan import INSTEAD, Choice, Itinerary, Leg, plan_hash, ways_of
 from sagagraph.domains.travel.wording import headline
 from sagagraph.planning.domain import Revision
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
-from sagagraph.workflow.condition import All, Comparison, Not, OutputIs, Succeeded
+from sagagraph.workflow.condition import All, AnyOf, Comparison, Condition, Not, OutputIs, Succeeded
 from sagagraph.workflow.operation import OperationSpec, reference
 from sagagraph.workflow.policy import ANY_ERROR, Catch
 
@@ -113,21 +113,26 @@ def covers_of(itinerary: Itinerary, known: Collection[str], suffix: str = "") ->
 def _workflow(
     itinerary: Itinerary, to_book: tuple[Leg, ...], actions: Mapping[str, Action], suffix: str, covers: Mapping[str, str]
 ) -> tuple[OperationSpec, ...]:
-    labels = tuple(leg.label for leg in itinerary.legs)
-    all_booked = All(tuple(map(Succeeded, labels))) if covers else None
-    offers = tuple(Quoted(offer_id=leg.offer.offer_id, price=leg.offer.price) for leg in to_book)
+    ways = ways_of(itinerary.legs)
+    labels = tuple(way.label for way in ways)
+    all_booked = All(tuple(_one_of(leg) for leg in itinerary.legs)) if covers or len(ways) > len(itinerary.legs) else None
+    offers = tuple(Quoted(offer_id=way.offer.offer_id, price=way.offer.price) for way in ways_of(to_book))
     pay = PAYMENT + suffix
+    certain = [leg for leg in itinerary.legs if leg.otherwise is None]
+    uncertain = (*(way.label for way in ways if way not in certain), *covers.values())
     payment = {
-        "amount": as_json_number(sum((leg.offer.price for leg in itinerary.legs), Decimal(0))),
+        "amount": as_json_number(sum((leg.offer.price for leg in certain), Decimal(0))),
         "currency": itinerary.currency,
         "reservations": [reference(name, "reservation_id") for name in (*labels, *covers.values())],
-        **({"premiums": [reference(name, "price") for name in covers.values()]} if covers else {}),
+        **({"premiums": [reference(name, "price") for name in uncertain]} if uncertain else {}),
     }
+    landings = [flight.label for flight, train, _ in itinerary.conditions if train.otherwise is not None]
     sending = {
         "plan": plan_hash(itinerary),
         "itinerary": itinerary.model_dump(mode="json", exclude={"legs": {"__all__": {"choice"}}}),
         "reservations": {label: reference(label, "reservation_id") for label in labels},
         "captured_at": reference(pay, "captured_at"),
+        **({"landings": {name: reference(name, "offer", "arrives") for name in landings}} if landings else {}),
         **({"policies": {label: reference(name, "reservation_id") for label, name in covers.items()}} if covers else {}),
     }
     return (
@@ -143,7 +148,7 @@ def _workflow(
             **_PAID,
         ),
         actions["send_itinerary"].spec(
-            SEND + suffix, sending, (*labels, *covers.values(), pay), condition=Succeeded(pay) if covers else None, **_SENT
+            SEND + suffix, sending, (*labels, *covers.values(), pay), condition=Succeeded(pay) if all_booked else None, **_SENT
         ),
     )
 
@@ -179,8 +184,13 @@ def _booking_specs(
 ) -> Iterator[OperationSpec]:
     """Return the bookings. `also`: further prerequisites of each; in a trip with nothing booked, the first names them for all."""
     arrived_by = dict(_arrivals(itinerary.legs, check))
-    for leg in itinerary.legs:
+    by_label = {leg.label: leg for leg in itinerary.legs}
+    lands_by = {flight.label: only_if.lands_by for flight, _, only_if in itinerary.conditions}
+    for leg in ways_of(itinerary.legs):
         wanted, choice, kind = itinerary.request, leg.choice or Choice(), leg.offer.kind
+        planned = leg if leg.label in by_label else by_label[leg.label.removesuffix(INSTEAD)]
+        before = by_label.get(arrived_by[planned.label])
+        needs = tuple(way.label for way in ways_of([before])) if before else (check,)
         request = BookingRequest(
             kind=kind,
             offer_id=leg.offer.offer_id,
@@ -188,12 +198,14 @@ def _booking_specs(
             quantity=wanted.rooms if kind == "hotel" else wanted.travellers,
             price=leg.offer.price,
             offer=leg.offer,
+            lands_by=lands_by.get(leg.label),
         )
         others = tuple(each.model_dump(mode="json") for each in choice.alternatives)
         yield actions[f"book_{kind}"].spec(
             leg.label,
             request,
-            tuple(dict.fromkeys((arrived_by[leg.label], *also))),
+            tuple(dict.fromkeys((*needs, *also))),
+            condition=_condition(leg, planned, before, also) if before else None,
             # The remarks of the agent that chose it (SagaLLM table 1, S_O).
             reasoning=f"the {kind} agent ({choice.by}) chose it: {choice.why or 'it keeps most of the plan before'}",
             justification=choice.why,
@@ -201,6 +213,21 @@ def _booking_specs(
             confidence=choice.confidence,
             resources=resources(leg.offer),
         )
+
+
+def _condition(way: Leg, planned: Leg, before: Leg, also: tuple[str, ...]) -> Condition | None:
+    """Return the condition of one way of a leg, on the journey before it; None: that everything before it succeeds."""
+    if planned.only_if is None:
+        return All((_one_of(before), *map(Succeeded, also))) if before.otherwise else None
+    limit = planned.only_if.model_dump(mode="json")["lands_before"]
+    in_time = OutputIs(before.label, ("offer", "arrives"), Comparison.LESS, limit)
+    return All((_one_of(before), in_time if way is planned else Not(in_time), *map(Succeeded, also)))
+
+
+def _one_of(leg: Leg) -> Condition:
+    """Return the condition that a leg is booked, one way or the other."""
+    ways = tuple(Succeeded(way.label) for way in ways_of([leg]))
+    return AnyOf(ways) if len(ways) > 1 else ways[0]
 
 
 def _settled(why: str, instead: str, why_not: str) -> dict[str, Any]:

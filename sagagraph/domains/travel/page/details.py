@@ -9,8 +9,8 @@ from typing import Final
 from sagagraph.domains.travel.actions.bookings import Booking
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
-from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.progress import bookings
+from sagagraph.domains.travel.plan import Leg
+from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.utterance.utterances import falls_through
 from sagagraph.planning.page import Detail, Disruption
@@ -29,7 +29,7 @@ def line_key(leg: Leg) -> str:
 
 def details(saga: Saga) -> Iterator[Detail]:
     booked = {each.id: each for each in bookings(saga)}
-    for leg in Itinerary.model_validate(saga.plan.content).legs:
+    for leg in as_it_stands(saga, saga.plan.content).legs:
         operation, currency = booked.get(leg.label), leg.offer.currency
         booking = Booking.model_validate(operation.output) if operation is not None and operation.succeeded else None
         terms = leg.offer.cancellation if booking is None else booking.cancellation
@@ -106,4 +106,4 @@ def _booked(saga: Saga) -> list[Leg]:
     if status_of(saga) is not SagaStatus.COMMITTED:
         return []
     booked = {each.id for each in bookings(saga) if each.succeeded and not each.removed}
-    return [leg for leg in Itinerary.model_validate(saga.plan.content).legs if leg.label in booked]
+    return [leg for leg in as_it_stands(saga, saga.plan.content).legs if leg.label in booked]

@@ -17,7 +17,7 @@ from sagagraph.domains.travel.page.details import details, disruption_in, disrup
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.planning.measures import cents, converted
-from sagagraph.domains.travel.progress import bookings
+from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import CURRENCIES, parse_request, rooms_for
 from sagagraph.domains.travel.text import PartialRequest, read_request
@@ -209,11 +209,11 @@ class TravelPage(p.Page):
     def downloads(self, saga: Saga) -> tuple[p.Download, ...]:
         if saga.plan.content is None:
             return ()
-        itinerary = Itinerary.model_validate(saga.plan.content)
+        itinerary = as_it_stands(saga, saga.plan.content)
         booked = {each.id: str(each.output["reservation_id"]) for each in bookings(saga) if each.succeeded}
         created = datetime.fromtimestamp(saga.last_at, UTC)
         return (
-            p.Download("trip.ics", "text/calendar", itinerary_ics(itinerary, booked, created=created)),
+            p.Download("trip.ics", "text/calendar", itinerary_ics(itinerary, booked, created=created, plan=str(saga.plan.hash))),
             p.Download("trip.txt", "text/plain", itinerary_text(itinerary, booked).encode()),
         )
 

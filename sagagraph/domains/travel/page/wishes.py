@@ -15,7 +15,7 @@ from sagagraph.domains.travel.request import Direct, Hours, Order, rooms_for
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.reader import left_unread
 from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
-from sagagraph.domains.travel.wording import count_text, day_text, listed, party_text
+from sagagraph.domains.travel.wording import count_text, day_text, listed, party_text, train_if_text
 from sagagraph.planning.page import ALONE, Preference, Wish, better_offer
 from sagagraph.saga.core.state import Saga
 
@@ -78,6 +78,8 @@ def _comfort(said: PartialRequest) -> Iterator[Wish]:
         yield Wish("direct", "Flights", "direct flights when possible")
     if said.insured:
         yield Wish("insured", "Insurance", "insure the fares")
+    if said.train_if:
+        yield Wish("train_if", "Train", train_if_text(said.train_if))
     if said.hours and (limits := [*_limits("leave", said.hours.depart), *_limits("arrive", said.hours.arrive)]):
         yield Wish("hours", "Hours", listed(limits))
 

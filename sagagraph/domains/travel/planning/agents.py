@@ -48,7 +48,8 @@ ROLES: Final = (
     _role(
         ITINERARY,
         "You choose the days and the order of the stops.",
-        *("origin", "stops", "return_to", "window", "depart", "travellers", "children", "direct", "hours", "not_on", "order"),
+        *("origin", "stops", "return_to", "window", "depart", "travellers", "children"),
+        *("direct", "hours", "not_on", "order", "train_if"),
         after=(),
     ),
     _role("flight", "You choose the flights.", "travellers", "children", "direct", "hours", "not_on", after=(ITINERARY,)),
@@ -56,7 +57,7 @@ ROLES: Final = (
     _role(
         "train",
         "You choose the trains; they must fit the flights.",
-        *("travellers", "children", "hours", "not_on"),
+        *("travellers", "children", "hours", "not_on", "train_if"),
         after=(ITINERARY, "flight"),
     ),
     _role(BUDGET, "You choose between whole trips by what they cost.", "budget", "currency", after=("flight", "hotel", "train")),

@@ -12,7 +12,17 @@ from sagagraph.domains.travel.actions.workflow import PAYMENT, covers_of, revise
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.repair import Damage
-from sagagraph.domains.travel.progress import BOOKINGS, Standing, amount, fees_paid, has_begun, refused, standing
+from sagagraph.domains.travel.progress import (
+    BOOKINGS,
+    Standing,
+    amount,
+    as_booked,
+    as_it_stands,
+    fees_paid,
+    has_begun,
+    refused,
+    standing,
+)
 from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import headline
@@ -33,9 +43,9 @@ def wish_of(request: Any) -> TripRequest:
 def itinerary_before(saga: Saga) -> Itinerary | None:
     """Return the plan that was accepted last: this saga's, or its parent's."""
     if saga.plan.accepted is not None:
-        return Itinerary.model_validate(saga.plan.accepted.content)
+        return as_it_stands(saga, saga.plan.accepted.content)
     amendment = amendment_of(saga)
-    return None if amendment is None else Itinerary.model_validate(amendment.plan)
+    return None if amendment is None else _plan_of(amendment)
 
 
 async def all_standing(saga: Saga, provider: ReservationProvider) -> tuple[Standing, ...]:
@@ -56,8 +66,12 @@ def _booked_by_parent(amendment: Amendment) -> Iterator[Standing]:
             yield Standing(legs[each.id], Booking.model_validate(each.result), each.key)
 
 
+def _plan_of(amendment: Amendment) -> Itinerary:
+    return as_booked(Itinerary.model_validate(amendment.plan), {each.id: each.result for each in amendment.stands})
+
+
 def _legs_of(amendment: Amendment) -> dict[str, Leg]:
-    return {leg.label: leg for leg in Itinerary.model_validate(amendment.plan).legs}
+    return {leg.label: leg for leg in _plan_of(amendment).legs}
 
 
 def all_fees_paid(saga: Saga) -> Decimal:
@@ -87,6 +101,7 @@ async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer
         paid=all_fees_paid(saga),
         version=saga.plan.version + (0 if amendment is None else last_version(amendment)),
         lost=lost,
+        is_renamed=saga.plan.accepted is not None and any(Itinerary.model_validate(saga.plan.accepted.content).conditions),
         begun=tuple(leg for leg in before.legs if leg.label in booked and has_begun(leg, now, cities)),
     )
 

@@ -33,6 +33,9 @@ def least_change(request: TripRequest, market: Market, wish: w.Wish) -> Relaxati
             return _nearest_stars(request, market)
         case w.Wish.BUDGET:
             return _least_budget(request, market)
+        case w.Wish.TRAIN_IF:
+            other = w.changed(request, train_if=None)
+            return _relaxed(request, wish, other, "there is a trip with a train after a later landing", {"train_if": None})
     if wish.weekday is None:
         return _nearest_hour(request, market, wish)
     kept = [day.value for day in request.not_on if day is not wish.weekday]

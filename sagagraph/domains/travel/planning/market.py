@@ -122,6 +122,18 @@ def is_good_train(request: TripRequest, offer: TransportOffer, now: datetime) ->
     return is_wanted and is_sensible_train(offer) and can_be_boarded(offer, request.travellers, now)
 
 
+def has_condition(request: TripRequest, there: str) -> bool:
+    """Tell whether a train to a city is wished only if the flight before it lands early enough."""
+    return request.train_if is not None and request.train_if.to in (None, there)
+
+
+def lands_too_late(request: TripRequest, offer: TransportOffer) -> bool:
+    """Tell whether it is a flight that lands too late for a train under a condition."""
+    if request.train_if is None or not isinstance(offer, FlightOffer):
+        return False
+    return not NIGHT_ENDS <= offer.arrives.time() < request.train_if.landed_before
+
+
 async def gather(
     request: TripRequest,
     provider: ReservationProvider,

@@ -120,7 +120,7 @@ async def insured(trip: Itinerary, provider: ReservationProvider) -> Itinerary:
     rates = await provider.rates() if found.converted is not None else None
     most = most_cents(found.request, rates)
     if most is not None and cents(found.total + found.fees) > most:
-        premiums = money_text(found.total - sum((leg.offer.price for leg in trip.legs), Decimal(0)))
+        premiums = money_text(sum((leg.cover.price for leg in found.legs if leg.cover), Decimal(0)))
         why = f"not insured: with {premiums} for insurance it would exceed the budget"
         return _with(trip, repeat(None)).model_copy(update={"considered": (*trip.considered, why)})
     if not _is_insured(found):

@@ -45,6 +45,8 @@ class Damage:
     """Of the accepted plan."""
     lost: frozenset[str] = frozenset()
     """Offers that no longer count as available, booked or not."""
+    is_renamed: bool = False
+    """Whether what is not booked yet gets other names: it was planned under conditions, which do not hold for another plan."""
     begun: tuple[Leg, ...] = ()
     """What has begun of the itinerary: it stays as it is."""
 
@@ -205,7 +207,12 @@ def _leg(offer: Offer, label: str, known: Mapping[str, Leg], damage: Damage) -> 
     leg = known.get(offer.offer_id)
     if leg is not None and any(each.leg.label == leg.label for each in damage.stands):
         return leg
-    if leg is None or offer.price != leg.offer.price or (leg.offer.offer_id, leg.offer.price) in damage.refused:
+    if (
+        leg is None
+        or damage.is_renamed
+        or offer.price != leg.offer.price
+        or (leg.offer.offer_id, leg.offer.price) in damage.refused
+    ):
         return Leg(label=label, offer=offer)
     return leg
 

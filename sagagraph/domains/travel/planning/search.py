@@ -11,7 +11,15 @@ from operator import add
 from typing import Final, NamedTuple
 
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, Transport
-from sagagraph.domains.travel.planning.market import Market, can_be_boarded, is_sensible_train, keeps_hours, keeps_weekdays
+from sagagraph.domains.travel.planning.market import (
+    Market,
+    can_be_boarded,
+    has_condition,
+    is_sensible_train,
+    keeps_hours,
+    keeps_weekdays,
+    lands_too_late,
+)
 from sagagraph.domains.travel.planning.measures import Weigh, cents, most_cents
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, Wish, without
 from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
@@ -62,6 +70,8 @@ class _Place(NamedTuple):
     needs_bed: bool = False
     is_back: bool = False
     late: _Late | None = None
+    no_train: bool = False
+    """After a flight that landed too late for a train under a condition."""
 
 
 class _Step(NamedTuple):
@@ -70,6 +80,7 @@ class _Step(NamedTuple):
     path: Path
     day: date
     late: _Late | None
+    no_train: bool = False
 
 
 _Move = tuple[Path, _Place]
@@ -168,7 +179,7 @@ class _Search:
             for number in self._next_stops(place):
                 stop, visited = self._request.stops[number], place.visited | 1 << number
                 for step in self._journeys(place, stop.city, stop.nights == 1, cheaper_too):
-                    yield step.path, _Place(visited, number, step.day, needs_bed=True, late=step.late)
+                    yield step.path, _Place(visited, number, step.day, needs_bed=True, late=step.late, no_train=step.no_train)
 
     def _next_stops(self, place: _Place) -> Iterable[int]:
         if self._request.order is Order.GIVEN:
@@ -178,16 +189,17 @@ class _Search:
     def _journeys(self, place: _Place, there: str, is_short: bool, cheaper_too: bool) -> list[_Step]:
         """`is_short`: one leaves again on the next day."""
         here = self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
-        key = here, there, place.day, place.late, is_short, cheaper_too
+        key = here, there, place.day, place.late, place.no_train, is_short, cheaper_too
         if key not in self._steps:
-            offers = self._usable.transports(here, there, place.day)
+            offers = self._usable.transports(here, there, place.day, no_train=place.no_train)
             in_time = (offer for offer in offers if place.late is None or place.late.leaves_time_for(offer))
             steps = (self._step(offer, offer.arrives.date(), _lateness(offer) if is_short else None) for offer in in_time)
             self._steps[key] = _unbeaten(steps, cheaper_too)
         return self._steps[key]
 
     def _step(self, offer: Offer, day: date, late: _Late | None) -> _Step:
-        return _Step(Path((offer,), (offer.offer_id,), cents(offer.price), self._weigh(offer)), day, late)
+        path = Path((offer,), (offer.offer_id,), cents(offer.price), self._weigh(offer))
+        return _Step(path, day, late, self._usable.bars_trains(offer))
 
 
 def _lateness(offer: Transport) -> _Late | None:
@@ -197,9 +209,9 @@ def _lateness(offer: Transport) -> _Late | None:
 
 def _unbeaten(steps: Iterable[_Step], cheaper_too: bool) -> list[_Step]:
     """Return the best move to each place, and with `cheaper_too` every worse one that is cheaper than all better ones."""
-    alike: dict[tuple[date, _Late | None], list[_Step]] = defaultdict(list)
+    alike: dict[tuple[object, ...], list[_Step]] = defaultdict(list)
     for step in sorted(steps, key=lambda step: step.path.rank):
-        group = alike[step.day, step.late]
+        group = alike[step.day, step.late, step.no_train]
         if not group or (cheaper_too and step.path.cents < group[-1].path.cents):
             group.append(step)
     return [step for group in alike.values() for step in group]
@@ -218,8 +230,14 @@ class Usable:
         days = self._market.departure_days if depart is None else tuple({depart} & set(self._market.departure_days))
         return days if window is None else tuple(day for day in days if window.first <= day <= window.last)
 
-    def transports(self, here: str, there: str, day: date) -> tuple[Transport, ...]:
-        return tuple(filter(self._can_be_taken, self._market.journeys.get((here, there, day), ())))
+    def transports(self, here: str, there: str, day: date, *, no_train: bool = False) -> tuple[Transport, ...]:
+        """Return the journeys of a day. `no_train`: after a landing too late for trains that have a condition."""
+        offers = filter(self._can_be_taken, self._market.journeys.get((here, there, day), ()))
+        only_flights = no_train and has_condition(self._request, there)
+        return tuple(offer for offer in offers if isinstance(offer, FlightOffer) or not only_flights)
+
+    def bars_trains(self, offer: Offer) -> bool:
+        return not isinstance(offer, HotelOffer) and lands_too_late(self._request, offer)
 
     def hotels(self, stop: Stop, check_in: date) -> tuple[HotelOffer, ...]:
         fewest, most = self._request.stars_in(stop.city)

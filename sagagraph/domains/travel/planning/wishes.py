@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sagagraph.domains.travel.money import plain_amount
 from sagagraph.domains.travel.request import ANY_STARS, Direct, Hours, TripRequest, Weekday
-from sagagraph.domains.travel.wording import count_text
+from sagagraph.domains.travel.wording import count_text, train_if_text
 
 
 class Wish(Enum):
@@ -31,6 +31,7 @@ class Wish(Enum):
     NOT_ON_FRIDAY = "not_on.friday"
     NOT_ON_SATURDAY = "not_on.saturday"
     NOT_ON_SUNDAY = "not_on.sunday"
+    TRAIN_IF = "train_if"
     STARS = "stars"
     BUDGET = "budget"
 
@@ -67,8 +68,8 @@ def without(request: TripRequest, wishes: Iterable[Wish]) -> TripRequest:
             case Wish.STARS:
                 stops = tuple(stop.model_copy(update={"stars": None}) for stop in request.stops)
                 request = changed(request, stars=ANY_STARS, stops=stops)
-            case Wish.BUDGET:
-                request = changed(request, budget=None)
+            case Wish.BUDGET | Wish.TRAIN_IF:
+                request = changed(request, **{wish.value: None})
             case _ if wish.weekday:
                 request = changed(request, not_on=tuple(day for day in request.not_on if day is not wish.weekday))
             case _:
@@ -111,6 +112,8 @@ def in_words(request: TripRequest, wish: Wish) -> str:
             return "direct flights only"
         case Wish.STARS:
             return stars_text(request)
+        case Wish.TRAIN_IF:
+            return train_if_text(request.train_if) if request.train_if else "any train"
         case Wish.BUDGET:
             return f"budget {plain_amount(request.budget)} {request.currency}" if request.budget is not None else "any budget"
     return f"not on {wish.weekday}" if wish.weekday else hour_text(request, wish)

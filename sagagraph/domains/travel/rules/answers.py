@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -42,6 +42,8 @@ class Planned(Struct, frozen=True):
 
     price: Decimal
     offer: dict[str, Any] | None = None
+    lands_by: datetime | None = None
+    """Until then it may land later than planned: what follows is under a condition."""
 
 
 class Confirmed(Struct, frozen=True):
@@ -66,7 +68,8 @@ class Sent(Struct, frozen=True):
     """A plan by its hash, and the reservations that its legs have."""
 
     plan: str
-    reservations: dict[str, str]
+    reservations: dict[str, str | None]
+    """None: what was not taken."""
 
 
 @dataclass(slots=True)
@@ -90,6 +93,8 @@ def check_booking(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]
     if planned.offer is None or said.offer is None:
         return
     before, now = _described(planned.offer), _described(said.offer)
+    if planned.lands_by is not None and _is_retimed(before, now, planned.lands_by):
+        now |= {name: before[name] for name in ("arrives", "duration_minutes")}
     for code, names in _CODES.items():
         for name in names:
             if before.get(name) != now.get(name):
@@ -103,8 +108,15 @@ def check_booking(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]
         yield _other("OTHER_TERMS", "free cancellation until", agreed.free_until, terms.free_until)
 
 
-def _described(offer: dict[str, Any]) -> dict[str, object]:
+def _described(offer: dict[str, Any]) -> dict[str, Any]:
     return asdict(convert(offer, FORMS.get(offer["kind"], Journey), strict=False))
+
+
+def _is_retimed(before: Mapping[str, Any], now: Mapping[str, Any], lands_by: datetime) -> bool:
+    """Tell whether it lands later than planned, but not too late, by the same clock: conditions compare what it shows."""
+    later = now["arrives"] - before["arrives"]
+    is_later = before["arrives"] < now["arrives"] <= lands_by and now["arrives"].utcoffset() == before["arrives"].utcoffset()
+    return bool(is_later and now["duration_minutes"] - before["duration_minutes"] == later / timedelta(minutes=1))
 
 
 def check_payment(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]:
@@ -122,8 +134,9 @@ def check_sent(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]:
     said, asked = convert(answer, Sent), convert(inputs, Sent)
     if said.plan != asked.plan:
         yield _other("OTHER_PLAN", "plan", asked.plan, said.plan)
-    if said.reservations != asked.reservations:
-        yield _other("OTHER_PLAN", "reservations", asked.reservations, said.reservations)
+    booked = {label: each for label, each in asked.reservations.items() if each is not None}
+    if said.reservations != booked:
+        yield _other("OTHER_PLAN", "reservations", booked, said.reservations)
 
 
 def check_cancelled(fee: Decimal, currency: str, most: Decimal, planned_currency: str) -> Iterator[Violation]:
@@ -148,6 +161,6 @@ def _other(code: str, what: str, planned: object, confirmed: object) -> Violatio
     return Violation(code=code, message=message, evidence=evidence)
 
 
-BOOKING = AnswerValidator("booking as planned", ("price", "offer"), check_booking)
+BOOKING = AnswerValidator("booking as planned", ("price", "offer", "lands_by"), check_booking)
 PAYMENT = AnswerValidator("payment as asked for", ("amount", "currency", "premiums"), check_payment)
 SENT = AnswerValidator("documents of this plan", ("plan", "reservations"), check_sent)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import Rates
@@ -16,6 +16,7 @@ from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.validators.verdict import Violation
 
+View = TypeVar("View")
 TRIP: Final = "the trip"
 """The scope of what concerns all of a trip."""
 
@@ -55,6 +56,13 @@ class Case:
     """Bookings that had begun at that moment, by label."""
 
     @cached_property
+    def otherwise(self) -> Case | None:
+        """The trip if all its flights with a train under a condition land as late as they may; None: it has no such train."""
+        latest = {flight.label: only_if.lands_by for flight, train, only_if in self.itinerary.conditions if train.otherwise}
+        landings = {label: moment for label, moment in latest.items() if moment is not None}
+        return replace(self, itinerary=self.itinerary.as_landed(landings)) if landings else None
+
+    @cached_property
     def visits(self) -> tuple[Visit, ...]:
         """One visit after each journey, including the return home."""
         found: list[Visit] = []
@@ -82,6 +90,17 @@ class Case:
         ends_as_asked = self.request.return_to is None and visit.city == last_stop.city
         needed = visit.arrives + timedelta(days=last_stop.nights) if ends_as_asked else visit.arrives
         return max((hotel.check_out for _, hotel in visit.stays), default=needed)
+
+
+def also_otherwise(scopes: Callable[[Case], Iterable[tuple[str, View]]]) -> Callable[[Case], Iterator[tuple[str, View]]]:
+    """Return the scopes of a trip, and of what it becomes if no condition of its trains holds."""
+
+    def both(case: Case) -> Iterator[tuple[str, View]]:
+        yield from scopes(case)
+        if case.otherwise is not None:
+            yield from ((f"{name}, otherwise", view) for name, view in scopes(case.otherwise))
+
+    return both
 
 
 def span(labels: list[str]) -> str:

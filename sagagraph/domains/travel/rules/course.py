@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec import Struct
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.request import MOST_STOPS, Order
-from sagagraph.domains.travel.rules.case import TRIP, Case, at, of_trip, span
+from sagagraph.domains.travel.rules.case import TRIP, Case, also_otherwise, at, of_trip, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
@@ -35,16 +35,23 @@ class Sojourn(Struct, frozen=True, array_like=True, tag="stay"):
     city: str
 
 
-class CourseView(Struct, frozen=True):
+class CourseView(Struct, frozen=True, omit_defaults=True):
     origin: str
     """Where the trip begins."""
     before: Ride | None
     """The latest journey before these legs; None: the trip begins with them."""
     legs: tuple[Ride | Sojourn, ...]
+    train_if: tuple[time, str | None] | None = None
+    """The hour before which a flight must land for a train to be taken, and where that goes; no city: wherever it goes."""
+    stated: dict[str, datetime] = {}
+    """The conditions of these legs, as the plan states them."""
 
 
 def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
     before: Ride | None = None
+    wish = case.request.train_if
+    train_if = None if wish is None else (wish.landed_before, wish.to)
+    conditions = {leg.label: leg.only_if.lands_before for leg in case.itinerary.legs if leg.only_if}
 
     def row(leg: Leg) -> Ride | Sojourn:
         offer = leg.offer
@@ -54,7 +61,8 @@ def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
 
     for window in windows(map(row, case.itinerary.legs)):
         labels = [each.label for each in ([before] if before else []) + window]
-        yield span(labels), CourseView(case.request.origin, before, tuple(window))
+        stated = {label: conditions[label] for label in labels if label in conditions}
+        yield span(labels), CourseView(case.request.origin, before, tuple(window), train_if, stated)
         before = next((each for each in reversed(window) if isinstance(each, Ride)), before)
 
 
@@ -74,10 +82,25 @@ def _check_connections(view: CourseView) -> Iterator[Violation]:
             if minutes < needed:
                 message = f"leaves {minutes} minutes after the {latest.kind} before it arrives; {needed} are needed"
                 yield at(leg.label, "CONNECTION", message, minutes=minutes, needed=needed)
+            yield from _check_condition(leg, latest, view)
         latest = leg if isinstance(leg, Ride) else latest
 
 
-CONNECTIONS = Concern("connections", Kind.DEPENDENCY, CourseView, _connections_scopes, _check_connections)
+def _check_condition(ride: Ride, before: Ride, view: CourseView) -> Iterator[Violation]:
+    """Check that a train follows a flight only if that lands early enough, and that the plan states this condition or none."""
+    lands, stated, limit = before.arrives, view.stated.get(ride.label), None
+    if view.train_if is not None and (before.kind, ride.kind) == ("flight", "train"):
+        hour, to = view.train_if
+        limit = datetime.combine(lands.date(), hour, lands.tzinfo) if to in (None, ride.destination_city) else None
+    if limit is not None and (lands.hour < 4 or lands >= limit):
+        message = f"is a train, and the flight before it lands at {lands:%H:%M}, not before {limit:%H:%M}"
+        yield at(ride.label, "CONDITION", message, lands=lands.isoformat(), before=limit.isoformat())
+    elif stated is not None and stated != limit:
+        message = f"states that the flight before it lands before {stated.isoformat()}, which was not wished"
+        yield at(ride.label, "CONDITION", message, stated=stated.isoformat(), wished=limit and limit.isoformat())
+
+
+CONNECTIONS = Concern("connections", Kind.DEPENDENCY, CourseView, also_otherwise(_connections_scopes), _check_connections)
 
 
 class Nights(Struct, frozen=True, array_like=True):
@@ -135,7 +158,7 @@ def _without_bed(view: BedsView, first: date, until: date) -> str:
     return f"no bed in {view.city} from {first} to {until}"
 
 
-CALENDAR = Concern("calendar", Kind.TEMPORAL, BedsView, _calendar_scopes, _check_calendar)
+CALENDAR = Concern("calendar", Kind.TEMPORAL, BedsView, also_otherwise(_calendar_scopes), _check_calendar)
 
 
 _MOST_SHOWN: Final = 4 * MOST_STOPS

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Price, Rates
 from sagagraph.domains.travel.offers import Bookable, InsuranceOffer
-from sagagraph.domains.travel.plan import Itinerary, Leg
+from sagagraph.domains.travel.plan import Itinerary, Leg, ways_of
 from sagagraph.domains.travel.progress import Standing, fees_to_come, has_begun
 from sagagraph.domains.travel.provider.provider import Insuring, ReservationProvider
 from sagagraph.domains.travel.request import TripRequest
@@ -57,7 +57,7 @@ async def gather_evidence(
         live = [each for each in found.reservations if each.state == "confirmed"]
         return live[0].offer.model_copy(update={"left": leg.offer.left}) if live else None
 
-    found = await asyncio.gather(*map(quote, itinerary.legs))
+    found = await asyncio.gather(*map(quote, ways_of(itinerary.legs)))
     covers = await asyncio.gather(*map(cover, itinerary.legs))
     return Evidence(
         now=now,

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.offers import Bookable
+from sagagraph.domains.travel.plan import ways_of
 from sagagraph.domains.travel.rules.case import Case, at, is_amount
 from sagagraph.validators.concern import Concern
 from sagagraph.validators.kinds import Kind
@@ -145,7 +146,7 @@ class TransportView(Struct, frozen=True):
 
 
 def _transport_scopes(case: Case) -> Iterator[tuple[str, TransportView]]:
-    for leg in case.itinerary.legs:
+    for leg in ways_of(case.itinerary.legs):
         planned = described(leg.offer)
         if isinstance(planned, Journey):
             cover = None if leg.cover is None else described(leg.cover)

@@ -10,7 +10,7 @@ from msgspec import Struct, convert
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.request import Direct, Weekday
-from sagagraph.domains.travel.rules.case import Case, at, span
+from sagagraph.domains.travel.rules.case import Case, also_otherwise, at, span
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
@@ -98,4 +98,4 @@ def _outside(label: str, verb: str, moment: datetime, hours: WishedHours) -> Ite
         yield at(label, "HOURS", message, time=moment.isoformat(), latest=f"{hours.latest:%H:%M}")
 
 
-WISHES = Concern("wishes", Kind.CONSTRAINT, WishesView, _scopes, _check)
+WISHES = Concern("wishes", Kind.CONSTRAINT, WishesView, also_otherwise(_scopes), _check)

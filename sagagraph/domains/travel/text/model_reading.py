@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +21,7 @@ from sagagraph.context.model import Model
 from sagagraph.context.quoting import new_nonce
 from sagagraph.domains.travel.cities import name_key
 from sagagraph.domains.travel.money import PRICE_CURRENCY
-from sagagraph.domains.travel.request import Direct
+from sagagraph.domains.travel.request import NIGHT_ENDS, Direct, TrainIf
 from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
 from sagagraph.language.anchoring import plain, says
 from sagagraph.language.forms import form
@@ -38,16 +38,19 @@ _INSTRUCTIONS = (
     "every wish "
     "in the text as a slot: its field, its value, and as quote the exact words of the text that say it. Values: a city by its "
     "English name, a whole number, a date as YYYY-MM-DD, a budget like 5000 EUR, stars like 3-4; yes for one_way and direct. A "
-    "city to stay in is `stay`, with its nights, in the order of travel; one that is given up is `leave_out`. Other fields "
-    "have no nights "
+    "city to stay in is `stay`, with its nights, in the order of travel; one that is given up is `leave_out`. A train that is "
+    "wished only if the flight lands before an hour is `train_if`: the hour as HH:MM, after the train's city if that is said, "
+    "like Brussels 12:00. Other fields have no nights "
     "(null). Add nothing that was not written: questions, fears and news are no wishes."
 )
 _CLOSE_ENOUGH: Final = 80
 """Of 100: `Lissabon` is Lisbon, and `Rome` is not Paris."""
 _SAYS: Final = {
     "direct": re.compile(r"direct|non.?stop|direkt|umsteig|zwischenstop|escale|correspondance|escala|stop|chang", re.IGNORECASE),
+    "train_if": re.compile(r"(?is)(?=.*(?:train|zug|bahn|tren))(?=.*(?:land|arriv|ankomm|atterr|llega|aterriz))"),
     "one_way": re.compile(r"one.?way|einfach|hinflug|aller simple|sans retour|ida|not return|no return|rück", re.IGNORECASE),
 }
+_NOON: Final = re.compile(r"\bnoon|midday|mittag|midi\b|mediod[ií]a|mezzogiorno", re.IGNORECASE)
 
 
 class SlotField(StrEnum):
@@ -64,6 +67,7 @@ class SlotField(StrEnum):
     BUDGET = "budget"
     STARS = "stars"
     DIRECT = "direct"
+    TRAIN_IF = "train_if"
 
 
 class Slot(BaseModel):
@@ -183,6 +187,8 @@ class _Anchored:
                 return self._budget(slot)
             case SlotField.STARS:
                 return self._stars(slot)
+            case SlotField.TRAIN_IF:
+                return self._train_if(slot)
             case SlotField.DIRECT | SlotField.ONE_WAY:
                 value = Direct.REQUIRED if slot.field is SlotField.DIRECT else True
                 return _SAYS[slot.field.value].search(slot.quote) is not None and self._set(slot.field.value, value)
@@ -241,6 +247,19 @@ class _Anchored:
         meant = {code for sign in signs for code in currencies_meant(sign, None)} or {PRICE_CURRENCY}
         is_said = value > 0 and says(int(value), slot.quote) and (code or PRICE_CURRENCY) in meant
         return is_said and self._set("budget", value) and self._set("currency", code or PRICE_CURRENCY)
+
+    def _train_if(self, slot: Slot) -> bool:
+        value = re.fullmatch(r"(?:(\D+) )?(\d{1,2}):([0-5]\d)", slot.value)
+        if value is None or not _SAYS["train_if"].search(slot.quote):
+            return False
+        city, hour, minute = self._cities.find_name(value[1] or ""), int(value[2]), int(value[3])
+        is_named = value[1] is None or (city is not None and self._is_named(city.name, slot.quote))
+        is_afternoon = says(hour - 12, slot.quote) and re.search(r"\dp|p\.?m\b", slot.quote, re.IGNORECASE)
+        is_said = (says(hour, slot.quote) or is_afternoon) and (not minute or says(minute, slot.quote))
+        is_noon = (hour, minute) == (12, 0) and _NOON.search(slot.quote)
+        if not is_named or not (is_said or is_noon) or not NIGHT_ENDS.hour < hour < 24:
+            return False
+        return self._set("train_if", TrainIf(landed_before=time(hour, minute), to=city and city.name))
 
     def _stars(self, slot: Slot) -> bool:
         stars = [int(each) for each in re.findall(r"\d", slot.value)]

@@ -7,7 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Money
-from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, TripRequest, Weekday, checked_request
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, TrainIf, TripRequest, Weekday, checked_request
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.errors import InvalidInputError
 
@@ -15,7 +15,7 @@ DATE_FIELDS = ("window", "depart")
 MONEY_FIELDS = ("budget", "currency")
 OPTIONAL_FIELDS = ("budget", "currency", "stars", "direct", "hours", "not_on", "rooms")
 """A trip can be planned without an answer about them."""
-_SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "stars", "direct", "hours")
+_SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "stars", "direct", "hours", "train_if")
 """Fields that a `TripRequest` has, too, under the same name."""
 BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
 """Of a `PartialRequest`: only one of them holds."""
@@ -77,6 +77,7 @@ class PartialRequest(BaseModel):
     not_on: tuple[Weekday, ...] | None = None
     order: Order | None = None
     insured: bool | None = None
+    train_if: TrainIf | None = None
     total_nights: int | None = None
     """Of all stops together, where nobody said how they are shared."""
     unread: tuple[str, ...] = ()
@@ -156,7 +157,7 @@ class PartialRequest(BaseModel):
     def updated_by(self, later: Self) -> Self:
         """Return this request with later statements, which replace earlier ones and answer their doubts."""
         said = {name for name, value in later if name != "doubts" and value not in (None, ())}
-        said |= {"not_on"} & later.model_fields_set
+        said |= {"not_on", "train_if"} & later.model_fields_set
         kept = tuple(doubt for doubt in self.doubts if not _is_answered(doubt, said))
         fresh = {doubt.field for doubt in later.doubts}
         changed: dict[str, Any] = {name: getattr(later, name) for name in said}

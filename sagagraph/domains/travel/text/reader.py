@@ -21,10 +21,10 @@ from sagagraph.domains.travel.text.slots import (
     take_currencies,
 )
 from sagagraph.domains.travel.text.stays import tag_nights
-from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
+from sagagraph.domains.travel.text.when import read_dates, read_hours, read_train_if, read_weekdays
 from sagagraph.language.forms import Forms
 from sagagraph.language.passage import Passage
-from sagagraph.language.places import tag_places
+from sagagraph.language.places import Place, tag_places
 from sagagraph.language.tagging import tagged
 
 if TYPE_CHECKING:
@@ -75,8 +75,10 @@ def _sentence(
     asked = question.field if question is not None and not is_about_a_city else None
     currencies = take_currencies(passage)
     tag_places(passage, cities)
+    near = passage.take(_SAYS.near, lambda found: (place := found.get("place", Place)) is not None and place.city is None)
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
+    not_understood = read_train_if(passage, said, known)
     changes = read_changes(passage, said, known, today)
     read_words(passage, said, "order", "direct", "insured", "no_limit")
     read_budget(passage, said, known, currencies)
@@ -86,12 +88,14 @@ def _sentence(
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
-    not_understood = read_route(passage, said, known, asked=asked, whole=whole)
+    not_understood += read_route(passage, said, known, asked=asked, whole=whole)
     stops = with_changed_nights(said.fields.get("stops", known.stops), changes, said)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
-    not_understood += [" ".join(found.said.split()) for found in passage.find(_SAYS.not_planned)]
+    other = [found for found in passage.find(_SAYS.not_planned) if "train" not in found.said or not said.fields.get("train_if")]
+    not_understood += [" ".join(found.said.split()) for found in (*near, *other)]
     left = (*not_understood, *passage.unread(_MEANINGLESS))
+    left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
     return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))

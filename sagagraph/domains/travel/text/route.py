@@ -84,9 +84,12 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[str]]:
     """`Between Berlin and Cologne`, `before Cologne`: the place of a new stop among those that are known.
 
-    With no other city, it is a leg of the trip that is spoken of, of which nothing can be said.
+    With no other city, it is a leg of the trip that is spoken of, of which nothing can be said. `Before that` is before the only
+    stop.
     """
     stays = [stop.city for stop in known.stops]
+    if stays and (before := passage.take(_SAYS.before_that)):
+        return (0, []) if len(stays) == 1 else (None, [before[0].said])
 
     def is_between_stops(found: Found) -> bool:
         return {each.city for each in found.values(Place)} <= set(stays)
@@ -189,7 +192,7 @@ def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: li
     if (is_there and (is_origin or not is_swap)) or after == known.origin:
         unread.append(f"{old[0].place.said} and {new[0].place.said}")
     elif is_origin:
-        said.fields["origin"] = after
+        said.fields["return_to" if new[0].role is Role.RETURN else "origin"] = after
     elif is_there:
         swapped = {before: after, after: before}
         said.fields["stops"] = tuple(stays[swapped.get(stop.city, stop.city)] for stop in known.stops)

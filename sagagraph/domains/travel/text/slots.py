@@ -11,7 +11,7 @@ from sagagraph.domains.travel.request import CURRENCIES, Direct, Order, rooms_fo
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
-from sagagraph.language.people import PEOPLE, Company
+from sagagraph.language.people import PEOPLE, Company, is_one_of_several
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
@@ -226,7 +226,8 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
     ]
     children = [each.children + (young if each.is_more else 0) for each in found_companies]
-    more = [found.get("people", Quantity) or _ONE_MORE for found in passage.take(_SAYS.more_people)]
+    found_more = passage.take(_SAYS.more_people, lambda found: not is_one_of_several(found))
+    more = [found.get("people", Quantity) or _ONE_MORE for found in found_more]
     companies += [None if each.count is None else before + each.delta for each in more]
     children += [young + (each.delta if each.unit == "child" else 0) for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))

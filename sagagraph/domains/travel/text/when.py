@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
+from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours, TrainIf
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
 from sagagraph.domains.travel.text.slots import Said
 from sagagraph.domains.travel.wording import day_text
@@ -13,10 +13,14 @@ from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Ro
 from sagagraph.language.clock import DAY, Clock
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
+from sagagraph.language.passage import Found
+from sagagraph.language.places import Place
 
 if TYPE_CHECKING:
+    import re
+
     from sagagraph.domains.travel.text.partial import PartialRequest
-    from sagagraph.language.passage import Found, Passage
+    from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "when")
 
@@ -91,6 +95,33 @@ def _subject(found: Found) -> str | None:
 
 def _clause_before(found: Found) -> str:
     return _SAYS.clause_ends.split(found.match.string[max(0, found.start - 60) : found.start])[-1]
+
+
+def read_train_if(passage: Passage, said: Said, known: PartialRequest) -> list[str]:
+    """`The train to Brussels only if the flight lands before noon`. Returns what of it cannot be taken.
+
+    Where the train goes stays to be read: it is a part of the route.
+    """
+
+    def train_of(found: Found) -> re.Match[str] | None:
+        return found.led_by(_SAYS.before_if) or found.followed_by(_SAYS.after_if)
+
+    if known.train_if is not None and passage.take(_SAYS.any_train):
+        said.fields["train_if"] = None
+    conditions = passage.take(_SAYS.train_if, lambda found: train_of(found) is not None)
+    if not conditions:
+        return []
+    passage.take(_SAYS.otherwise_fly)
+    refused = [*conditions[1:], *passage.take(_SAYS.otherwise)]
+    first = conditions[0]
+    hour = _time(first.get("time", Clock)) or _hour(first.get("n", Number), is_earliest=True)
+    if refused or hour is None or hour <= NIGHT_ENDS:
+        return [each.said for each in (first, *refused)]
+    minutes = hour.hour * 60 + hour.minute + bool(first["by"])
+    train = train_of(first)
+    place = Found(passage, train).get("place", Place) if train else None
+    said.fields["train_if"] = TrainIf(landed_before=time(minutes // 60, minutes % 60), to=place and place.city)
+    return []
 
 
 # -- weekdays ------------------------------------------------------------------------------------------------------------
@@ -198,7 +229,10 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     passage.take(_SAYS.date)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
-    holidays = [holiday for found in passage.take(_SAYS.holiday) if (holiday := found.get("holiday", Holiday))]
+    named = passage.take(_SAYS.holiday)
+    holidays = [holiday for found in named if (holiday := found.get("holiday", Holiday))]
+    if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
+        dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
     if holidays and not (expressions or dates.departs):
         dates.doubts.ask("window", _about(holidays[0]))
     dates.conclude(said)

@@ -19,6 +19,7 @@ from tests.domains.travel.oracle.money import (
 from tests.domains.travel.oracle.route import check_beds, check_continuity, check_nights, check_route
 from tests.domains.travel.oracle.times import (
     check_clocks,
+    check_conditions,
     check_connections,
     check_durations,
     check_not_past,
@@ -53,6 +54,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_beds,
     check_connections,
     check_clocks,
+    check_conditions,
     check_durations,
     check_window,
     check_not_past,

@@ -30,6 +30,23 @@ def check_connections(case: Case) -> Iterator[Violation]:
             yield at(leg, "CONNECTION", message, minutes=minutes, needed=needed)
 
 
+def check_conditions(case: Case) -> Iterator[Violation]:
+    """Check that a train follows a flight only if that lands early enough, and that the plan states this condition or none."""
+    wish = case.request.train_if
+    for (_, earlier), (leg, later) in pairwise(case.transports):
+        is_meant = wish is not None and wish.to in (None, later.destination_city)
+        lands, stated = earlier.arrives, leg.only_if and leg.only_if.lands_before
+        limit = None
+        if wish is not None and is_meant and isinstance(earlier, FlightOffer) and later.kind == "train":
+            limit = datetime.combine(lands.date(), wish.landed_before, lands.tzinfo)
+        if limit is not None and not limit.replace(hour=4, minute=0) <= lands < limit:
+            message = f"is a train, and the flight before it lands at {lands:%H:%M}, not before {limit:%H:%M}"
+            yield at(leg, "CONDITION", message, lands=lands.isoformat(), before=limit.isoformat())
+        elif stated and stated != limit:
+            message = f"states that the flight before it lands before {stated.isoformat()}, which was not wished"
+            yield at(leg, "CONDITION", message, stated=stated.isoformat(), wished=limit and limit.isoformat())
+
+
 def check_clocks(case: Case) -> Iterator[Violation]:
     """Check that local times carry the offset of their place on that day. The zones are the gazetteer's, not the offer's."""
     for leg, transport in case.transports:

@@ -81,6 +81,8 @@ def test_other_numbers_are_not_money(text: str) -> None:
         ("at least $3000", "budget", "is the least"),
         ("more than $3000", "budget", "is the least"),
         ("$150 per night", "budget", "is for one night"),
+        ("max 120 euros a night", "budget", "is for one night"),
+        ("90€ a night", "budget", "is for one night"),
         ("per night $150", "budget", "is for one night"),
         ("$3000 for flights and $2000 for hotels", "budget", "3,000 USD or 2,000 USD"),
         ("-$500", "budget", "'-$500' is not"),

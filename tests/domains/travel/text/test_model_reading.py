@@ -132,3 +132,28 @@ async def test_an_answer_that_cannot_be_used_helps_nobody_and_an_outage_is_told(
     assert await reading(MUDDLED, {"field": "everything"}) is None
     with pytest.raises(ModelError, match="rate limit"):
         await reading(MUDDLED, ModelError("fake: the rate limit is reached"))
+
+
+LANDING = "en train vers Cologne seulement si l'avion atterrit avant midi"
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "taken"),
+    [
+        ("Cologne 12:00", LANDING, ("12:00", "Cologne")),
+        ("12:00", LANDING, ("12:00", None)),
+        ("Cologne 11:00", LANDING, None),
+        ("Berlin 12:00", LANDING, None),
+        ("12:00", "seulement si l'avion atterrit avant midi", None),
+        ("99:00", LANDING, None),
+        ("noon", LANDING, None),
+    ],
+)
+async def test_a_condition_is_taken_if_the_words_say_train_landing_and_hour(
+    value: str, quote: str, taken: tuple[str, str | None] | None
+) -> None:
+    found = await reading(f"Depuis Paris, {LANDING}.", slot("train_if", value, quote), known=trip())
+    assert found is not None
+    wish = found.request.train_if
+    assert (wish and (f"{wish.landed_before:%H:%M}", wish.to)) == taken
+    assert found.left_out == (() if taken else (f"train if: {value}",))

@@ -127,3 +127,49 @@ def test_stars_that_are_fine_in_one_city_hold_there_alone() -> None:
 def test_a_budget_is_moved_or_dropped(said: str) -> None:
     changed = read(ATLAS, BERLIN_AND_COLOGNE, said)
     assert (changed.budget, changed.unread) == (6000 if "6" in said else None, ())
+
+
+ROUTE = "From Rome to Paris for 2 nights and Cologne for 3 nights, leaving on 12 June"
+
+
+@pytest.mark.parametrize(
+    ("text", "hour", "to"),
+    [
+        (
+            ["fly from Rome to Paris on 12 June, then the train to Cologne only if the flight lands before noon"],
+            "12:00",
+            "Cologne",
+        ),
+        ([f"{ROUTE}. Take the train only if it lands before 12:00, otherwise fly"], "12:00", None),
+        ([f"{ROUTE}; if the flight lands before noon take the train to Cologne, otherwise we fly"], "12:00", "Cologne"),
+        (
+            [f"{ROUTE}, only take the train to Cologne if the flight to Paris arrives by 11am, else a flight, $900"],
+            "11:01",
+            "Cologne",
+        ),
+        ([ROUTE, "the train only if our plane touches down in Paris before half past three"], "15:30", None),
+        ([ROUTE, "take the train only if the flight lands before 9"], "09:00", None),
+    ],
+)
+def test_a_train_only_if_the_flight_lands_early_enough(text: list[str], hour: str, to: str | None) -> None:
+    found = read(ATLAS, *text)
+    assert found.train_if is not None
+    assert (f"{found.train_if.landed_before:%H:%M}", found.train_if.to) == (hour, to)
+    assert (found.hours, found.unread, [stop.city for stop in found.stops]) == (None, (), ["Paris", "Cologne"])
+    assert [wish.text for wish in wishes_of(found) if wish.key == "train_if"] != []
+    assert read(ATLAS, *text, "any train is fine").train_if is None
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("take the train only if the flight lands before noon, otherwise stay in Paris that night", "stay in Paris that night"),
+        ("take the train only if the flight lands before 9 o'clock", "9 o'clock"),
+        ("take the train only if it rains", "rains"),
+    ],
+)
+def test_a_condition_that_cannot_be_taken_is_named_whole(text: str, named: str) -> None:
+    found = read(ATLAS, ROUTE, text)
+    assert found.train_if is None
+    assert any(named in each for each in found.unread)
+    assert [(stop.city, stop.nights) for stop in found.stops] == [("Paris", 2), ("Cologne", 3)]
