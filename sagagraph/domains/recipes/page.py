@@ -21,13 +21,18 @@ from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.validators.complaints import shown
 
-_AT: Final = form(r"\b(?:at |for )?{time}|\b(?:at|by) {n}")
-_COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} cooks?\b")
+_AT: Final = form(r"(?:\b(?:at|for|by|around) )?{time}|\b(?:at|by) {n}")
+_COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} (?:cooks?\b|of us\b(?: (?:are )?cook(?:ing)?\b)?)")
+_WARM: Final = form(
+    r"(?:\b(?:both|all|everything|each|it|them)(?: of (?:it|them))?(?: dish(?:es)?)? )?(?:still |is |are )*\b(?:warm|hot)\b"
+)
+_STAYS_WARM: Final = "10 min"
+"""How long before dinner a dish may be ready that is to be warm on the table."""
 _EARLIEST_DINNER: Final = 10
 """Hours before it are meant in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
 _FILLING: Final = re.compile(
-    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to)\b",
+    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to|must|have|has|d|ll|m|ve|us|of)\b",
     re.IGNORECASE,
 )
 
@@ -57,7 +62,9 @@ class RecipesPage(Page):
             recipes |= {name: shipped(name)} if said and name not in recipes else {}
         told, left = _told(text)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
-        request = {**before, "recipes": list(recipes.values()), **told}
+        limits = dict.fromkeys(recipes, _STAYS_WARM) if told.pop("warm", False) else before.pop("warm", {})
+        warm = {name: limit for name, limit in limits.items() if name in recipes}
+        request = {**before, "recipes": list(recipes.values()), **told, **({"warm": warm} if warm else {})}
         if not recipes:
             return Draft(request, (), (self.opening,), unread, field="recipes")
         return replace(self.draft_of(request), not_understood=unread)
@@ -77,6 +84,8 @@ class RecipesPage(Page):
         wishes = [Wish(f"recipe {name}", "Recipe", name.replace("-", " ")) for name in parse_meal(request).recipes]
         if dinner := request.get("dinner"):
             wishes.append(Wish("dinner", "Dinner", f"dinner at {dinner}"))
+        if request.get("warm"):
+            wishes.append(Wish("warm", "Warm", "warm"))
         if (cooks := request.get("cooks", 1)) != 1:
             wishes.append(Wish("cooks", "Cooks", f"{cooks} cooks"))
         return Draft(request, tuple(wishes), request=request)
@@ -144,8 +153,12 @@ def _beginning(cooked: Cooked) -> datetime:
 
 
 def _told(text: str) -> tuple[dict[str, Any], str]:
-    """When dinner is, as HH:MM ("at seven" is in the evening), and how many cook; and the text without that."""
+    """When dinner is, as HH:MM ("at seven" is in the evening), whether all is warm then, and how many cook; and the text
+    without that.
+    """
     passage, told = tagged(text), dict[str, Any]()
+    if passage.take(_WARM):
+        told["warm"] = True
     for each in passage.take(_COOKS):
         told["cooks"] = int((number.value if (number := each.get("n", Number)) else 0) or 0)
     for each in passage.take(_AT):

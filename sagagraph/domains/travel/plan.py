@@ -74,21 +74,21 @@ class Leg(Lean):
     choice: Choice | None = None
     cover: InsuranceOffer | None = None
     """What insures the fare; it is taken out unless the fare turns out to be refundable when it is booked."""
-
     only_if: OnlyIf | None = None
 
     @property
     def price(self) -> Decimal:
         """At most: with its insurance, or of what is taken otherwise."""
-        insured = self.offer.price + (self.cover.price if self.cover else 0)
-        return insured if self.otherwise is None else max(insured, self.otherwise.offer.price)
+        insured, instead = self.offer.price + (self.cover.price if self.cover else 0), self.otherwise
+        return insured if instead is None else max(insured, instead.offer.price)
 
     @property
     def otherwise(self) -> "Leg | None":
         """What is booked instead if its condition does not hold."""
-        offer = self.only_if and self.only_if.otherwise
+        if self.only_if is None or self.only_if.otherwise is None:
+            return None
         choice = self.choice and Choice(why=f"it is taken if the flight before {self.label} lands too late", by=self.choice.by)
-        return Leg(label=f"{self.label}{INSTEAD}", offer=offer, choice=choice) if offer else None
+        return Leg(label=f"{self.label}{INSTEAD}", offer=self.only_if.otherwise, choice=choice)
 
     @property
     def begins(self) -> date:
@@ -183,8 +183,12 @@ class Itinerary(Lean):
                 changed[flight.label] = flight.model_copy(update={"offer": confirmed})
                 decided = train.otherwise if lands >= only_if.lands_before else None
                 changed[train.label] = decided or train.model_copy(update={"only_if": None})
-        legs = tuple(changed.get(leg.label, leg) for leg in self.legs)
-        return self.model_copy(update={"legs": legs, "total": sum((leg.price for leg in legs), Decimal(0))}) if changed else self
+        return self.with_legs(changed.get(leg.label, leg) for leg in self.legs) if changed else self
+
+    def with_legs(self, legs: Iterable[Leg]) -> Self:
+        """Return it with these legs, and their total."""
+        some = tuple(legs)
+        return self.model_copy(update={"legs": some, "total": sum((leg.price for leg in some), Decimal(0))})
 
     @property
     def minutes_under_way(self) -> int:

@@ -42,20 +42,17 @@ def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
     )
 
 
-def as_booked(itinerary: Itinerary, outputs: Mapping[str, Any]) -> Itinerary:
+def as_booked(plan: Any, outputs: Mapping[str, Any]) -> Itinerary:
     """Return what a plan has become by the outputs of its operations: what its conditions left of it."""
-    found = {
-        each.label: Booking.model_validate(outputs[each.label]).offer
-        for each, _, _ in itinerary.conditions
-        if each.label in outputs
-    }
-    return itinerary.as_landed({name: offer.arrives for name, offer in found.items() if isinstance(offer, TransportOffer)})
+    itinerary = Itinerary.model_validate(plan)
+    flights = {flight.label for flight, _, _ in itinerary.conditions} & outputs.keys()
+    offers = {name: Booking.model_validate(outputs[name]).offer for name in flights}
+    return itinerary.as_landed({name: offer.arrives for name, offer in offers.items() if isinstance(offer, TransportOffer)})
 
 
 def as_it_stands(saga: Saga, plan: Any) -> Itinerary:
-    """Return what one of the saga's plans has become by what is booked."""
-    booked = {each.id: each.output for each in bookings(saga) if each.succeeded and not each.removed}
-    return as_booked(Itinerary.model_validate(plan), booked)
+    """Return what one of the saga's plans has become."""
+    return as_booked(plan, {each.id: each.output for each in bookings(saga) if each.succeeded and not each.removed})
 
 
 def has_begun(leg: Leg, now: datetime, cities: Gazetteer) -> bool:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -100,6 +101,16 @@ Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_PARTY)]
 StarCount = Annotated[int, Field(strict=True, ge=1, le=5)]
 
 
+def _fewest_first(stars: tuple[int, int]) -> tuple[int, int]:
+    if stars[0] > stars[1]:
+        raise ValueError(f"the range runs backwards: {stars[0]} to {stars[1]}")
+    return stars
+
+
+Stars = Annotated[tuple[StarCount, StarCount], AfterValidator(_fewest_first)]
+"""The fewest and the most."""
+
+
 class Window(BaseModel):
     """First and last day, both included."""
 
@@ -137,15 +148,8 @@ class Stop(Lean):
 
     city: str = Field(min_length=1)
     nights: int = Field(strict=True, ge=1, le=LONGEST_STAY)
-    stars: tuple[StarCount, StarCount] | None = None
-    """Fewest and most stars of the hotels there; None: those of the whole trip."""
-
-    @field_validator("stars")
-    @classmethod
-    def _stars_in_order(cls, stars: tuple[int, int] | None) -> tuple[int, int] | None:
-        if stars is not None and stars[0] > stars[1]:
-            raise ValueError(f"the fewest stars come first, so {stars[0]} to {stars[1]} is the wrong way round")
-        return stars
+    stars: Stars | None = None
+    """Of the hotels there; None: those of the whole trip."""
 
 
 class Hours(BaseModel):
@@ -226,8 +230,8 @@ class TripRequest(Lean):
     """For the whole trip and everybody on it; None: no limit."""
     currency: str = PRICE_CURRENCY
     """Currency of the budget. Offers name their own currency."""
-    stars: tuple[StarCount, StarCount] = ANY_STARS
-    """Fewest and most stars of every hotel."""
+    stars: Stars = ANY_STARS
+    """Of every hotel."""
     direct: Direct = Direct.ANY
     hours: JourneyHours = ANY_JOURNEY_HOURS
     not_on: tuple[Weekday, ...] = ()
@@ -298,13 +302,6 @@ class TripRequest(Lean):
         if currency not in CURRENCIES:
             raise ValueError(f"{shown(currency)} is not supported; {', '.join(sorted(CURRENCIES))} are")
         return currency
-
-    @field_validator("stars")
-    @classmethod
-    def _fewest_first(cls, stars: tuple[int, int]) -> tuple[int, int]:
-        if stars[0] > stars[1]:
-            raise ValueError(f"the range runs backwards: {stars[0]} to {stars[1]}")
-        return stars
 
     @field_validator("not_on")
     @classmethod

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 
+from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.offers import HotelOffer, Offer
 from sagagraph.domains.travel.request import TrainIf
 
@@ -19,6 +21,11 @@ def duration_text(minutes: int) -> str:
 
 def count_text(count: int, singular: str) -> str:
     return f"{count} {singular}{'' if count == 1 else 's'}"
+
+
+def compared(more: Decimal, currency: str = PRICE_CURRENCY) -> str:
+    """`$21 more`"""
+    return f"{money_text(abs(more), currency)} {'more' if more > 0 else 'less'}" if more else "the same price"
 
 
 def party_text(travellers: int, children: int) -> str:

@@ -1,26 +1,25 @@
 """Parser: the text of an assertion as a tree, within bounds on length, depth, size and cost. Whatever else it says is refused.
 
-Written by hand, by precedence (Pratt 1973): each refusal must name what it refuses (docs/adr/0022-harnesses.md).
+Lark reads it (docs/adr/0022-harnesses.md); names, numbers and operands are looked at as they are read.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, NoReturn
+from functools import cache, reduce
+from typing import Any, Final, NoReturn
 
 from flint import fmpq
+from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, v_args
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.harness.language.tree import COMPARISONS, LIST, Call, Each, Literal, Name, Node, depth_of
+from sagagraph.harness.language.tree import LIST, Call, Each, Literal, Name, Node, parts_of
 
 MOST_CHARACTERS: Final = 100_000
 MOST_NODES: Final = 10_000
 MOST_DEPTH: Final = 50
-MOST_LINKS: Final = 200
-"""Of a sum or a product, before its parts need names."""
-MOST_TREE: Final = 250
-"""How deep a tree is, links of chains counted."""
+MOST_TREE: Final = 200
+"""How deep a tree is, links of sums and products counted."""
 MOST_DIGITS: Final = 400
 """Of a number as written, and of the power of ten in it."""
 
@@ -30,21 +29,30 @@ FUNCTIONS: Final[dict[str, tuple[int, int]]] = {
 }  # fmt: skip
 """Name → how many operands it takes, at least and at most."""
 KEYWORDS: Final = frozenset({"and", "or", "not", "in", "if", "then", "else", "implies", "for", "true", "false", "True", "False"})
-_IMPLIES, _OR, _AND, _COMPARED, _SUM, _PRODUCT, _SIGN, _POWER = range(1, 9)
-_LEVELS: Final = {"implies": _IMPLIES, "or": _OR, "and": _AND, "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "**": _POWER,
-                  **dict.fromkeys((*COMPARISONS, "in", "not"), _COMPARED)}  # fmt: skip
-"""How tightly an operator binds what stands on both its sides."""
-
-_TOKEN: Final = re.compile(
-    r"""\s*(?:
-      (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    | (?P<field>input\s*\.\s*get\s*\(\s*(?P<quote>['"])(?P<key>[A-Za-z][A-Za-z0-9_]*)(?P=quote)\s*\))
-    | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-    | (?P<string>"[^"\\\n]*"|'[^'\\\n]*')
-    | (?P<sign>\*\*|<=|>=|==|!=|[-+*/<>()\[\],≤≥≠])
-    )""",
-    re.VERBOSE,
-)
+_GRAMMAR: Final = r"""
+    ?start: either | either "implies" start -> implies | "if" start "then" start "else" start -> chosen
+    ?either: both ("or" both)*
+    ?both: truth ("and" truth)*
+    ?truth: "not" truth -> negated | sum (comparison sum)* -> compared
+    !comparison: COMPARED | "in" | "not" "in"
+    ?sum: product (ADDED product)* -> chained
+    ?product: signed (TIMES signed)* -> chained
+    ?signed: ADDED signed -> sign | power
+    ?power: atom | atom "**" signed -> power
+    ?atom: "(" start ")" | NUMBER -> number | STRING -> string | FIELD -> field | NAME -> named
+         | "[" _items? "]" -> listed
+         | NAME "(" _items? ")" -> function
+         | NAME "(" start "for" NAME "in" start ")" -> each
+    _items: start ("," start)*
+    COMPARED: /<=|>=|==|!=|[<>≤≥≠]/
+    ADDED: /[+-]/
+    TIMES: /[*\/]/
+    NUMBER: /([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?/
+    FIELD.1: /input\s*\.\s*get\s*\(\s*('[A-Za-z][A-Za-z0-9_]*'|"[A-Za-z][A-Za-z0-9_]*")\s*\)/
+    STRING: /"[^"\\\n]*"|'[^'\\\n]*'/
+    NAME: /[A-Za-z_][A-Za-z0-9_]*/
+    %ignore /\s+/
+"""
 _SPELLED: Final = {"≤": "<=", "≥": ">=", "≠": "!="}
 _NUMBER: Final = re.compile(r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[+-]?[0-9]+))?")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -79,208 +87,136 @@ def parse(text: str, where: str) -> Node:
     Raises:
         InvalidInputError: what cannot be read, and at which character.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise InvalidInputError(f"has more than {MOST_CHARACTERS} characters", field=where)
-    parser = _Parser(_tokens(text, where), where)
-    tree = parser.expression()
-    token = parser.tokens[parser.at]
-    if token.kind != "end":
-        raise InvalidInputError(f"{token.text!r} at character {token.at} is too much", field=where)
-    if depth_of(tree) > MOST_TREE:
-        raise InvalidInputError(f"is nested more than {MOST_TREE} deep with its chains", field=where)
+    try:
+        if len(text) > MOST_CHARACTERS:
+            _fail(f"has more than {MOST_CHARACTERS} characters")
+        if not text.strip():
+            _fail("is empty")
+        tree: Node = _parser().parse(text)  # type: ignore[assignment]  # Lark types what its transformer makes as a tree
+        _check_size(text, tree)
+    except _RefusedError as exc:
+        raise InvalidInputError(str(exc), field=where) from exc
+    except UnexpectedInput as exc:
+        raise InvalidInputError(_unexpected(text, exc), field=where) from exc
     return tree
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    at: int
+class _RefusedError(Exception):
+    pass
 
 
-def _tokens(text: str, where: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        found = _TOKEN.match(text, at)
-        if found is None:
-            shown = text[at:].strip()[:1]
-            raise InvalidInputError(f"{shown!r} at character {at + 1} is no part of the assertion language", field=where)
-        kind = "name" if found["field"] else found.lastgroup or ""
-        said = found["key"] or found[kind]
-        tokens.append(_Token(kind, _SPELLED.get(said, said), found.end() - len(said) + 1))
-        at = found.end()
-    if not tokens:
-        raise InvalidInputError("is empty", field=where)
-    return [*tokens, _Token("end", "the end", at + 1)]
+def _fail(message: str) -> NoReturn:
+    raise _RefusedError(message)
 
 
-@dataclass(slots=True)
-class _Parser:
-    tokens: list[_Token]
-    where: str
-    at: int = 0
-    depth: int = 0
-    nodes: int = 0
+def _unexpected(text: str, fault: UnexpectedInput) -> str:
+    at = fault.pos_in_stream or 0
+    if isinstance(fault, UnexpectedCharacters):
+        return f"{text[at]!r} at character {at + 1} is no part of the assertion language"
+    token = getattr(fault, "token", None)
+    if token is None or token.type == "$END":
+        return "ends where more is expected"
+    return f"{str(token)!r} at character {at + 1} is not where it can be"
 
-    def expression(self, least: int = _IMPLIES) -> Node:
-        """Read operators that bind at least so tightly, and what they join."""
-        left = self._prefix(least)
-        while _LEVELS.get(word := self._operator(), 0) >= least:
-            level = _LEVELS[word]
-            if level == _COMPARED:
-                left = self._comparison(left)
-            elif level in (_AND, _OR):
-                operands = [left]
-                while self._take(word):
-                    operands.append(self.expression(level + 1))
-                left = self._call(word, *operands)
-            elif level in (_IMPLIES, _POWER):
-                self.at += 1
-                left = self._call(word, left, self._nested(_SIGN if level == _POWER else _IMPLIES))
-            else:
-                left = self._chain(left, level)
-        return left
 
-    def _operator(self) -> str:
-        token = self.tokens[self.at]
-        return token.text if token.kind in ("sign", "name") else ""
+def _check_size(text: str, tree: Node) -> None:
+    nested = deepest = 0
+    for character in text:
+        nested += (character in "([") - (character in ")]")
+        deepest = max(deepest, nested)
+    waiting = [(tree, 1, 1)]
+    for count, (node, depth, links) in enumerate(waiting):
+        deepest = max(deepest, depth)
+        if count > MOST_NODES:
+            _fail(f"has more than {MOST_NODES} parts")
+        if links > MOST_TREE:
+            _fail(f"chains more than {MOST_TREE} operands; name parts of it under `derived`")
+        is_chain = isinstance(node, Call) and node.name in ("+", "-", "*", "/")
+        waiting += [(each, depth + (number > 0 or not is_chain), links + 1) for number, each in enumerate(parts_of(node))]
+    if deepest > MOST_DEPTH:
+        _fail(f"is nested more than {MOST_DEPTH} deep")
 
-    def _prefix(self, least: int) -> Node:
-        if self._take("not", least <= _COMPARED):
-            return self._call("not", self._nested(_COMPARED))
-        if self._take("if", least <= _IMPLIES):
-            condition = self._nested()
-            self._expect("then")
-            then = self._nested()
-            self._expect("else")
-            return self._call("if", condition, then, self._nested())
-        if self._take("+"):
-            return self._nested(_SIGN)
-        return self._call("neg", self._nested(_SIGN)) if self._take("-") else self._atom()
 
-    def _comparison(self, left: Node) -> Node:
-        """A chain, `a < b <= c`, is all of its links."""
-        links: list[Node] = []
-        while _LEVELS.get(self._operator()) == _COMPARED:
-            sign = self._next().text
-            negated = sign == "not"
-            if negated:
-                self._expect("in")
-            right = self.expression(_SUM)
-            link = self._call("in" if negated else sign, left, right)
-            links.append(self._call("not", link) if negated else link)
-            left = right
-        return links[0] if len(links) == 1 else self._call("and", *links)
+@cache
+def _parser() -> Lark:
+    return Lark(_GRAMMAR, parser="lalr", transformer=_Nodes(), maybe_placeholders=False)
 
-    def _chain(self, left: Node, level: int) -> Node:
-        """Left to right."""
-        links = 0
-        while _LEVELS.get(sign := self._operator()) == level:
-            self.at += 1
-            left = self._call(sign, left, self.expression(level + 1))
-            links += 1
-            if links > MOST_LINKS:
-                self._fail(f"chains more than {MOST_LINKS} operands; name parts of it under `derived`")
-        return left
 
-    def _atom(self) -> Node:
-        token = self._next()
-        if token.kind == "number":
-            try:
-                return self._counted(Literal(rational(token.text), token.text))
-            except NotANumberError as exc:
-                self._fail(str(exc))
-        if token.kind == "string":
-            return self._counted(Literal(token.text[1:-1], token.text))
-        if token.kind == "name":
-            return self._named(token)
-        if token.text == "(":
-            inner = self._nested()
-            self._expect(")")
-            return inner
-        if token.text == "[":
-            return self._call(LIST, *self._items("]"))
-        return self._fail(f"{token.text!r} at character {token.at} is not where a value can be")
+@v_args(inline=True)
+class _Nodes(Transformer[Token, Node]):
+    """What each rule of the grammar comes to."""
 
-    def _named(self, token: _Token) -> Node:
-        if token.text in ("true", "false", "True", "False"):
-            return self._counted(Literal(token.text in ("true", "True"), token.text.lower()))
-        if self._operator() == "(":
-            return self._function(token)
-        if not is_name(token.text):
-            word = "a word of the language" if token.text in KEYWORDS or token.text in FUNCTIONS else "no name of a variable"
-            self._fail(f"{token.text!r} at character {token.at} is {word}")
-        return self._counted(Name(token.text))
+    def number(self, token: Token) -> Node:
+        try:
+            return Literal(rational(token), str(token))
+        except NotANumberError as exc:
+            return _fail(str(exc))
 
-    def _function(self, token: _Token) -> Node:
-        if token.text not in FUNCTIONS:
-            self._fail(f"{token.text!r} is no function of the assertion language; there are {', '.join(FUNCTIONS)}")
-        self._expect("(")
-        operands = self._items(")", "for")
-        if self.tokens[self.at - 1].text == "for":
-            return self._each(token.text, operands)
-        least, most = FUNCTIONS[token.text]
+    def string(self, token: Token) -> Node:
+        return Literal(str(token[1:-1]), str(token))
+
+    def field(self, token: Token) -> Node:
+        return self.named(token.update(value=re.split("['\"]", token)[1]))
+
+    def named(self, token: Token) -> Node:
+        if token in ("true", "false", "True", "False"):
+            return Literal(token in ("true", "True"), token.lower())
+        if not is_name(token):
+            is_word = token in KEYWORDS or token in FUNCTIONS
+            word = "a word of the language" if is_word else "no name of a variable"
+            _fail(f"{str(token)!r} at character {(token.start_pos or 0) + 1} is {word}")
+        return Name(str(token))
+
+    def function(self, token: Token, *operands: Node) -> Node:
+        if token not in FUNCTIONS:
+            _fail(f"{str(token)!r} is no function of the assertion language; there are {', '.join(FUNCTIONS)}")
+        least, most = FUNCTIONS[token]
         if not least <= len(operands) <= most:
             wanted = str(least) if least == most else f"{least} or more"
-            self._fail(f"{token.text} takes {wanted} operand{'' if wanted == '1' else 's'}, not {len(operands)}")
-        return self._call(token.text, *operands)
+            _fail(f"{token} takes {wanted} operand{'' if wanted == '1' else 's'}, not {len(operands)}")
+        return Call(str(token), operands)
 
-    def _each(self, name: str, operands: tuple[Node, ...]) -> Node:
-        """`BODY for NAME in LIST)`, from the name on."""
-        bound = self._next().text
-        if name not in ("all", "any") or len(operands) != 1 or not is_name(bound):
-            self._fail(f"{name}(… for {bound} in …) cannot be: only all and any take `for`, with one term and a name")
-        self._expect("in")
-        items = self._nested()
-        self._expect(")")
-        return self._counted(Each(name, operands[0], bound, items))
+    def each(self, token: Token, body: Node, bound: Token, items: Node) -> Node:
+        if token not in ("all", "any") or not is_name(bound):
+            _fail(f"{token}(… for {bound} in …) cannot be: only all and any take `for`, with one term and a name")
+        return Each(str(token), body, str(bound), items)
 
-    def _items(self, *ends: str) -> tuple[Node, ...]:
-        items: list[Node] = []
-        while not any(self._take(end) for end in ends):
-            if items:
-                self._expect(",")
-            items.append(self._nested())
-        return tuple(items)
+    def chained(self, left: Node, *rest: Any) -> Node:
+        """Left to right. `Any`: operators and operands in turn."""
+        return reduce(lambda found, link: Call(str(link[0]), (found, link[1])), zip(rest[::2], rest[1::2], strict=True), left)
 
-    # -- tokens and bounds --
+    def comparison(self, *words: Token) -> str:
+        return " ".join(_SPELLED.get(each, each) for each in words)
 
-    def _next(self) -> _Token:
-        token = self.tokens[self.at]
-        if token.kind == "end":
-            self._fail("ends where a value is expected")
-        self.at += 1
-        return token
+    def compared(self, left: Node, *rest: Any) -> Node:
+        """A chain, `a < b <= c`, is all of its links."""
+        links: list[Node] = []
+        for sign, right in zip(rest[::2], rest[1::2], strict=True):
+            link = Call(sign.removeprefix("not "), (left, right))
+            links.append(Call("not", (link,)) if sign == "not in" else link)
+            left = right
+        return Call("and", tuple(links)) if len(links) > 1 else links[0] if links else left
 
-    def _take(self, text: str, allowed: bool = True) -> bool:
-        taken = allowed and self._operator() == text
-        self.at += taken
-        return taken
+    def sign(self, token: Token, operand: Node) -> Node:
+        return Call("neg", (operand,)) if token == "-" else operand  # noqa: S105 - no password
 
-    def _expect(self, text: str) -> None:
-        if not self._take(text):
-            token = self.tokens[self.at]
-            self._fail(
-                f"{text!r} is expected, not {token.text if token.kind == 'end' else f'{token.text!r} at character {token.at}'}"
-            )
+    def negated(self, operand: Node) -> Node:
+        return Call("not", (operand,))
 
-    def _nested(self, least: int = _IMPLIES) -> Node:
-        self.depth += 1
-        if self.depth > MOST_DEPTH:
-            self._fail(f"is nested more than {MOST_DEPTH} deep")
-        node = self.expression(least)
-        self.depth -= 1
-        return node
+    def implies(self, condition: Node, then: Node) -> Node:
+        return Call("implies", (condition, then))
 
-    def _call(self, name: str, *operands: Node) -> Node:
-        return self._counted(Call(name, operands))
+    def power(self, base: Node, exponent: Node) -> Node:
+        return Call("**", (base, exponent))
 
-    def _counted(self, node: Node) -> Node:
-        self.nodes += 1
-        if self.nodes > MOST_NODES:
-            self._fail(f"has more than {MOST_NODES} parts")
-        return node
+    def both(self, *operands: Node) -> Node:
+        return Call("and", operands)
 
-    def _fail(self, message: str) -> NoReturn:
-        raise InvalidInputError(message, field=self.where)
+    def either(self, *operands: Node) -> Node:
+        return Call("or", operands)
+
+    def chosen(self, *operands: Node) -> Node:
+        return Call("if", operands)
+
+    def listed(self, *operands: Node) -> Node:
+        return Call(LIST, operands)

@@ -61,15 +61,6 @@ def parts_of(node: Node) -> tuple[Node, ...]:
     return node.operands if isinstance(node, Call) else (node.body, node.items) if isinstance(node, Each) else ()
 
 
-def depth_of(node: Node) -> int:
-    """Return the number of nodes on the longest way down; a node for each, not a call for each."""
-    deepest, level = 0, [node]
-    while level:
-        deepest += 1
-        level = [part for each in level for part in parts_of(each)]
-    return deepest
-
-
 def names_in(node: Node) -> tuple[str, ...]:
     """Return the free names, in the order in which they are read."""
     return tuple(dict.fromkeys(_names(node, frozenset())))

@@ -6,7 +6,8 @@ Whatever it leaves out of a box it proves by the interval kernel or by multiplie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final
@@ -226,24 +227,27 @@ class Search:
                     self._rows[path] = None
         return [row for path, _ in parts if (row := self._rows.get(path)) is not None]
 
-    def _refuted_by_sum(self, node: Node, parts: Parts) -> list[Tree] | None:
+    def _refuted_by_sum(self, node: Node, parts: Parts) -> Sequence[Tree] | None:
         """Return inequalities with multipliers that leave nothing of the box. Raises `_Ended`."""
         rows = self.rows(parts)
         if not rows:
             return None
         names = sorted({atom.name for row in rows for m in row.polynomial for atom, _ in m if isinstance(atom, Var)})
         bounds = bound_rows(node.box, names)
-        found = relax([*rows, *products(rows, bounds, all_pairs=False)], node.box)
-        if found.point is not None:
-            point = self.try_near(node, found.point, exactly=True)
+        is_last = not self.divide(node, parts)[1]
+        is_thorough = is_last or node.depth in THOROUGH
+        listed = [*rows, *products(rows, bounds, all_pairs=False)]
+        shared = Counter(monomial for row in listed for monomial in row.polynomial if monomial)
+        if max(shared.values(), default=0) < 2 and not is_last and (node.depth == 0 or not is_thorough):
+            return None  # with no monomial in common, sums say no more than each by itself
+        refutation, near = relax(listed, node.box)
+        if near is not None:
+            point = self.try_near(node, near, exactly=True)
             if point is not None:
                 raise _Ended(Found(witness=point))
-            is_last = not self.divide(node, parts)[1]
-            if (is_last or node.depth in THOROUGH) and len(rows) + len(bounds) <= _MOST_PAIRED:
-                found = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box)
-        if found.refutation is None:
-            return None
-        return [{"of": list(of), "times": str(factor)} for of, factor in found.refutation]
+            if is_thorough and len(rows) + len(bounds) <= _MOST_PAIRED:
+                refutation, _ = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box)
+        return refutation
 
     # -- splitting --
 

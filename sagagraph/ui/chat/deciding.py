@@ -27,6 +27,8 @@ _NO_PART: Final = (
     f"{NOTHING_CHANGED}"
 )
 
+_ANEW = "To begin with something else, press “New plan, my plans”."
+
 
 class Deciding(Reporting):
     """Takes decisions; one about something that is not open is told what is."""
@@ -76,7 +78,9 @@ class Deciding(Reporting):
             return f"Nothing is planned yet, so there is nothing to decide. {self._page.opening}"
         if status_of(saga) is SagaStatus.PLANNING:
             return "I am still planning: there is nothing to decide yet."
-        return f"Nothing waits for a decision: it is {status_of(saga).value.replace('_', ' ')}. {NOTHING_CHANGED}"
+        if status_of(saga) is SagaStatus.AWAITING_APPROVAL:
+            return f"The plan waits for you: say “{self._page.go_ahead.lower()} it”, or what should be different. {_ANEW}"
+        return f"Nothing waits for a decision. {_ANEW} {NOTHING_CHANGED}"
 
     async def _approve(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None, asking: Saga | None) -> None:
         pending = self._pending

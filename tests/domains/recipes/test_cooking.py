@@ -176,6 +176,7 @@ def _cooking() -> Cooking:
         ("Flatbread and custard, dinner at seven", ["Flatbread", "Custard"], "19:00", ()),
         ("I want custard please, at 6:30 pm", ["Custard"], "18:30", ()),
         ("We make cobbler and pancakes, dinner at seven", ["Cobbler", "Pancakes"], "19:00", ()),
+        ("custard, on the table by 19:30", ["Custard"], "19:30", ()),
         ("custard and pizza", ["Custard"], None, ("pizza",)),
     ],
 )
@@ -185,9 +186,26 @@ async def test_a_sentence_is_understood(said: str, dishes: list[str], dinner: st
     assert (draft.request.get("dinner"), draft.not_understood) == (dinner, unread)
 
 
+async def test_all_dishes_are_warm_or_those_that_are_left() -> None:
+    page = RecipesPage(_cooking())
+    both = await page.read("custard and flatbread at 7, both warm", None)
+    assert both.request["warm"] == {"Custard": "10 min", "Flatbread": "10 min"}
+    one = await page.read("without the flatbread", both.known)
+    assert (one.request["warm"], [wish.text for wish in one.wishes]) == (
+        {"Custard": "10 min"},
+        ["Custard", "dinner at 19:00", "warm"],
+    )
+    assert "warm" not in (await page.changed(one.known, "warm", None)).request
+
+
 async def test_cooks_are_counted_and_each_has_a_row() -> None:
     page = RecipesPage(_cooking())
-    for said, cooks in (("custard and flatbread, two cooks", 2), ("with 3 cooks, custard", 3), ("custard, one cook", 1)):
+    for said, cooks in (
+        ("custard and flatbread, two cooks", 2),
+        ("with 3 cooks, custard", 3),
+        ("custard, two of us cook", 2),
+        ("custard, one cook", 1),
+    ):
         assert (await page.read(said, None)).request["cooks"] == cooks
     draft = await page.read("Flatbread and lentil soup for two cooks, dinner at 7", None)
     assert [wish.text for wish in draft.wishes] == ["Lentil Soup", "Flatbread", "dinner at 19:00", "2 cooks"]

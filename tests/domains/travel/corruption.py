@@ -11,7 +11,7 @@ from typing import Any
 
 from sagagraph.domains.travel.offers import Bookable, HotelOffer, InsuranceOffer, TransportOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
-from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Stop, TripRequest, Weekday, Window
+from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Stop, TrainIf, TripRequest, Weekday, Window
 from sagagraph.domains.travel.rules.answers import BOOKING, PAYMENT, SENT, AnswerValidator
 from sagagraph.domains.travel.rules.validator import validate_itinerary
 from sagagraph.validators.verdict import Verdict
@@ -127,6 +127,15 @@ def to_another_city(made: Made, rng: Random) -> Made:
     n = made.journey(rng)
     known = made.itinerary.legs[n].offer.model_dump()["destination_city"]
     return made.changed(n, destination_city=rng.choice([each.name for each in CITIES if each.name != known]))
+
+
+def a_train_after_a_late_flight(made: Made, rng: Random) -> Made:
+    rides = [n for n, leg in enumerate(made.itinerary.legs) if isinstance(leg.offer, TransportOffer)]
+    place = rng.randrange(len(rides) - 1)
+    found = made.changed(rides[place], kind="flight").changed(rides[place + 1], kind="train")
+    offer = found.itinerary.legs[rides[place]].offer
+    lands = offer.arrives.time() if isinstance(offer, TransportOffer) else time(12)
+    return found.wished(train_if=TrainIf(landed_before=lands if lands > time(4) else time(12)))
 
 
 def another_stop_wished(made: Made, rng: Random) -> Made:
@@ -250,6 +259,7 @@ OPERATORS: Mapping[str, tuple[Operator, ...]] = {
     "DATE_GAP": (a_night_short,),
     "DATE_OVERLAP": (a_night_too_early,),
     "DATE_PAST": (left_already,),
+    "CONDITION": (a_train_after_a_late_flight,),
     "CONNECTION": (no_time_to_change,),
     "TIMEZONE": (by_another_clock, longer_than_it_takes),
     "PARTY": (for_another_party, too_few_rooms),
@@ -316,6 +326,16 @@ def another_party(made: Made, rng: Random) -> Answered:
     return _booking(made, made.stay(rng), rooms=9)
 
 
+def later_than_allowed(made: Made, rng: Random) -> Answered:
+    """A minute after what the conditions of the trains allow for."""
+    n = made.journey(rng)
+    offer = made.itinerary.legs[n].offer.model_dump()
+    later = rng.randint(1, 90)
+    lands = offer["arrives"] + timedelta(minutes=later)
+    found = _booking(made, n, arrives=lands.isoformat(), duration_minutes=offer["duration_minutes"] + later)
+    return replace(found, asked={**found.asked, "lands_by": (lands - timedelta(minutes=1)).isoformat()})
+
+
 def twice_the_price(made: Made, rng: Random) -> Answered:
     found = as_planned(made, rng)
     return replace(found, answer={**found.answer, "price": 2 * found.answer["price"]})
@@ -345,7 +365,7 @@ def yesterdays_plan(made: Made, rng: Random) -> Answered:
 
 
 ANSWERS: Mapping[str, tuple[Callable[[Made, Random], Answered], ...]] = {
-    "OTHER_DATES": (another_night, another_day),
+    "OTHER_DATES": (another_night, another_day, later_than_allowed),
     "OTHER_CLASS": (another_class,),
     "OTHER_NAME": (another_name,),
     "OTHER_PLACE": (another_place,),

@@ -11,6 +11,7 @@ from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Leg
 from sagagraph.domains.travel.progress import as_it_stands, bookings
+from sagagraph.domains.travel.wording import compared
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.utterance.utterances import falls_through
 from sagagraph.planning.page import Detail, Disruption
@@ -37,11 +38,10 @@ def details(saga: Saga) -> Iterator[Detail]:
         told = f"cancelling costs {fee}" if terms.fee else "cancelling is free"
         if terms.free_until is not None:
             told = f"free to cancel until {terms.free_until.day} {terms.free_until:%B %Y %H:%M}, then {fee}"
-        others = []
-        for each in leg.choice.alternatives[:_OTHERS] if leg.choice else ():
-            more = each.price - leg.offer.price
-            differs = f"{money_text(abs(more), currency)} {'more' if more >= 0 else 'less'}" if more else "the same price"
-            others.append(f"{each.title}: {money_text(each.price, currency)}, {differs}")
+        others = (
+            f"{each.title}: {money_text(each.price, currency)}, {compared(each.price - leg.offer.price, currency)}"
+            for each in (leg.choice.alternatives[:_OTHERS] if leg.choice else ())
+        )
         state = "not booked"
         if operation is not None and operation.id in saga.missing:
             state = "fallen through, and nothing has taken its place"

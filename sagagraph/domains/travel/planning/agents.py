@@ -24,7 +24,7 @@ from sagagraph.domains.travel.planning.measures import balance, cents, converted
 from sagagraph.domains.travel.planning.search import best_path
 from sagagraph.domains.travel.provider.provider import ReservationProvider
 from sagagraph.domains.travel.request import TripRequest
-from sagagraph.domains.travel.wording import duration_text, headline
+from sagagraph.domains.travel.wording import compared, duration_text, headline
 from sagagraph.planning.agents.team import Option, Role, Said, Task
 from sagagraph.planning.domain import Proposal
 from sagagraph.validators.candidates import LONGEST_REASON, MOST_CANDIDATES, Candidate
@@ -168,8 +168,7 @@ def _of_leg(leg: Leg, trips: Iterable[Itinerary]) -> tuple[tuple[Option, ...], t
     less = round((1 - sure) / len(others), 2) if others else 0.0
     candidates = [Candidate(choose=leg.offer.offer_id, reason=choice.why or "it is in the best trip", confidence=sure)]
     for name in others[:MOST_INSTEAD]:
-        more = prices[name] - leg.offer.price
-        reason = f"{money_text(abs(more))} {'more' if more > 0 else 'less'}" if more else "the same price"
+        reason = compared(prices[name] - leg.offer.price)
         candidates.append(Candidate(choose=name, reason=reason, confidence=less))
     return tuple(options), tuple(candidates)
 

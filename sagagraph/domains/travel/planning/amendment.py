@@ -67,7 +67,7 @@ def _booked_by_parent(amendment: Amendment) -> Iterator[Standing]:
 
 
 def _plan_of(amendment: Amendment) -> Itinerary:
-    return as_booked(Itinerary.model_validate(amendment.plan), {each.id: each.result for each in amendment.stands})
+    return as_booked(amendment.plan, {each.id: each.result for each in amendment.stands})
 
 
 def _legs_of(amendment: Amendment) -> dict[str, Leg]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
 
 from sagagraph.domains.travel.money import Rates, money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
@@ -13,7 +12,7 @@ from sagagraph.domains.travel.planning.measures import balance, cents, converted
 from sagagraph.domains.travel.planning.search import AFTER_A_FLIGHT
 from sagagraph.domains.travel.provider.provider import ReservationProvider, journeys
 from sagagraph.domains.travel.request import Direct, TripRequest
-from sagagraph.domains.travel.wording import headline
+from sagagraph.domains.travel.wording import compared, headline
 
 
 async def conditional(trip: Itinerary, provider: ReservationProvider) -> Itinerary:
@@ -70,15 +69,13 @@ def _fits(request: TripRequest, train: Leg, instead: FlightOffer, after: Transpo
 
 
 def _under(trip: Itinerary, train: Leg, only_if: OnlyIf, rates: Rates | None) -> Itinerary:
-    legs = tuple(leg.model_copy(update={"only_if": only_if}) if leg.label == train.label else leg for leg in trip.legs)
-    total = sum((leg.price for leg in legs), Decimal(0))
+    found = trip.with_legs(leg.model_copy(update={"only_if": only_if}) if leg.label == train.label else leg for leg in trip.legs)
     said = f"{headline(train.offer)}: only if the flight before it lands before {only_if.lands_before:%H:%M}; "
     if only_if.otherwise is None:
         said += "there is no flight to take instead, so the trip is repaired if that is retimed"
     else:
-        more = only_if.otherwise.price - train.offer.price
-        differs = f"{money_text(abs(more))} {'more' if more > 0 else 'less'}" if more else "the same price"
+        differs = compared(only_if.otherwise.price - train.offer.price)
         said += f"otherwise {headline(only_if.otherwise)} for {money_text(only_if.otherwise.price)}, {differs}"
         said += ", which is not insured" if trip.request.insured else ""
-    changed = {"legs": legs, "total": total, "converted": converted(trip.request, cents(total + trip.fees), rates)}
-    return trip.model_copy(update={**changed, "reasons": (*trip.reasons, said)})
+    other = converted(trip.request, cents(found.total + trip.fees), rates)
+    return found.model_copy(update={"converted": other, "reasons": (*trip.reasons, said)})

@@ -134,5 +134,4 @@ def _is_insured(trip: Itinerary) -> bool:
 
 
 def _with(trip: Itinerary, covers: Iterable[InsuranceOffer | None]) -> Itinerary:
-    legs = tuple(leg.model_copy(update={"cover": cover}) for leg, cover in zip(trip.legs, covers, strict=False))
-    return trip.model_copy(update={"legs": legs, "total": sum((leg.price for leg in legs), Decimal(0))})
+    return trip.with_legs(leg.model_copy(update={"cover": cover}) for leg, cover in zip(trip.legs, covers, strict=False))

@@ -116,8 +116,8 @@ def read_train_if(passage: Passage, said: Said, known: PartialRequest) -> list[s
     first = conditions[0]
     hour = _time(first.get("time", Clock)) or _hour(first.get("n", Number), is_earliest=True)
     if refused or hour is None or hour <= NIGHT_ENDS:
-        return [each.said for each in (first, *refused)]
-    minutes = hour.hour * 60 + hour.minute + bool(first["by"])
+        return [each.said.strip(",; ") for each in (first, *refused)]
+    minutes = min(hour.hour * 60 + hour.minute + bool(first["by"]), DAY - 1)
     train = train_of(first)
     place = Found(passage, train).get("place", Place) if train else None
     said.fields["train_if"] = TrainIf(landed_before=time(minutes // 60, minutes % 60), to=place and place.city)

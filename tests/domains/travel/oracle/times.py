@@ -37,7 +37,7 @@ def check_conditions(case: Case) -> Iterator[Violation]:
         is_meant = wish is not None and wish.to in (None, later.destination_city)
         lands, stated = earlier.arrives, leg.only_if and leg.only_if.lands_before
         limit = None
-        if wish is not None and is_meant and isinstance(earlier, FlightOffer) and later.kind == "train":
+        if wish is not None and is_meant and (earlier.kind, later.kind) == ("flight", "train"):
             limit = datetime.combine(lands.date(), wish.landed_before, lands.tzinfo)
         if limit is not None and not limit.replace(hour=4, minute=0) <= lands < limit:
             message = f"is a train, and the flight before it lands at {lands:%H:%M}, not before {limit:%H:%M}"

@@ -29,6 +29,21 @@ Row = tuple[tuple[str, ...], str]
 TABLE: Final[dict[str, tuple[Row, ...]]] = {
     "Understood at once": (
         (
+            (
+                "Rome to Paris for 2 nights on 12 June, then the train to Cologne for 1 night only if the flight lands before noon",
+            ),
+            "Rome → Paris 2 → Cologne 1 → Rome; leaves 2025-06-12; a train to Cologne only if the flight lands before 12:00",
+        ),
+        (
+            ("Rome to Paris and Cologne, 2 nights each, June; take the train only if it lands before 3 pm, otherwise fly",),
+            "Rome → Paris 2 → Cologne 2 → Rome; 2025-06-01 to 2025-06-30; a train only if the flight lands before 15:00",
+        ),
+        (
+            ("Rome to Paris and Cologne, 2 nights each, June; train only if it lands before noon, otherwise stay in Paris",),
+            "Rome → Paris 2 → Cologne 2 → Rome; 2025-06-01 to 2025-06-30 "
+            "(not understood: only if it lands before noon, otherwise stay in Paris)",
+        ),
+        (
             ("From Boston to Paris for 3 nights in May, under £3k",),
             "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most 3,000 GBP",
         ),
@@ -1008,6 +1023,9 @@ def _parts(request: TripRequest) -> Iterator[str]:
         yield "in any order"
     if request.not_on:
         yield f"not on {', '.join(request.not_on)}"
+    if request.train_if is not None:
+        to = f" to {request.train_if.to}" if request.train_if.to else ""
+        yield f"a train{to} only if the flight lands before {request.train_if.landed_before:%H:%M}"
 
 
 def document() -> str:
