@@ -1,12 +1,14 @@
 """Dispatch: the first answer of a repair, in about a millisecond. What has not begun waits until it can start.
 
-Whatever can start first is begun next, no earlier than it was to, and what goes on alone before the rest. What would come too
-late after another is told to that one, which waits as well in the next pass; if that one is over, the late step goes before the
-others, with all that it comes after. Whatever does not end so is left to the solver, and so are dishes that would be cold.
+Steps are taken in the order in which they were to begin, and each starts as soon as the rules let it, but no earlier than it
+was to. What would then come too late after another is told to that one, which waits as well in the next pass; if that one is
+over, the late step goes before all that it does not come after. Whatever does not end so is left to the solver, and so are
+dishes that would be cold.
 """
 
 from __future__ import annotations
 
+from bisect import insort
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +16,9 @@ from sagagraph.domains.recipes.plan import Plan, Row, in_order, makespan
 from sagagraph.domains.recipes.planning.planner import Situation
 from sagagraph.domains.recipes.request import Step, StepKey, is_fit
 
-_MOST_PASSES: Final = 30
+_MOST_PASSES: Final = 60
+Span = tuple[int, int]
+"""From when to when; what goes on alone takes its cook's time for a moment, from then to then."""
 
 
 @dataclass(slots=True, eq=False)
@@ -26,32 +30,38 @@ class _Task:
     """As it was to begin."""
     least: int
     start: int = 0
+    is_urgent: bool = False
+
+    @property
+    def end(self) -> int:
+        return self.start + self.row.duration
+
+    @property
+    def after(self) -> tuple[StepKey, ...]:
+        return tuple((self.step.recipe, number) for number in (self.step.number, *self.step.after))
 
 
 def dispatched(situation: Situation, known: Plan) -> Plan:
     """Return the plan in which what has not begun by the `known` one waits as long as it must; empty: none was found."""
-    steps, urgent = situation.meal.steps, set[StepKey]()
     tasks = [
-        _Task(steps[row.key], row, situation.up(max(row.start, situation.since)))
+        _Task(situation.meal.steps[row.key], row, situation.up(max(row.start, situation.since)))
         for row in sorted(_to_begin(situation, known), key=lambda row: row.start)
     ]
     for _pass in range(_MOST_PASSES if all(task.row.duration > 0 for task in tasks) else 0):
-        kitchen = _Kitchen(situation, urgent)
-        late = kitchen.begin(tasks)
+        kitchen = _Kitchen(situation)
+        late = next((task for task in tasks if not kitchen.begin(task)), None)
         if late is None:
             plan = in_order(situation.meal, [*situation.past, *(task.row._replace(start=task.start) for task in tasks)])
             ready = {row.recipe: row.end for row in sorted(plan, key=lambda row: row.end)}
             is_cold = any(makespan(plan) - ready[recipe] > within for recipe, within in situation.meal.warm.items())
             return () if is_cold else plan
-        if (cause := kitchen.cause) is not None and cause.row.key not in urgent:
+        if (cause := kitchen.cause) is not None and not cause.is_urgent:
             cause.least = max(cause.least + 1, situation.up(kitchen.least))
-        elif late.row.key in urgent:
+        elif late.is_urgent:
             return ()
         else:
-            level = {late.row.key}
-            while level - urgent:
-                urgent |= level
-                level = {each.key for key in level for each in situation.meal.before(steps[key])}
+            late.is_urgent, late.least = True, situation.up(max(late.row.start, situation.since))
+            tasks = _ahead(tasks, late)
     return ()
 
 
@@ -70,57 +80,49 @@ def _to_begin(situation: Situation, known: Plan) -> list[Row]:
     return [row for own in found.values() for row in own]
 
 
-class _Kitchen:
-    """Until when whom and what is taken, as one task after the other is begun."""
+def _ahead(tasks: list[_Task], urgent: _Task) -> list[_Task]:
+    """Put a task, and all that it comes after, before the others."""
+    needed = {urgent.row.key}
+    for task in reversed(tasks):
+        if task.row.key in needed:
+            needed.update(task.after)
+    return sorted(tasks, key=lambda task: task.row.key not in needed)
 
-    def __init__(self, situation: Situation, urgent: set[StepKey]) -> None:
-        steps = situation.meal.steps
+
+class _Kitchen:
+    """Who and what is taken when, as one task after the other is begun."""
+
+    def __init__(self, situation: Situation) -> None:
+        meal, since = situation.meal, situation.since
         self.cause: _Task | None = None
         """After what the last task begins too late; None: that is over."""
         self.least = 0
         """When that could begin instead."""
-        self._situation, self._urgent = situation, urgent
+        self._situation = situation
         self._begun: dict[StepKey, _Task] = {}
         self._ended = {key: ended for key, (_worked, ended) in situation.worked.items()}
-        self._state = {name: dict(situation.state.get(name, {})) for name in situation.meal.objects}
-        self._free = {name: situation.down.get(name, 0) for name in situation.meal.objects}
-        self._hands = [0] * situation.meal.cooks
-        """When each cook is free."""
-        for row in situation.past:
-            if row.end > situation.since and not steps[row.key].is_autonomous:
-                self._hands[self._hands.index(min(self._hands))] = row.end
-            for name in steps[row.key].uses:
-                self._free[name] = max(self._free[name], row.end)
+        self._cooks: list[list[Span]] = [[] for _cook in range(meal.cooks)]
+        self._taken: dict[str, list[Span]] = {name: [] for name in meal.objects}
+        for name, until in situation.down.items():
+            self._taken[name].append((since, until))
+        self._state = {name: dict(situation.state.get(name, {})) for name in meal.objects}
+        going = [row for row in situation.past if row.end > since]
+        by_hand = (row for row in going if not meal.steps[row.key].is_autonomous)
+        for own, row in zip(self._cooks, by_hand, strict=False):
+            own.append((row.start, row.end))
+        for row in going:
+            for name in meal.steps[row.key].uses:
+                self._taken[name].append((since, row.end))
 
-    def begin(self, tasks: list[_Task]) -> _Task | None:
-        """Begin all as soon as they can. Return the first that begins too late, or without an object as it needs it."""
-        left = list(tasks)
-        while left:
-            keys = {task.row.key for task in left}
-            ready = [task for task in left if keys.isdisjoint((task.step.recipe, number) for number in task.step.after)]
-            task = min(ready, key=self._rank)
-            left.remove(task)
-            if not self._begin(task):
-                return task
-        return None
-
-    def _rank(self, task: _Task) -> tuple[bool, int, bool, int]:
-        return task.row.key not in self._urgent, self._moment(task), not task.step.is_autonomous, task.row.start
-
-    def _moment(self, task: _Task) -> int:
+    def begin(self, task: _Task) -> bool:
+        """Begin it as soon as it can. Tell whether that is in time, and every object as it needs it."""
         step = task.step
-        ends = [self._ended.get((step.recipe, number), 0) for number in (step.number, *step.after)]
-        at = max(task.least, self._situation.away, min(self._hands), *ends, *(self._free[name] for name in step.uses))
-        return at if step.within else self._situation.up(at)  # limits need not be on the grid
-
-    def _begin(self, task: _Task) -> bool:
-        """Tell whether that is in time, and every object as it needs it."""
-        step, start = task.step, self._moment(task)
-        task.start, end, is_fine = start, start + task.row.duration, True
-        cook = max((free, number) for number, free in enumerate(self._hands) if free <= start)[1]
-        self._hands[cook] = start if step.is_autonomous else end
+        task.start, cook = self._moment(task)
+        start, end = task.start, task.end
+        insort(cook, (start, start if step.is_autonomous else end))
+        is_fine = True
         for name, use in step.uses.items():
-            self._free[name] = end
+            insort(self._taken[name], (start, end))
             is_fine = is_fine and all(is_fit(key, self._state[name].get(key), needed) for key, needed in use.require.items())
             use.change(self._state[name])
         for number, within in step.within.items():
@@ -130,3 +132,29 @@ class _Kitchen:
                 self.least = start - within - (self.cause.row.duration if self.cause else 0)
         self._begun[step.key], self._ended[step.key] = task, end
         return is_fine
+
+    def _moment(self, task: _Task) -> tuple[int, list[Span]]:
+        """When it can begin, and the time of the cook who begins it."""
+        at = max(task.least, self._situation.away, *(self._ended.get(key, 0) for key in task.after))
+        busy = []
+        for name, use in task.step.uses.items():
+            if not use.update and not use.require:
+                busy.append(self._taken[name])
+            else:  # what is done to an object, and with it, stays in this order
+                at = max(at, *(end for _begin, end in self._taken[name]), 0)
+        takes = 0 if task.step.is_autonomous else task.row.duration
+        while True:
+            before = at = at if task.step.within else self._situation.up(at)  # limits need not be on the grid
+            for taken in busy:
+                at = _free(taken, at, at + task.row.duration)
+            at, place = min([(_free(own, at, at + takes), place) for place, own in enumerate(self._cooks)])
+            if at == before:
+                return at, self._cooks[place]
+
+
+def _free(busy: list[Span], start: int, end: int) -> int:
+    """Return the first start from then on, beside what is in the list already, in its order."""
+    for begins, ends in busy:
+        if begins < end and start < ends:
+            start, end = ends, end - start + ends
+    return start
