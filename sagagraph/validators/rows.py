@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 from pydantic import ValidationError
 
-from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
 from sagagraph.validators.concern import Concern, windows
 from sagagraph.validators.kinds import Kind
@@ -32,13 +31,6 @@ class Rows(Generic[R]):
     rows: Mapping[int, R]
     illegible: tuple[Unread, ...] = ()
     fault: str = ""
-
-    def check_legible(self, field: str) -> None:
-        """Raise `InvalidInputError` if something of it cannot be read."""
-        if self.fault:
-            raise InvalidInputError(self.fault, field=field)
-        for each in self.illegible:
-            raise InvalidInputError(f"row {each.index} cannot be read: {each.fault}", field=field)
 
 
 def parse_rows(listed: object, parse: Callable[[object], R], is_a: str) -> Rows[R]:

@@ -130,14 +130,17 @@ def _moment(clock: Clock | None, begins: int) -> int:
 
 def _one_of(text: str, known: Mapping[K, str]) -> K:
     """Return the one of which most words are said."""
-    scores = {key: len(_words(text) & _words(words)) for key, words in known.items()}
+    said, *names = (
+        {word[:4] for word in _WORD.findall(each.casefold())} for each in (text, *known.values())
+    )  # heating is to heat
+    scores = {key: len(said & words) for key, words in zip(known, names, strict=True)}
     best = [key for key, score in scores.items() if score and score == max(scores.values())]
     if len(best) == 1:
         return best[0]
     raise InvalidInputError(f"Which of these: {'; '.join([known[key] for key in best or known][:6])}?", field="text")
 
 
-def _words(text: str) -> set[str]:
+def _stems(text: str) -> set[str]:
     return {word[:4] for word in _WORD.findall(text.casefold())}  # heating is to heat
 
 

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, TypeAdapter
 
 from sagagraph.domains.recipes.request import Meal, StepKey, parse_meal
 from sagagraph.validators.rows import Rows, parse_rows
 
 LATEST: Final = 10**9
 """Seconds."""
-Text = Annotated[str, Field(strict=True)]
 Whole = Annotated[int, Field(ge=-LATEST, le=LATEST)]
-_ROW: Final = TypeAdapter[tuple[int, str, int, int]](tuple[Annotated[int, Field(strict=True)], Text, Whole, Whole])
+_ROW: Final = TypeAdapter[tuple[int, str, int, int]](tuple[StrictInt, StrictStr, Whole, Whole])
 
 
 class Row(NamedTuple):
@@ -79,8 +78,8 @@ class Cooked(BaseModel):
 
     @property
     def told(self) -> tuple[str, ...]:
-        steps = self.meal.steps
-        again = (f"is made again: {steps[key]}: {steps[key].text}" for key in self.again)
+        steps = (self.meal.steps[key] for key in self.again)
+        again = (f"is made again: {step}: {step.text}" for step in steps)
         return (*(f"can no longer be kept: {sentence}" for sentence in self.passed), *again)
 
 

@@ -51,7 +51,10 @@ def dispatched(situation: Situation, known: Plan) -> Plan:
         kitchen = _Kitchen(situation)
         late = next((task for task in tasks if not kitchen.begin(task)), None)
         if late is None:
-            return _plan(situation, tasks)
+            plan = in_order(situation.meal, [*situation.past, *(task.row._replace(start=task.start) for task in tasks)])
+            ready = {row.recipe: row.end for row in sorted(plan, key=lambda row: row.end)}
+            is_cold = any(makespan(plan) - ready[recipe] > within for recipe, within in situation.meal.warm.items())
+            return () if is_cold else plan
         if (cause := kitchen.cause) is not None and not cause.is_urgent:
             cause.least = max(cause.least + 1, situation.up(kitchen.least))
         elif late.is_urgent:
@@ -60,14 +63,6 @@ def dispatched(situation: Situation, known: Plan) -> Plan:
             late.is_urgent, late.least = True, situation.up(max(late.row.start, situation.since))
             tasks = _ahead(tasks, late)
     return ()
-
-
-def _plan(situation: Situation, tasks: list[_Task]) -> Plan:
-    """The plan as it has been begun; empty: a dish would be cold."""
-    plan = in_order(situation.meal, [*situation.past, *(task.row._replace(start=task.start) for task in tasks)])
-    ready = {row.recipe: row.end for row in sorted(plan, key=lambda row: row.end)}
-    is_cold = any(makespan(plan) - ready[recipe] > within for recipe, within in situation.meal.warm.items())
-    return () if is_cold else plan
 
 
 def _to_begin(situation: Situation, known: Plan) -> list[Row]:

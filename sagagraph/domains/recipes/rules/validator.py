@@ -148,59 +148,51 @@ def _check_done(step: Done) -> Iterator[Violation]:
         yield step.pieces[-1].breaks("DURATION", f"is its last piece, and {left} s are missing", left_s=left)
 
 
-class Begun(Struct, frozen=True, array_like=True):
-    """A row that had begun, and when it ends by the new plan: not at all where it is thrown away."""
+class Told(Struct, frozen=True, array_like=True):
+    """A step as it had been begun when the event became known (start and end of each piece), and as the new plan has it.
+
+    Nothing new begins `since` then, and nothing that needs `what` before `until`.
+    """
 
     recipe: str
     step: int
-    start: int
-    end: int
-    known: int
-    """When the event became known."""
-    ends: tuple[int, ...]
-    is_wasted: bool
-
-    def __str__(self) -> str:
-        return f"{self.recipe} step {self.step} ({clock(self.start)} to {clock(self.end)})"
-
-
-def _begun(case: Case) -> Iterator[Begun]:
-    if past := case.past:
-        wasted = {row.begins for row in past.waste}
-        for row in (row for row in past.before if row.start < past.event.at):
-            ends = tuple(each.end for each in case.of.get(row.key, ()) if each.start == row.start)
-            yield Begun(*row.begins, row.end, past.event.at, ends, row.begins in wasted)
-
-
-def _check_begun(row: Begun) -> Iterator[Violation]:
-    """What was over ends when it ended; what was going on can end at another time, but not before the event."""
-    is_kept = len(row.ends) == 1 and (row.ends[0] == row.end if row.end <= row.known else row.ends[0] >= row.known)
-    if is_kept is row.is_wasted or (row.ends and not is_kept):
-        message = f"{row} had begun at {clock(row.known)}: it stands as it was, or is thrown away"
-        yield Violation(code="PAST_REWRITTEN", message=message, scope={"recipe": row.recipe, "step": row.step})
-
-
-class Fresh(OfPiece, frozen=True, array_like=True):
-    """The piece had not begun. `since`: nothing new begins earlier, and nothing that needs `what` before `until`."""
-
+    begun: tuple[tuple[int, int], ...]
+    wasted: tuple[int, ...]
+    """Starts of what is thrown away."""
+    pieces: tuple[Piece, ...]
     since: int
     until: int
     what: str
 
+    def __str__(self) -> str:
+        return f"{self.recipe} step {self.step}"
 
-def _fresh(case: Case) -> Iterator[Fresh]:
+
+def _told(case: Case) -> Iterator[Told]:
     if past := case.past:
-        event, known = past.event, {row.begins for row in past.before if row.start < past.event.at}
-        for piece in (each for each in case.pieces if (*each.key, each.start) not in known):
-            needs = event.event == "away" or event.object in case.step(piece).uses
-            yield Fresh(piece, event.at, event.until if needs else 0, event.object or "cook")
+        event = past.event
+        for key, step in case.meal.steps.items():
+            begun = tuple((row.start, row.end) for row in past.before if row.key == key and row.start < event.at)
+            wasted = tuple(row.start for row in past.waste if row.key == key)
+            until = event.until if event.event == "away" or event.object in step.uses else 0
+            yield Told(*key, begun, wasted, case.of.get(key, ()), event.at, until, event.object or "cook")
 
 
-def _check_fresh(fresh: Fresh) -> Iterator[Violation]:
-    if fresh.piece.start < fresh.since:
-        yield fresh.piece.breaks("PAST_REWRITTEN", f"begins before {clock(fresh.since)}, and was not begun then")
-    elif fresh.piece.start < fresh.until:
-        yield fresh.piece.breaks("UNAVAILABLE", f"needs the {fresh.what}, which is missing until {clock(fresh.until)}")
+def _check_told(step: Told) -> Iterator[Violation]:
+    """What was over ends when it ended; what was going on can end at another time, but not before the event."""
+    for start, end in step.begun:
+        ends = [piece.end for piece in step.pieces if piece.start == start]
+        is_kept = len(ends) == 1 and (ends[0] == end if end <= step.since else ends[0] >= step.since)
+        if is_kept is (start in step.wasted) or (ends and not is_kept):
+            row = f"{step} ({clock(start)} to {clock(end)})"
+            message = f"{row} had begun at {clock(step.since)}: it stands as it was, or is thrown away"
+            yield Violation(code="PAST_REWRITTEN", message=message, scope={"recipe": step.recipe, "step": step.step})
+    starts = {start for start, _end in step.begun}
+    for piece in (each for each in step.pieces if each.start not in starts):
+        if piece.start < step.since:
+            yield piece.breaks("PAST_REWRITTEN", f"begins before {clock(step.since)}, and was not begun then")
+        elif piece.start < step.until:
+            yield piece.breaks("UNAVAILABLE", f"needs the {step.what}, which is missing until {clock(step.until)}")
 
 
 UNREAD: Final = readable_rows("plan")
@@ -213,8 +205,7 @@ CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
     each_row("time constraint", Kind.TEMPORAL, Link, lambda case: _links(case, lambda step: dict(step.within)), _check_lag),
     each_row("warm", Kind.TEMPORAL, Warm, _warm, _check_warm, version=3),
     each_row("step", Kind.CONSTRAINT, Done, _done, _check_done, version=3),
-    each_row("what had begun", Kind.RETENTION, Begun, _begun, _check_begun),
-    each_row("what is missing", Kind.TEMPORAL, Fresh, _fresh, _check_fresh),
+    each_row("past", Kind.CONSISTENCY, Told, _told, _check_told),
 )
 
 
