@@ -16,10 +16,10 @@ from itertools import chain, combinations
 from math import prod
 from typing import Any, Final, NoReturn
 
+import pint
 from flint import fmpq
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.extras import needing
 from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Meaning, Node, Parts, short
 
 _READABLE: Final = re.compile(r"[\w°µμ%$€£¥*/^(). ·⁰¹²³⁴⁵⁶⁷⁸⁹⁻-]{1,80}")
@@ -85,8 +85,6 @@ def read_unit(text: str, where: str) -> Unit:
     unreadable = InvalidInputError(f"{said[:40]!r} cannot be read as a unit", field=where)
     if not _READABLE.fullmatch(said) or _HUGE.search(said):
         raise unreadable
-    with needing("harness"):
-        import pint
     registry = _registry()
     for _attempt in range(10):
         try:
@@ -113,8 +111,6 @@ def read_unit(text: str, where: str) -> Unit:
 @cache
 def _registry() -> Any:
     """`Any`: Pint's registries are typed by what their numbers are made of."""
-    with needing("harness"):
-        import pint
     return pint.UnitRegistry(cache_folder=None)
 
 

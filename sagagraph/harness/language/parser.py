@@ -10,10 +10,10 @@ from functools import cache, reduce
 from typing import Any, Final, NoReturn
 
 from flint import fmpq
-from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, v_args
+from lark import Lark, Token, Transformer, Tree, UnexpectedCharacters, UnexpectedInput, v_args
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.harness.language.tree import LIST, Call, Each, Literal, Name, Node, parts_of
+from sagagraph.harness.language.tree import Call, Each, Literal, Name, Node, parts_of
 
 MOST_CHARACTERS: Final = 100_000
 MOST_NODES: Final = 10_000
@@ -30,17 +30,17 @@ FUNCTIONS: Final[dict[str, tuple[int, int]]] = {
 """Name → how many operands it takes, at least and at most."""
 KEYWORDS: Final = frozenset({"and", "or", "not", "in", "if", "then", "else", "implies", "for", "true", "false", "True", "False"})
 _GRAMMAR: Final = r"""
-    ?start: either | either "implies" start -> implies | "if" start "then" start "else" start -> chosen
-    ?either: both ("or" both)*
-    ?both: truth ("and" truth)*
-    ?truth: "not" truth -> negated | sum (comparison sum)* -> compared
+    ?start: either | either "implies" start -> implies | "if" start "then" start "else" start -> if
+    ?either: both | both ("or" both)+ -> or
+    ?both: truth | truth ("and" truth)+ -> and
+    ?truth: "not" truth -> not | sum (comparison sum)* -> compared
     !comparison: COMPARED | "in" | "not" "in"
     ?sum: product (ADDED product)* -> chained
     ?product: signed (TIMES signed)* -> chained
     ?signed: ADDED signed -> sign | power
     ?power: atom | atom "**" signed -> power
     ?atom: "(" start ")" | NUMBER -> number | STRING -> string | FIELD -> field | NAME -> named
-         | "[" _items? "]" -> listed
+         | "[" _items? "]" -> list
          | NAME "(" _items? ")" -> function
          | NAME "(" start "for" NAME "in" start ")" -> each
     _items: start ("," start)*
@@ -200,23 +200,9 @@ class _Nodes(Transformer[Token, Node]):
     def sign(self, token: Token, operand: Node) -> Node:
         return Call("neg", (operand,)) if token == "-" else operand  # noqa: S105 - no password
 
-    def negated(self, operand: Node) -> Node:
-        return Call("not", (operand,))
-
-    def implies(self, condition: Node, then: Node) -> Node:
-        return Call("implies", (condition, then))
-
     def power(self, base: Node, exponent: Node) -> Node:
         return Call("**", (base, exponent))
 
-    def both(self, *operands: Node) -> Node:
-        return Call("and", operands)
-
-    def either(self, *operands: Node) -> Node:
-        return Call("or", operands)
-
-    def chosen(self, *operands: Node) -> Node:
-        return Call("if", operands)
-
-    def listed(self, *operands: Node) -> Node:
-        return Call(LIST, operands)
+    def __default__(self, data: str, children: list[Any], _meta: object) -> Any:
+        """Other rules of the grammar bear the names of calls; those with a line before them are parts of one."""
+        return Tree(data, children) if data.startswith("_") else Call(str(data), tuple(children))

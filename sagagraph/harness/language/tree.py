@@ -13,8 +13,6 @@ from typing import Final, Generic, TypeVar
 from flint import fmpq
 
 COMPARISONS: Final = frozenset({"<", "<=", ">", ">=", "==", "!="})
-LIST: Final = "list"
-"""The name of a call whose operands are the items of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def in_words(node: Node) -> str:
             return f" {name} ".join(_operand(each) for each in operands)
         case Call(name, operands):
             listed = ", ".join(in_words(each) for each in operands)
-            return f"[{listed}]" if name == LIST else f"{name}({listed})"
+            return f"[{listed}]" if name == "list" else f"{name}({listed})"
 
 
 def short(node: Node) -> str:

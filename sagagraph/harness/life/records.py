@@ -81,9 +81,8 @@ class Records:
         found: list[str] = []
         for kind in KINDS:
             rows = await self._all(kind)
-            found += [
-                f"{kind} {number + 1}" for number, each in enumerate(rows) if each.get("previous") != hash_of(rows[:number])
-            ]
+            broken = (number for number, each in enumerate(rows) if each.get("previous") != hash_of(rows[:number]))
+            found += [f"{kind} {number + 1}" for number in broken]
         return tuple(found)
 
     # -- freezing --
@@ -112,8 +111,8 @@ class Records:
                 raise NotAllowedError(f"version {harness.version} changes a frozen harness: {said}")
         kept = await self._put("frozen", str(harness.version), {
             "version": harness.version, "hash": harness.hash, "by": by.name, "at": at, "mutation_score": score(found),
-            "waived": [each.name for each in found if not each.killed], "approvals": harness.approvals,
-            "approvers": list(harness.approvers),
+            "waived": [each.name for each in found if not each.killed], "approvals": harness.approval.needed,
+            "approvers": list(harness.approval.of),
             "satisfiable": explain(harness, relax=False).status.value,
         })  # fmt: skip
         if kept["hash"] != harness.hash:
@@ -124,9 +123,7 @@ class Records:
         """Refuse a file that was changed under a frozen version. Raises `ConflictError`."""
         for each in await self._all("frozen"):
             if each["version"] == harness.version and each["hash"] != harness.hash:
-                raise ConflictError(
-                    f"version {harness.version} of {harness.id} was changed after it was frozen: count its version up"
-                )
+                raise ConflictError(f"version {harness.version} of {harness.id} was changed after it was frozen: count it up")
 
     # -- changes --
 

@@ -21,7 +21,7 @@ from sagagraph.harness.loop.decomposition import Task, object_schema, order_of
 from sagagraph.harness.proof.explain import Explanation, Status, explain, value_json
 from sagagraph.harness.proof.relaxations import relaxation
 from sagagraph.harness.proof.search import Budget, solve
-from sagagraph.harness.proof.system import Point, inside, significant, system_of
+from sagagraph.harness.proof.system import Point, inside, system_of
 from sagagraph.harness.registry.harness import Harness, Value, Variable
 
 _BOXES = 400
@@ -77,12 +77,11 @@ def towards(harness: Harness, rule_id: str, dimension: str, now: Value) -> Gradi
 
 
 def _on_step(harness: Harness, name: str, to: fmpq, start: fmpq) -> fmpq:
-    """Round away from where it was to the variable's step, or to what JSON can write as a number, if that still helps."""
+    """Round away from where it was to the variable's step, if that still helps."""
     step = harness.variables[name].step or (fmpq(1) if harness.variables[name].kind == "integer" else None)
-    if step is not None:
-        rounded = fmpq((to / step).ceil() if to > start else (to / step).floor()) * step
-    else:
-        rounded = to if exact(shown(to)) == to else significant(to, 12, upwards=to > start)
+    if step is None:
+        return to
+    rounded = fmpq((to / step).ceil() if to > start else (to / step).floor()) * step
     return rounded if is_satisfiable(harness.with_values({name: rounded})) else to
 
 

@@ -43,7 +43,6 @@ class Oracle:
     expired: Callable[[], bool] = lambda: False
     passed: list[tuple[frozenset[str], Point]] = field(default_factory=list)
     refuted: list[tuple[frozenset[str], Found]] = field(default_factory=list)
-    unknown: set[frozenset[str]] = field(default_factory=set)
 
     @property
     def rules(self) -> list[str]:
@@ -56,16 +55,12 @@ class Oracle:
         for core, found in self.refuted:
             if core <= rules:
                 return found
-        if rules in self.unknown:
-            return Found()
         found = solve(self.system.only(rules), Budget(self.boxes, self.expired))
         if found.witness is not None:
             failed = check(self.system.harness, found.witness).failed
             self.passed.append((frozenset(self.rules).difference(failed) | rules, found.witness))
         elif found.tree is not None:
             self.refuted.append((found.used_rules, found))
-        else:
-            self.unknown.add(rules)
         return found
 
 

@@ -124,8 +124,9 @@ def _paradox(harness: Harness, oracle: Oracle, *, relax: bool) -> Explanation:
     known: dict[tuple[str, str], Relaxation | None] = {}
     may_move = movable(harness, involved)
     for kind, name in may_move if relax else ():
-        if not oracle.expired():
-            known[kind, name] = relaxation(harness, kind, name, oracle.boxes // 8, oracle.expired)
+        found = None if oracle.expired() else relaxation(harness, kind, name, oracle.boxes // 8, oracle.expired)
+        if found is not None or not oracle.expired():
+            known[kind, name] = found
     rows = tuple(each for key, each in known.items() if each is not None and may_move[key])
     return Explanation(
         Status.PARADOX, conflicts=tuple(conflicts), relaxations=rows, gaps=known, certificates=certificates, complete=complete

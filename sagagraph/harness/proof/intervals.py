@@ -7,6 +7,7 @@ interval, the result is that of the rest; where it has none at all, EMPTY.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf, isnan, nextafter
@@ -43,7 +44,7 @@ def of_ball(value: arb) -> Interval:
     if not value.is_finite():
         return LINE
     low, high = float(value.lower()), float(value.upper())
-    return (down(low) if low > -inf else low, up(high) if high < inf else high)
+    return (low, high) if low == high and arb(low) == value else (down(low), up(high))
 
 
 def add(left: Interval, right: Interval) -> Interval:
@@ -93,11 +94,13 @@ def inverse(value: Interval) -> Interval:
         return EMPTY
     if low < 0 < high:
         return LINE
-    if low == 0:
-        return (down(1 / high) if high < inf else 0.0, inf)
-    if high == 0:
-        return (-inf, up(1 / low) if low > -inf else 0.0)
-    return (down(1 / high) if abs(high) < inf else min(0.0, down(0.0)), up(1 / low) if abs(low) < inf else up(0.0))
+    below, above = (-inf if high == 0 else down(1 / high)), (inf if low == 0 else up(1 / low))
+    return (max(below, 0.0), above) if low >= 0 else (below, min(above, 0.0))
+
+
+@lru_cache(maxsize=200_000)
+def _at(function: Callable[..., arb], value: float, *exponent: int) -> Interval:
+    return of_ball(function(arb(value), *exponent))
 
 
 def power(value: Interval, exponent: int) -> Interval:
@@ -108,67 +111,31 @@ def power(value: Interval, exponent: int) -> Interval:
     if low > high:
         return EMPTY
     if exponent % 2 == 0:
-        if low >= 0:
-            return _raised(low, exponent)[0], _raised(high, exponent)[1]
-        if high <= 0:
-            return _raised(-high, exponent)[0], _raised(-low, exponent)[1]
-        return 0.0, _raised(max(-low, high), exponent)[1]
-    below = _raised(low, exponent)[0] if low >= 0 else -_raised(-low, exponent)[1]
-    above = _raised(high, exponent)[1] if high >= 0 else -_raised(-high, exponent)[0]
-    return below, above
+        near, far = (0.0 if low < 0 < high else min(abs(low), abs(high))), max(abs(low), abs(high))
+        return max(_at(operator.pow, near, exponent)[0], 0.0), _at(operator.pow, far, exponent)[1]
+    return _at(operator.pow, low, exponent)[0], _at(operator.pow, high, exponent)[1]
 
 
-@lru_cache(maxsize=100_000)
-def _raised(value: float, exponent: int) -> Interval:
-    """Of a number that is not negative."""
-    if value == inf:
-        return 1.7e308, inf
-    low, high = of_ball(arb(value) ** exponent) if value else (0.0, 0.0)
-    return max(low, 0.0), high
+def root(value: float, exponent: int) -> Interval:
+    """Return bounds of the real root; of a negative number for odd exponents only."""
+    low, high = _at(arb.root, abs(value), exponent)
+    return (-high, min(-low, 0.0)) if value < 0 else (max(low, 0.0), high)
 
 
 def exp(value: Interval) -> Interval:
-    if value[0] > value[1]:
-        return EMPTY
-    return _exp_down(value[0]), _exp_up(value[1])
-
-
-@lru_cache(maxsize=100_000)
-def _exp_down(value: float) -> float:
-    if value < -745:
-        return 0.0
-    return max(0.0, of_ball(arb(value).exp())[0]) if value < 709 else 8e307
-
-
-@lru_cache(maxsize=100_000)
-def _exp_up(value: float) -> float:
-    if value > 709:
-        return inf
-    return of_ball(arb(value).exp())[1] if value > -746 else 5e-324
+    return EMPTY if value[0] > value[1] else (max(0.0, _at(arb.exp, value[0])[0]), _at(arb.exp, value[1])[1])
 
 
 def log(value: Interval) -> Interval:
     low, high = value
     if low > high or high <= 0:
         return EMPTY
-    return (of_ball(arb(low).log())[0] if 0 < low < inf else -inf if low <= 0 else 709.0,
-            of_ball(arb(high).log())[1] if high < inf else inf)  # fmt: skip
+    return (-inf if low <= 0 else _at(arb.log, low)[0]), _at(arb.log, high)[1]
 
 
 def sqrt(value: Interval) -> Interval:
     low, high = value
-    if low > high or high < 0:
-        return EMPTY
-    return root(max(low, 0.0), 2)[0] if low < inf else 0.0, root(high, 2)[1]
-
-
-@lru_cache(maxsize=100_000)
-def root(value: float, exponent: int) -> Interval:
-    """Return bounds of the real root; of a negative number for odd exponents only."""
-    if abs(value) == inf:
-        return value, value
-    low, high = of_ball(arb(abs(value)).root(exponent))
-    return (-high, -low) if value < 0 else (max(low, 0.0), high)
+    return EMPTY if low > high or high < 0 else (root(max(low, 0.0), 2)[0], root(high, 2)[1])
 
 
 FUNCTIONS: Final[dict[str, Callable[[Interval], Interval]]] = {"exp": exp, "log": log, "sqrt": sqrt}

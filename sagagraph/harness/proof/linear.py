@@ -7,7 +7,7 @@ If it has no solution, the multipliers that show it (Farkas) are the proof of a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations_with_replacement
 from math import isinf
@@ -37,17 +37,17 @@ class Row:
 
 def bound_rows(box: Box, names: Sequence[str]) -> list[Row]:
     """Return the ends of variables as inequalities, `lower x` and `upper x` behind a tab, which no rule's id has."""
-    rows: list[Row] = []
-    for name in names:
-        variable: Monomial = ((Var(name), 1),)
-        for side, end, sign in zip(("lower", "upper"), box.spans[name], (fmpq(-1), fmpq(1)), strict=True):
-            if end is not None:
-                rows.append(Row((f"\t{side} {name}",), _end(variable, end, sign)))
-    return rows
+    return [replace(row, of=(f"\t{side} {name}",)) for name in names for side, row in _ends(((Var(name), 1),), box)]
 
 
-def _end(monomial: Monomial, end: fmpq, sign: fmpq) -> Polynomial:
-    return {monomial: sign, (): -sign * end} if end != 0 else {monomial: sign}
+def _ends(monomial: Monomial, box: Box) -> Iterator[tuple[str, Row]]:
+    """Yield the bounds of a monomial in the box: of a variable exactly, of anything else by intervals."""
+    name = _variable(monomial)
+    floats = reduce(i.multiply, (i.power(bounds_of(atom, box.floats), count) for atom, count in monomial))
+    ends = [None if isinf(each) else exact_float(each) for each in floats] if name is None else box.spans[name]
+    for side, end, sign in zip(("lower", "upper"), ends, (fmpq(-1), fmpq(1)), strict=True):
+        if end is not None:
+            yield side, Row((), {monomial: sign, (): -sign * end} if end != 0 else {monomial: sign})
 
 
 def products(rows: Sequence[Row], bounds: Sequence[Row], *, all_pairs: bool) -> list[Row]:
@@ -77,16 +77,6 @@ def _atoms(monomial: Monomial) -> Iterator[Atom]:
     return (atom for atom, _ in monomial)
 
 
-def _ends(monomial: Monomial, box: Box) -> Iterator[Row]:
-    """Yield the bounds of a monomial in the box: of a variable exactly, of anything else by intervals."""
-    name = _variable(monomial)
-    floats = reduce(i.multiply, (i.power(bounds_of(atom, box.floats), count) for atom, count in monomial))
-    ends = [None if isinf(each) else exact_float(each) for each in floats] if name is None else box.spans[name]
-    for end, sign in zip(ends, (fmpq(-1), fmpq(1)), strict=True):
-        if end is not None:
-            yield Row((), _end(monomial, end, sign))
-
-
 def _variable(monomial: Monomial) -> str | None:
     """Return the variable that it is, if it is one."""
     match monomial:
@@ -105,7 +95,7 @@ def relax(rows: Sequence[Row], box: Box) -> tuple[list[dict[str, Any]] | None, d
 
     monomials = _monomials(rows)
     names = [f"m{number}" for number in range(len(monomials))]
-    listed = [*rows, *(end for monomial in monomials for end in _ends(monomial, box))]
+    listed = [*rows, *(row for monomial in monomials for _, row in _ends(monomial, box))]
     known = dict(zip(monomials, names, strict=True))
     sums = (" ".join(f"(* {_text(factor)} {known[each]})" if each else _text(factor) for each, factor in row.polynomial.items())
             for row in listed)  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Name
-from sagagraph.harness.proof.search import Budget, Found, Search, solve
+from sagagraph.harness.proof.search import Budget, Found, solve
 from sagagraph.harness.proof.system import Point, significant, system_of
 from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
@@ -90,15 +90,16 @@ def relaxation(
         harness = replace(harness, rules=rules, variables={**harness.variables, _LIMIT: variable})
     if variable is None or not isinstance(variable.value, fmpq):
         return None
-    before = variable.value
-    ways = [_Way(harness, variable, before, sign, kind, boxes, expired) for sign in (1, -1)]
-    best = min((each for way in ways if (each := way.go()) is not None), key=lambda each: abs(each.to - before), default=None)
+    best: Relaxation | None = None
+    for sign in (1, -1):
+        most = None if best is None else abs(best.to - best.before)
+        best = _Way(harness, variable, variable.value, sign, kind, boxes, expired, most).go() or best
     return None if best is None else replace(best, name=name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One direction: `sign` 1 is up."""
+    """One direction: `sign` 1 is up. `most`: how far it is worth looking."""
 
     harness: Harness
     variable: Variable
@@ -107,50 +108,42 @@ class _Way:
     kind: str
     boxes: int
     expired: Callable[[], bool]
+    most: fmpq | None = None
 
     def go(self) -> Relaxation | None:
-        name = self.variable.name
-        parts = system_of(self.harness, freed={name: (self.before, self.before)}).components()
-        part = next((each for each in parts if name in each.root.spans), None)
-        rest = [each for each in parts if each is not part]
-        if part is None or any(Search(each, self._budget()).run().witness is None for each in rest):
-            return None
-        alone = self.harness.with_rules(tuple(each for each in self.harness.rules if each.id in part.rules))
         size = abs(self.before) or fmpq(1)
         ends = [self._end(each) for each in (*(each * size for each in _REACH), _REACH[-1] * max(size, fmpq(1)))]
         near = self.before
         for end in dict.fromkeys(ends):
             if (end - near) * self.sign <= 0:
                 continue
-            reached, is_refuted = self._search(alone, near, end)
+            reached, is_refuted = self._search(near, end)
             if reached is not None:
-                return self._nearest(alone, near, reached)
+                return self._nearest(near, reached)
             near = end if is_refuted else near
         return None
-
-    def _budget(self) -> Budget:
-        return Budget(self.boxes, self.expired)
 
     def _end(self, reach: fmpq) -> fmpq:
         """Return where it is after so much, or at the end of its domain; without a domain, a parameter keeps its sign."""
         end = self.variable.high if self.sign > 0 else self.variable.low
         if end is None and self.kind == "parameter" and self.before * self.sign < 0:
             end = fmpq(0)
-        far = self.before + self.sign * reach
+        far = self.before + self.sign * (reach if self.most is None else min(reach, self.most))
         return far if end is None else min(far, end) if self.sign > 0 else max(far, end)
 
-    def _search(self, alone: Harness, near: fmpq, far: fmpq) -> tuple[fmpq | None, bool]:
-        """Return a value in between that helps; without one, whether it is proven that none does."""
-        span = (near, far) if self.sign > 0 else (far, near)
-        system = system_of(alone, freed={self.variable.name: span})
-        found = Search(system, self._budget()).run()
-        reached = None if found.witness is None else system.numbers(found.witness)[self.variable.name]
-        return reached, found.tree is not None
+    def _search(self, near: fmpq, far: fmpq) -> tuple[fmpq | None, bool]:
+        """Treat it as one more number to decide. Returns a value that helps; without one, whether it is proven that none does."""
+        low, high = (near, far) if self.sign > 0 else (far, near)
+        free = replace(self.variable, value=None, low=low, high=high, choices=(), has_domain=True)
+        harness = replace(self.harness, variables={**self.harness.variables, free.name: free})
+        found = solve(system_of(harness), Budget(self.boxes, self.expired))
+        reached = (found.witness or {}).get(self.variable.name)
+        return (reached if isinstance(reached, fmpq) else None), found.tree is not None
 
-    def _at(self, harness: Harness, value: fmpq, boxes: int) -> Found:
-        return solve(system_of(harness.with_values({self.variable.name: value})), Budget(boxes, self.expired))
+    def _at(self, value: fmpq, boxes: int) -> Found:
+        return solve(system_of(self.harness.with_values({self.variable.name: value})), Budget(boxes, self.expired))
 
-    def _nearest(self, alone: Harness, proven: fmpq, reached: fmpq) -> Relaxation | None:
+    def _nearest(self, proven: fmpq, reached: fmpq) -> Relaxation | None:
         """Halve what lies between, then look once more for anything nearer. `proven`: up to there nothing helps."""
         farthest, again = abs(reached - self.before), None
         for _ in range(_MOST_RETURNS):
@@ -158,14 +151,15 @@ class _Way:
             while not self._is_close(near, reached, farthest) and undecided < _MOST_UNDECIDED and not self.expired():
                 middle = (near + reached) / 2
                 middle = fmpq(middle.floor()) if self.variable.kind == "integer" else middle
-                tried = self._at(alone, middle, min(self.boxes, _FEW))
+                tried = self._at(middle, min(self.boxes, _FEW))
                 near, reached = (middle, reached) if tried.witness is None else (near, middle)
                 undecided += tried.witness is None and tried.tree is None
-            again, is_refuted = self._search(alone, proven, near)
+            again, is_refuted = self._search(proven, near)
             if again is None:
                 break
             reached = again
-        return self._sufficient(near, reached, is_proven=again is None and is_refuted)
+        is_proven = again is None and is_refuted and self._is_close(near, reached, farthest)
+        return self._sufficient(near, reached, is_proven=is_proven)
 
     def _is_close(self, near: fmpq, reached: fmpq, farthest: fmpq) -> bool:
         if self.variable.kind == "integer":
@@ -178,7 +172,7 @@ class _Way:
         between = [to for to in shorter if (to - near) * self.sign > 0 and (reached - to) * self.sign >= 0]
         beyond = [significant(reached, digits, upwards=self.sign > 0) for digits in _DIGITS]
         for to in dict.fromkeys((*between, *(each for each in beyond if not self.variable.excludes(each)), reached)):
-            witness = self._at(self.harness, to, self.boxes).witness
+            witness = self._at(to, self.boxes).witness
             if witness is not None:
                 return Relaxation(self.kind, self.variable.name, self.before, to, is_proven, witness)
         return None

@@ -210,10 +210,7 @@ class Search:
 
     def satisfies(self, point: Point) -> bool:
         """Tell whether the judge of artifacts passes it."""
-        point = {**self._filling, **point}
-        freed = {name: value for name, value in point.items() if name in self.system.freed and isinstance(value, fmpq)}
-        harness = self._judging.with_values(freed) if freed else self._judging
-        return passes(harness, {name: value for name, value in point.items() if name not in freed})
+        return passes(self._judging, {**self._filling, **point})
 
     # -- linear relaxation --
 
@@ -245,7 +242,7 @@ class Search:
             point = self.try_near(node, near, exactly=True)
             if point is not None:
                 raise _Ended(Found(witness=point))
-            if is_thorough and len(rows) + len(bounds) <= _MOST_PAIRED:
+            if is_thorough and (node.depth or is_last) and len(rows) + len(bounds) <= _MOST_PAIRED:
                 refutation, _ = relax([*rows, *products(rows, bounds, all_pairs=True)], node.box)
         return refutation
 
@@ -277,7 +274,7 @@ class Search:
             least = 1.0 if name in self.system.integers else 1e-13 * max(abs(low), abs(high), 1e-100)
             if high - low >= least and high > low:
                 whole = min(root[name][1], _WIDE) - max(root[name][0], -_WIDE)
-                weight = 10.0 if name in self.system.symbols else 1e-6 if name in self.system.freed else 1.0
+                weight = 10.0 if name in self.system.symbols else 1.0
                 shares[name] = weight * (min(high, _WIDE) - max(low, -_WIDE)) / whole if whole > 0 else 0.0
         if not shares:
             return None

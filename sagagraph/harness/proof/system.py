@@ -55,7 +55,7 @@ class UnreadableError(Exception):
 @dataclass(frozen=True, slots=True)
 class System:
     """`rules`: their formulas by id, those of domains too. `integers`: variables that are whole numbers. `symbols`: the values
-    that a whole number stands for. `freed`: parameters that may move.
+    that a whole number stands for.
     """
 
     harness: Harness
@@ -63,7 +63,6 @@ class System:
     root: Box
     integers: frozenset[str]
     symbols: Mapping[str, tuple[Value, ...]]
-    freed: frozenset[str] = frozenset()
     whole: Box = field(default_factory=lambda: Box({}))
     """The domains of all variables, also of those that a part does not depend on."""
 
@@ -92,23 +91,13 @@ class System:
         """Return what numbers stand for."""
         return {name: self.symbols[name][int(each.floor())] if name in self.symbols else each for name, each in numbers.items()}
 
-    def numbers(self, point: Point) -> Numbers:
-        """Return the numbers that stand for a point."""
-        listed = {name: self.symbols[name].index(each) if name in self.symbols else each for name, each in point.items()}
-        return {
-            name: each if isinstance(each, fmpq) else fmpq(each)
-            for name, each in listed.items()
-            if not isinstance(each, str | tuple)
-        }
 
-
-def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> System:
-    """Return the system of all rules. `freed`: spans for parameters that are treated as if they were decided.
+def system_of(harness: Harness) -> System:
+    """Return the system of all rules.
 
     Raises:
         UnreadableError: a rule reads a field without a domain, decides over lists, or expands to too much.
     """
-    free = freed or {}
     read = {name for rule in harness.rules for name in harness.fields_of(rule)}
     known = harness.variables
     missing = sorted(name for name in read if name not in known or (known[name].is_decided and not known[name].has_domain))
@@ -116,7 +105,7 @@ def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> S
         raise UnreadableError(f"no domain is stated for {', '.join(missing)}", tuple(missing))
     decided = [each for name, each in harness.decided.items() if name in read]
     symbols = {each.name: each.symbols for each in decided if not each.is_number}
-    fixed = {name: each.value for name, each in known.items() if each.value is not None and name not in free}
+    fixed = {name: each.value for name, each in known.items() if each.value is not None}
     form = CoreForm(fixed, symbols, harness.derived)
     rules: dict[str, Formula] = {}
     for rule in harness.rules:
@@ -126,9 +115,9 @@ def system_of(harness: Harness, *, freed: Mapping[str, Span] | None = None) -> S
             raise UnreadableError(f"rule {rule.id}: {exc or 'too deep'}") from exc
     rules |= {f"{DOMAIN}{each.name}": one_of(each.name, tuple(v for v in each.choices if isinstance(v, fmpq)))
               for each in decided if each.is_number and each.choices}  # fmt: skip
-    root = Box.of({**{each.name: span_of(each) for each in decided}, **free})
-    whole = frozenset(each.name for each in (*decided, *(known[name] for name in free)) if each.kind != "number")
-    return System(harness, rules, root, whole, symbols, frozenset(free), root)
+    root = Box.of({each.name: span_of(each) for each in decided})
+    whole = frozenset(each.name for each in decided if each.kind != "number")
+    return System(harness, rules, root, whole, symbols, root)
 
 
 def span_of(variable: Variable) -> Span:

@@ -88,6 +88,13 @@ class Case(Form):
     fails: list[str] | None = None
 
 
+class Approval(Form):
+    """How many approve a change, and of whom; of all who have that role where nobody is named."""
+
+    needed: Count = 1
+    of: list[Text] = []
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """`low`, `high`: the ends of its domain, both inside; None where it has no end. `choices`: all its values, where they are
@@ -149,9 +156,7 @@ class Harness:
     poisoned: tuple[Case, ...] = ()
     title: str = ""
     waived: tuple[str, ...] = ()
-    approvals: int = 1
-    """How many approve a change, of `approvers`; of all who have that role where nobody is named."""
-    approvers: tuple[str, ...] = ()
+    approval: Approval = field(default_factory=Approval)
     document: Mapping[str, Any] = field(default_factory=dict)
     """What the file says."""
     hash: str = ""
@@ -223,11 +228,6 @@ class TestsForm(Form):
     poisoned: list[Case] = []
 
 
-class ApprovalForm(Form):
-    needed: Count = 1
-    of: list[Text] = []
-
-
 class HarnessForm(Form):
     harness: Text = ""
     version: Count = 1
@@ -238,7 +238,7 @@ class HarnessForm(Form):
     rules: list[Rule] = Field(min_length=1, max_length=1000)
     tests: TestsForm = TestsForm()
     waived: list[Text] = []
-    approval: ApprovalForm = ApprovalForm()
+    approval: Approval = Approval()
 
 
 F = TypeVar("F", bound=Form)

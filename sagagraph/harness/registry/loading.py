@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,11 +49,8 @@ def harness_of(document: object) -> Harness:
     approval = form.approval
     if approval.needed < 1 or (approval.of and approval.needed > len(approval.of)):
         raise InvalidInputError("must be at least 1, and no more than there are approvers", field="approval.needed")
-    unread = [
-        form.unread(""),
-        *(each.unread(f"variables.{name}.") for name, each in form.variables.items()),
-        *(rule.unread(f"rules.{rule.id}.") for rule in form.rules),
-    ]
+    parts = {"": form, **{f"variables.{name}.": each for name, each in form.variables.items()},
+             **{f"rules.{rule.id}.": rule for rule in form.rules}}  # fmt: skip
     return Harness(
         id=form.harness,
         version=form.version,
@@ -65,11 +61,10 @@ def harness_of(document: object) -> Harness:
         poisoned=_cases(form.tests.poisoned, "tests.poisoned", rules),
         title=form.title,
         waived=tuple(form.waived),
-        approvals=approval.needed,
-        approvers=tuple(approval.of),
+        approval=approval,
         document=document,
         hash=hash_of(document),
-        warnings=tuple(chain.from_iterable(unread)),
+        warnings=tuple(said for where, part in parts.items() for said in part.unread(where)),
     )
 
 
@@ -98,11 +93,8 @@ def _variable(name: str, said: VariableForm) -> Variable:
 def _faults(found: Variable, said: VariableForm) -> Iterator[tuple[bool, str, str]]:
     value, is_fixed = found.value, said.kind in ("constant", "parameter")
     yield value is None and is_fixed, "value", f"a {said.kind} needs a value"
-    yield (
-        value is not None and bool(said.decided_by),
-        "value",
-        "what somebody decides has no value; a constant or a parameter has",
-    )
+    is_decided = value is not None and bool(said.decided_by)
+    yield is_decided, "value", "what somebody decides has no value; a constant or a parameter has"
     yield found.step is not None and found.step <= 0, "step", "must be more than 0"
     yield found.is_number and said.unit is None, "unit", 'every number has a unit; "1" where it has none'
     can_move = found.is_number and value is not None and said.kind != "constant"

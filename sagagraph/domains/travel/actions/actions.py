@@ -50,14 +50,7 @@ def patient(patience_s: float) -> Policy:
     )
 
 
-def for_questions(policy: Policy) -> Policy:
-    """Return the policy of what only asks: an outage says nothing about the answer, so it is held and does not fail."""
-    return replace(policy, retry=replace(policy.retry, holds=True))
-
-
 POLICY = patient(PATIENCE_S)
-OUTBOX = "outbox"
-"""The provider of itineraries: a folder, in which sending one again writes the same files."""
 FOREVER = timedelta(days=36500)
 """How long a file keeps its name."""
 
@@ -157,7 +150,8 @@ def _questions(service: _Service) -> Iterator[Action]:
                 return _booked(each)
         raise Refused(f"{request.title} has fallen through: the provider cancelled it", code="fell_through")
 
-    policy = for_questions(service.policy)
+    # What only asks has no effect: an outage says nothing about the answer, so it is held and does not fail.
+    policy = replace(service.policy, retry=replace(service.policy.retry, holds=True))
     for question in (check_prices, keep_booking):
         yield action(question, kind=ActionKind.READ_ONLY, policy=policy, provider=service.identity)
 
@@ -260,7 +254,7 @@ def _dispatch_action(outbox: Path) -> Action:
         policy=Policy(retry=Retry(max_attempts=4), timeout_s=10.0),
         validators=[SENT],
         guarantees=Guarantees(dedup=FOREVER),
-        provider=OUTBOX,
+        provider="outbox",  # a folder, in which sending one again writes the same files
     )
 
 

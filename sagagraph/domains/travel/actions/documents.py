@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Final
 
 from icalendar import Calendar, Event
@@ -18,8 +17,6 @@ _PLAN: Final = "X-SAGAGRAPH-PLAN"
 _LEG: Final = "X-SAGAGRAPH-LEG"
 _AT_US: Final = "@sagagraph"
 _UNBOOKED: Final = "@unbooked.sagagraph"
-NOT_INSURED: Final[Mapping[str, str | None]] = MappingProxyType({})
-PRODUCT: Final = "-//SagaGraph//Trip//EN"
 
 
 def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, created: datetime, plan: str = "") -> bytes:
@@ -29,7 +26,7 @@ def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, crea
     calendar shows in its reader's local time; stays are whole days.
     """
     calendar = Calendar()
-    calendar.add("prodid", PRODUCT)
+    calendar.add("prodid", "-//SagaGraph//Trip//EN")
     calendar.add("version", "2.0")
     plan = plan or plan_hash(itinerary)
     calendar.add(_PLAN, plan)
@@ -46,12 +43,12 @@ def told_in(calendar: bytes) -> tuple[str, dict[str, str]]:
 
 
 def itinerary_text(
-    itinerary: Itinerary, reservations: Mapping[str, str], policies: Mapping[str, str | None] = NOT_INSURED
+    itinerary: Itinerary, reservations: Mapping[str, str], policies: Mapping[str, str | None] | None = None
 ) -> str:
     """Return one block of text for each leg, with its reservation and its insurance if it has one, and the total."""
     blocks = []
     for leg in itinerary.legs:
-        policy = policies.get(leg.label)
+        policy = policies.get(leg.label) if policies else None
         blocks.append(_block(leg, reservations.get(leg.label)) + (f"\n    Insured: {policy}" if policy else ""))
     total = f"Total: {'at most ' if policies else ''}{money_text(itinerary.total)} {itinerary.currency}"
     if other := itinerary.converted:

@@ -34,11 +34,6 @@ def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> t
     return _workflow(itinerary, itinerary.legs, actions, "", covers_of(itinerary, ()))
 
 
-def undo_prefix(version: int) -> str:
-    """Return how the names of operations begin that undo another saga's."""
-    return f"undo.{version}"
-
-
 def revised_workflow(
     saga: Saga,
     itinerary: Itinerary,
