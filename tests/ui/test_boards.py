@@ -48,6 +48,7 @@ async def test_a_job_shop_is_planned_drawn_and_repaired_when_a_machine_fails(ann
         ({"problem": "1 1\n0 3\n", "job": "1"}, "step"),
         ({"problem": "<script>1</script>"}, "problem"),
         ({str(each): "x" for each in range(30)}, "more fields"),
+        ({"problem": "1 1\n0 3\n", "machine": "9" * 5000}, "is no whole number"),
     ],
 )
 async def test_what_cannot_be_planned_is_named_and_escaped(ann: httpx2.AsyncClient, form: dict[str, str], words: str) -> None:
