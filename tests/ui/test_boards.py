@@ -46,6 +46,7 @@ async def test_a_job_shop_is_planned_drawn_and_repaired_when_a_machine_fails(ann
         ({"problem": "1 1\n0 3\n", "machine": "x"}, "is no whole number"),
         ({"problem": "1 1\n0 3\n", "machine": "7", "from": "1"}, "7"),
         ({"problem": "1 1\n0 3\n", "job": "1"}, "step"),
+        ({"problem": "1 1\n0 3\n", "from": "1", "until": "4"}, "machine"),
         ({"problem": "<script>1</script>"}, "problem"),
         ({str(each): "x" for each in range(30)}, "more fields"),
         ({"problem": "1 1\n0 3\n", "machine": "9" * 5000}, "is no whole number"),

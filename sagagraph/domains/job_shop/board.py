@@ -64,14 +64,14 @@ class JobShopBoard(Board):
 
 
 def _events(form: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the events of a form as in files. Raises `InvalidInputError` for what is no number."""
+    """Return the events of a form as in files: also those of which too little is said, which are then refused by name."""
     said = {name: _number(name, form[name]) for name in JobShopBoard.fields if form.get(name)}
+    down: dict[str, Any] = {name: said[name] for name in ("machine", "until") if name in said}
+    longer: dict[str, Any] = {name: said[name] for name in ("job", "step", "minutes") if name in said}
     events: list[dict[str, Any]] = []
-    if "machine" in said:
-        down = {"at": said.get("from", 0), "machine": said["machine"], "until": said.get("until")}
-        events.append({"event": "machine_down", **down})
-    if "job" in said:
-        longer: dict[str, Any] = {name: said[name] for name in ("job", "step", "minutes") if name in said}
+    if down or "from" in said:
+        events.append({"event": "machine_down", "at": said.get("from", 0), **down})
+    if longer or "at" in said:
         events.append({"event": "duration", "at": said.get("at", 0), **longer})
     return events
 
