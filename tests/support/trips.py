@@ -14,21 +14,22 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import httpx2
 
-from sagagraph.domains.travel.cities import City, Gazetteer
-from sagagraph.domains.travel.domain import Travel
-from sagagraph.domains.travel.provider.provider import HttpReservationProvider
+from sagagraph.domains.travel.domain import NAME, Travel
+from sagagraph.domains.travel.provider.provider import HttpReservationProvider, cities_in
 from sagagraph.domains.travel.provider.receipts import Ledger
 from sagagraph.errors import SagaGraphError, UnknownSagaError
 from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
-from sagagraph.registry import account
+from sagagraph.registry import account, entry_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import SandboxSettings, serve
+from sagagraph.sandbox.world.cities import all_cities
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import Judgement, store_of
 
@@ -77,6 +78,8 @@ class TripScenario:
         settings = SandboxSettings(folder / "sandbox.db", faults, TODAY, withheld=self.withheld)
         with _forked_service(settings) as url:
             (folder / "url").write_text(url)
+            with urlopen(f"{url}/cities") as answer:
+                cities_in(answer.read())
             yield
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
@@ -217,7 +220,10 @@ def _warm_up() -> None:
     """Load what every forked process would load for itself."""
     importlib.import_module("sagagraph.saga.stores.migration")
     importlib.import_module("httpcore2")
-    Gazetteer((City(name="Berlin", country="DE", airport="BER", timezone="Europe/Berlin", latitude=52.4, longitude=13.5),))
+    for late in ("sagagraph.saga.stores.sqlite", "anyio._backends._asyncio", "langchain_core.tracers.context"):
+        importlib.import_module(late)
+    entry_of(NAME)
+    all_cities()
 
 
 def _repeated(ledger: Ledger) -> Iterator[str]:

@@ -65,18 +65,6 @@ class Gazetteer:
     def __init__(self, cities: Iterable[City]) -> None:
         """Build the gazetteer. `cities`: the most important first."""
         self.cities: tuple[City, ...] = tuple(cities)
-        self._by_name = {name_key(city.name): city for city in self.cities}
-        for name in _NAMES:
-            if (city := self._by_name.get(name_key(name))) is not None:
-                for other in _NAMES.phrase(name).split(", "):
-                    self._by_name.setdefault(other, city)
-        self._most_words: dict[str, int] = {}
-        for name in self._by_name:
-            first = name.partition(" ")[0]
-            self._most_words[first] = max(self._most_words.get(first, 0), name.count(" ") + 1)
-        self._namesakes: dict[str, list[City]] = {}
-        for city in self.cities:
-            self._namesakes.setdefault(name_key(city.plain_name), []).append(city)
 
     def longest_name_from(self, first_word: str) -> int:
         """Return the most words of a name that begins with this one; 0 if there is none."""
@@ -139,6 +127,31 @@ class Gazetteer:
             return ZoneInfo(city.timezone)
         except (ZoneInfoNotFoundError, ValueError):
             return None
+
+    @cached_property
+    def _by_name(self) -> dict[str, City]:
+        """Cities by name, built at the first look-up: who resumes a saga looks nothing up."""
+        cities = {name_key(city.name): city for city in self.cities}
+        for name in _NAMES:
+            if (city := cities.get(name_key(name))) is not None:
+                for other in _NAMES.phrase(name).split(", "):
+                    cities.setdefault(other, city)
+        return cities
+
+    @cached_property
+    def _most_words(self) -> dict[str, int]:
+        most: dict[str, int] = {}
+        for name in self._by_name:
+            first = name.partition(" ")[0]
+            most[first] = max(most.get(first, 0), name.count(" ") + 1)
+        return most
+
+    @cached_property
+    def _namesakes(self) -> dict[str, list[City]]:
+        namesakes: dict[str, list[City]] = {}
+        for city in self.cities:
+            namesakes.setdefault(name_key(city.plain_name), []).append(city)
+        return namesakes
 
     @cached_property
     def _well_known(self) -> dict[str, City]:

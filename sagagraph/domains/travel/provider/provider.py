@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack, runtime_checkable
 from urllib.parse import quote
 
@@ -199,7 +200,7 @@ class HttpReservationProvider:
     async def cities(self) -> tuple[City, ...]:
         """Return the cities, asked for once: the list is long, and the world does not change while a command runs."""
         if self._cities is None:
-            self._cities = (await self._wire.read(_Cities.model_validate_json, "/cities")).cities
+            self._cities = await self._wire.read(cities_in, "/cities")
         return self._cities
 
     async def rates(self) -> Rates:
@@ -280,6 +281,12 @@ class _Clock(BaseModel):
 
 class _Cities(BaseModel):
     cities: tuple[City, ...]
+
+
+@lru_cache(maxsize=2)
+def cities_in(answer: bytes) -> tuple[City, ...]:
+    """Return the cities of an answer, read once for all that connect: reading thousands takes a tenth of a second."""
+    return _Cities.model_validate_json(answer).cities
 
 
 class _Offers(BaseModel, Generic[AnyOffer]):
