@@ -10,10 +10,10 @@ from pydantic import TypeAdapter
 
 from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK, ReunionProblem
 from sagagraph.domains.reunion.text import facts
-from sagagraph.domains.reunion.text.clauses import HERE
+from sagagraph.domains.reunion.text.clauses import HERE, TELLER
 from sagagraph.domains.reunion.text.estimates import estimates
 from sagagraph.domains.reunion.text.facts import Fact, merged
-from sagagraph.domains.reunion.text.places import STATION, Places, plain
+from sagagraph.domains.reunion.text.places import STATION, Places, is_our_home, is_terminal, plain
 from sagagraph.domains.reunion.times import Moment, text_of
 from sagagraph.errors import InvalidInputError
 
@@ -55,13 +55,17 @@ class Assembly:
         self._base = base
         self._facts = merged(heard)
         people = [*(row["name"] for row in self.problem["people"]), *(each.name for each in self._of(facts.PersonFact))]
+        people += self._others_named()
         self._places = Places(people, self.problem["places"])
         meeting = (each.place for each in self._of(facts.GoalFact) if not each.people and each.place)
         self._meeting = next(meeting, self._shared_goal().get("place"))
+        self._places.meeting = self._meeting or ""
         for each in self._of(facts.PlaceFact):
             self._places.call(each.key, each.name)
         self._add_people()
         self._add_goals()
+        home = str(self._shared_goal().get("place") or "")
+        self._places.house = home if home.endswith(("'s house", "' house", "' home", "'s home")) else None
         self._add_roads()
         self._settle_people()
         self._add_vehicles()
@@ -109,7 +113,8 @@ class Assembly:
 
     def _add_people(self) -> None:
         """Add people. Somebody who lands at an unstated place lands where all others do."""
-        landing = (each.place for each in self._of(facts.PersonFact) if each.lands and each.place)
+        landing = [each.place for each in self._of(facts.PersonFact) if each.lands and each.place]
+        landing = landing or [end for each in self._of(facts.RoadFact) for end in (each.here, each.there) if is_terminal(end)]
         airports = {self._places.airport(place) for place in landing if not STATION.search(place)}
         for each in self._of(facts.PersonFact):
             person, is_new = self._row("people", each.name)
@@ -117,7 +122,7 @@ class Assembly:
                 raise InvalidInputError(
                     f"nobody is called {each.name}; say where they are, if they are to come too", field="text"
                 )
-            person |= _said(place=self._key(each.place), drives=each.drives, prefers=each.prefers)
+            person |= _said(place=self._where(each), drives=each.drives, prefers=each.prefers)
             kerb = next((fact.minutes for fact in self._of(facts.KerbFact) if each.lands), each.exit_minutes)
             person |= _said(exit_minutes=kerb if each.exit_minutes is None else each.exit_minutes)
             if each.fetched_by is not None:
@@ -127,6 +132,8 @@ class Assembly:
             if each.lands and len(airports) == 1 and not person.get("place"):
                 person["place"] = min(airports)
                 self.notes.append(f"{each.name} lands at {person['place']}")
+        for name in () if self._base else self._others_named():
+            self._row("people", name)[0].setdefault("place", None)
         for count in self._of(facts.HeadcountFact):
             if count.number != len(self.problem["people"]):
                 self.notes.append(f"{count.number} people were said, and {len(self.problem['people'])} are known")
@@ -135,6 +142,15 @@ class Assembly:
         company = {plain(each.people[0] if each.people else ""): each.is_wanted for each in self._of(facts.CompanyFact)}
         for person in self.problem["people"]:
             person |= _said(never_alone=company.get(plain(person["name"]), company.get("")))
+
+    def _where(self, each: facts.PersonFact) -> str | None:
+        is_airport = each.lands and each.place and not STATION.search(each.place)
+        return self._places.airport(each.place) if is_airport and each.place else self._key(each.place)
+
+    def _others_named(self) -> list[str]:
+        """Whoever is to do something, or drives, takes part."""
+        named = [each.who for each in self._of(facts.TaskFact)] + [each.drivers or () for each in self._of(facts.VehicleFact)]
+        return [name for names in named for name in names]
 
     def _add_goals(self) -> None:
         """What is said of single people is theirs."""
@@ -151,7 +167,7 @@ class Assembly:
 
     def _comes_after(self, goal: facts.GoalFact) -> bool:
         """`From 5 pm, and at the restaurant by 7:30`."""
-        known = (each for each in self._of(facts.PersonFact) if each.name in goal.people)
+        known = (each for each in self._of(facts.PersonFact) if not goal.people or each.name in goal.people)
         return any(each.from_ is not None and goal.by is not None and each.from_ > goal.by for each in known)
 
     def _goal(self, people: Any) -> Row:
@@ -170,15 +186,31 @@ class Assembly:
         return goal
 
     def _add_roads(self) -> None:
-        """Add roads. One that leads to nowhere in particular leads to where all meet."""
-        for each in self._of(facts.RoadFact):
+        """Add roads. One that leads to nowhere in particular leads to where all meet; one that leads everywhere comes last."""
+        roads = sorted(self._of(facts.RoadFact), key=lambda each: each.leads_everywhere)
+        for each in roads:
             if not each.there and not self._shared_goal().get("place"):
                 continue
-            ends = [self._places.key(each.here), self._places.key(each.there or self._shared_goal()["place"])]
-            for table, amount in (("travel_minutes", each.minutes), ("distance_km", each.km)):
-                if amount is not None and ends[0] != ends[1]:
-                    others = [row for row in self.problem[table] if {*row[:2]} != {*ends}]
-                    self.problem[table] = [*others, [*ends, round(amount, 6)]]
+            for here, there in self._ends(each):
+                self._add_road(each, here, there)
+
+    def _ends(self, road: facts.RoadFact) -> Iterable[tuple[str, str]]:
+        """Between which places: `15 minutes from everything else` is for all ways that nobody has told."""
+        if not road.leads_everywhere:
+            return [(self._places.key(road.here), self._places.key(road.there or self._shared_goal()["place"]))]
+        told = {frozenset(row[:2]) for row in self.problem["travel_minutes"]}
+        rows = (*self.problem["people"], *self.problem["goals"], *self._of(facts.TaskFact))
+        said = [row.get("place") if isinstance(row, dict) else self._key(row.place) for row in rows]
+        places = sorted({*filter(None, said), *(end for pair in told for end in pair)})
+        is_general = facts.is_everything(road.here)
+        heres = places if is_general else [self._places.key(road.here)]
+        return [pair for here in heres for there in places if frozenset(pair := (here, there)) not in told]
+
+    def _add_road(self, road: facts.RoadFact, here: str, there: str) -> None:
+        for table, amount in (("travel_minutes", road.minutes), ("distance_km", road.km)):
+            if amount is not None and here != there:
+                others = [row for row in self.problem[table] if {*row[:2]} != {here, there}]
+                self.problem[table] = [*others, [here, there, round(amount, 6)]]
 
     def _settle_people(self) -> None:
         """Whoever is fetched, or lives where roads lead to or all meet, is at home."""
@@ -190,7 +222,10 @@ class Assembly:
                 person["from"] = self._before_all_meet(fact.from_)
             if person.get("place") and not (house in known and person["place"] not in known and not self._base):
                 continue
-            if house in known or (fact and fact.is_fetched):
+            if person["name"] == TELLER and is_our_home(self._meeting or ""):
+                person["place"] = self._shared_goal().get("place")
+                self.notes.append("you are at home")
+            elif house in known or (fact and fact.is_fetched):
                 person["place"] = self._places.key(house)
                 self.notes.append(f"{person['name']} is at {house}")
             else:
@@ -223,8 +258,6 @@ class Assembly:
         for each in self._of(facts.TaskFact):
             task, is_new = self._row("tasks", plain(each.name))
             task |= _said(place=self._key(each.place), minutes=each.minutes, who=list(each.who) or None)
-            for name in () if self._base else each.who:
-                self._row("people", name)[0].setdefault("place", None)
             task |= {"attention": "watched"} if each.watched else {}
             task |= {"food": True} if not each.is_errand and _FOOD.search(task["name"]) else {}
             if is_new and each.is_errand:

@@ -172,7 +172,7 @@ def _name(said: str) -> str:
     is_described = bool(of_whom) and of_whom[0].lower() in ("my", "our", "his", "her", "their", "the")
     if not is_described:
         return TELLER if said == "I" else said[0].upper() + said[1:] if said.isalpha() else said
-    return name.capitalize() if len(of_whom) == 1 else name
+    return name.capitalize() if len(of_whom) == 1 or name.islower() else name
 
 
 def car_of(name: str) -> str:

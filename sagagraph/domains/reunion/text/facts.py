@@ -79,6 +79,14 @@ class RoadFact(Fact):
     minutes: float | None = None
     km: float | None = None
 
+    @property
+    def leads_everywhere(self) -> bool:
+        return is_everything(self.there)
+
+
+def is_everything(place: str) -> bool:
+    return plain(place) in ("everything", "everything else", "everywhere", "everywhere else", "anywhere", "all places")
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveFact(Fact):

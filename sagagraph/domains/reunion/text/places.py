@@ -8,18 +8,36 @@ from functools import lru_cache
 from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
-_OUR_HOME: Final = re.compile(r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment)|mine|ours)$", re.IGNORECASE)
+_OUR_HOME: Final = re.compile(
+    r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment)|mine|ours|home)(?= in |$)", re.IGNORECASE
+)
 STATION: Final = re.compile(r"\b(?:station|stop|port|harbou?r|pier)\b", re.IGNORECASE)
 """Where people get in, and no plane lands."""
 _TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
 _SHOP: Final = re.compile(r" (?:shop|store)$")
-_HOUSE: Final = re.compile(r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?$", re.IGNORECASE)
+_HOUSE: Final = re.compile(
+    r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?(?: in [A-Z][\w ]+)?$", re.IGNORECASE
+)
+_VENUE: Final = re.compile(
+    r" (?:house|lodge|chapel|church|cathedral|hall|hotel|inn|restaurant|club|farm|barn|cottage|cabin|gardens?|castle"
+    r"|centre|center|place)$"
+)
+"""Words that are left out when a place is named again."""
+_CODE: Final = re.compile(r"[A-Z]{3}")
 
 
 @lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """Return a name's plain form: articles and capitals make no difference."""
     return _ARTICLE.sub("", name.strip(" ,.")).casefold()
+
+
+def is_our_home(said: str) -> bool:
+    return bool(_OUR_HOME.match(said.strip(" ,.")))
+
+
+def is_terminal(said: str) -> bool:
+    return bool(_TERMINAL.search(said))
 
 
 class Places:
@@ -34,17 +52,24 @@ class Places:
         self._names = dict(given)
         self._keys = {plain(name): key for key, name in given.items()} | {plain(key): key for key in given}
         self._airports: set[str] = set()
+        self.meeting = ""
+        """Where all meet, as it was said."""
+        self.house: str | None = None
+        """Where all meet, if that is somebody's house: it is `the house`, and `home` if nobody else's was named."""
 
     def key(self, said: str) -> str:
         if said in self._given:
             return said
+        if self.house and (plain(said) == "house" or (plain(said) == "home" and "home" not in self._keys)):
+            return self.house
         name = _ARTICLE.sub("", _OUR_HOME.sub("home", said.strip(" ,.")))
         house = _HOUSE.match(name)
         owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         name = f"{owner}'s house" if owner else name
-        alike = {*self._alike(plain(name))}
+        alike = {*self._alike(plain(name)), *self._by_code(name)}
         key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))
         self._keys.setdefault(plain(name), key)
+        self._keys.setdefault(plain(said), key)
         is_plain = plain(name) in ("airport", "home") and key in self._names
         if key not in self._given and not is_plain and len(name) > len(self._names.get(key, "")):
             self._names[key] = name[0].upper() + name[1:]
@@ -57,7 +82,7 @@ class Places:
 
     def airport(self, said: str) -> str:
         """Whoever lands somewhere lands at an airport, whatever it is called."""
-        key = self.key(said)
+        key = self.key(f"{said} airport" if self.meeting.casefold().endswith(f" in {plain(said)}") else said)
         self._airports.add(key)
         return key
 
@@ -70,7 +95,11 @@ class Places:
         for said, key in self._keys.items():
             if wanted == "airport" and ("airport" in said or key in self._airports):
                 yield key
-            if said.startswith(f"{wanted} in ") or wanted.startswith(f"{said} in "):
+            if any(
+                long.startswith(f"{short} {word} ") for long, short in ((said, wanted), (wanted, said)) for word in ("in", "on")
+            ):
+                yield key
+            if _VENUE.sub("", said) == wanted or _VENUE.sub("", wanted) == said:
                 yield key
             if _SHOP.sub("", wanted) == _SHOP.sub("", said):
                 yield key
@@ -81,6 +110,15 @@ class Places:
                 yield key
             if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key
+
+    def _by_code(self, name: str) -> Iterator[str]:
+        """Match `LGA` with LaGuardia, where people land."""
+        for key in self._airports:
+            code, other = (name, key) if _CODE.fullmatch(name) else (key, name)
+            if _CODE.fullmatch(code) and not _CODE.fullmatch(other):
+                letters = iter(other.upper())
+                if other[:1].upper() == code[0] and all(letter in letters for letter in code):
+                    yield key
 
     def _new_key(self, name: str) -> str:
         """Return a new key: `home in Boston` is Home, unless something else is."""

@@ -100,8 +100,8 @@ def sentences(text: str) -> list[str]:
     for words, instead in _SPELLINGS:
         text = words.sub(instead, text)
     text = re.sub("~(.)", lambda said: said[1].lower(), text)
-    text = re.sub(r"\s*\(([^)]*)\)", r", \1,", text)
-    text = re.sub(r"'s (?:flight|plane|train|bus) (?=lands|arrives|gets in)", " ", text)
+    text = re.sub(r"\s*\(([^)]*)\),?", r", \1,", text)
+    text = re.sub(r"'s (?:flight|plane|train|bus) (?=lands|arrives|gets in|is (?:at|due))", " ", text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
 
 
@@ -166,7 +166,8 @@ class _Reading:
         self.context = replace(self.context, things=(), cooked="")
         if named:
             self.context = replace(self.context, people=(), subject=(), place="")
-            self._people = named[:1] if words.startswith(named[0]) else self._people
+            says_more = len(words.split()) > len(named[0].split())
+            self._people = named[:1] if says_more and words.startswith(named[0]) else self._people
 
     def _read_clause(self, begin: int) -> int | None:
         """Return where the next clause begins; None if none begins here."""

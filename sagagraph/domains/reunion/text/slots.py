@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final
 
 from sagagraph.domains.reunion.text import facts
-from sagagraph.domains.reunion.text.clauses import HERE, Clause, car_of, names_in, without_names
+from sagagraph.domains.reunion.text.clauses import HERE, TELLER, Clause, car_of, names_in, without_names
 from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.language.forms import Forms, as_form, form
 
@@ -54,11 +54,28 @@ def _kerb(clause: Clause) -> Iterator[Fact]:
         yield from () if people else (facts.KerbFact(clause.minutes),)
 
 
+def _onwards(clause: Clause) -> Iterator[Fact]:
+    """Go on from one end of the road that was told before, or from the place: `it is 45 minutes to O'Hare, 35 to Midway`."""
+    match clause.last:
+        case facts.RoadFact(here, there) if clause.said("here"):
+            yield _between(clause, here if there else clause.words("here"), clause.words("here") if there else "")
+        case facts.PersonFact() | facts.TaskFact() | facts.VehicleFact() if clause.amount and clause.last.place:
+            yield _between(clause, clause.last.place, clause.words("here"))
+
+
+def _likewise(clause: Clause) -> Iterator[Fact]:
+    """To where the road led that was told before: `the station is 10 minutes from the house, and Woking 20`."""
+    if isinstance(clause.last, facts.RoadFact):
+        yield _between(clause, clause.words("here"), clause.last.there)
+
+
 _ROADS: Final[dict[str, Reader]] = {
     "kerb": _kerb,
     "rental": lambda it: () if it.minutes is None else (facts.TaskFact("rent a car", minutes=it.minutes, is_errand=True),),
     "road": lambda it: (_between(it, it.words("here"), it.words("there")),),
     "to_all": lambda it: (_between(it, it.words("here"), ""),),
+    "onwards": _onwards,
+    "likewise": _likewise,
     "pairwise": lambda it: (
         _between(it, chr(here), chr(there))
         for here, there in combinations(range(ord(it.words("first")), ord(it.words("last")) + 1), 2)
@@ -110,6 +127,8 @@ def _goal(clause: Clause) -> Iterable[Fact]:
 
 _OCCASIONS: Final[dict[str, Reader]] = {
     "occasion": lambda it: _goal(it) if it.when or it.place else (),
+    "planned": _goal,
+    "at_ours": lambda it: _goal(it) if it.when and it.place and _SAYS.ours.match(it.place) else (),
     "everybody": lambda it: _goal(it) if it.when else (),
     "where": lambda it: (replace(it.last, place=it.place),) if isinstance(it.last, facts.GoalFact) and not it.last.place else (),
     "count": lambda it: () if it.number is None else (facts.HeadcountFact(it.number),),
@@ -131,6 +150,12 @@ def _arrives(clause: Clause, place: str | None) -> Iterator[Fact]:
 
 
 def _comes(clause: Clause) -> Iterable[Fact]:
+    """Whoever comes by plane or train arrives somewhere else first."""
+    way = clause.words("way")
+    if clause.origin and way == "by car":
+        return tuple(_drives(replace(clause, people=(clause.name,)), clause.origin))
+    if _SAYS.public.search(way):
+        return (facts.PersonFact(clause.name, None, clause.since, lands="plane" in way),)
     return _arrives(clause, HERE) if clause.when else (facts.PersonFact(clause.name),)
 
 
@@ -148,7 +173,17 @@ def _rides(clause: Clause) -> Iterator[Fact]:
     yield facts.PersonFact(clause.name, place, since, drives=False, prefers=prefers, is_fetched=fetched, fetched_by=by)
 
 
+_OLD_ENOUGH: Final = 17
+"""To drive."""
+
+
+def _age(clause: Clause) -> Iterator[Fact]:
+    if clause.number is not None:
+        yield facts.PersonFact(clause.name, drives=False if clause.number < _OLD_ENOUGH else None)
+
+
 _PEOPLE: Final[dict[str, Reader]] = {
+    "age": _age,
     "rides": _rides,
     "does_not_drive": lambda it: (facts.PersonFact(it.name, drives=False),),
     "no_car": lambda it: (facts.PersonFact(it.name, it.place, it.since),),
@@ -157,6 +192,8 @@ _PEOPLE: Final[dict[str, Reader]] = {
     ),
     "takes_part": lambda it: (facts.PersonFact(it.name),),
     "is_there": lambda it: (facts.PersonFact(it.name, it.place, it.since),),
+    "from_there": lambda it: (facts.PersonFact(it.name, it.origin, it.since),),
+    "expected": lambda it: _arrives(it, HERE) if it.when else (),
     "out": lambda it: (facts.PersonFact(it.name, it.origin or it.place, it.since),),
     "works": lambda it: (facts.PersonFact(it.name, it.place or it.origin or "work", it.since),),
     "comes_here": lambda it: _arrives(it, HERE),
@@ -166,6 +203,7 @@ _PEOPLE: Final[dict[str, Reader]] = {
     "later": _later,
     "lands": lambda it: (facts.PersonFact(it.name, it.place, it.since, lands=True),),
     "leaves": lambda it: (facts.PersonFact(it.name, it.origin or it.place, it.since),),
+    "rides_with": lambda it: (facts.PersonFact(it.name, prefers=next(iter(it.whom), None)),),
     "prefers": lambda it: (facts.PersonFact(it.name, prefers=it.said("whom")),),
 }
 
@@ -186,15 +224,46 @@ def _with(clause: Clause) -> Iterator[Fact]:
             yield from (facts.PersonFact(name, place) for name in clause.whom)
 
 
+def _at_stop(clause: Clause) -> Iterator[Fact]:
+    """`Ann and Bob come by train, Central station 15:30`: nobody has said yet where they arrive."""
+    match clause.last:
+        case facts.PersonFact(place=None, from_=None) if clause.when:
+            yield from (facts.PersonFact(name, clause.words("stop"), clause.since) for name in clause.people)
+
+
+def _has_car(clause: Clause) -> Iterator[Fact]:
+    """A taxi is nobody's car: it brings its own driver, to where it is taken."""
+    if not _SAYS.taxi.search(clause.words("car")):
+        yield from _drives(clause, clause.place)
+    elif isinstance(clause.last, facts.PersonFact) and clause.last.place:
+        yield facts.VehicleFact("taxi", clause.last.place, clause.number, ())
+
+
+def _seats(clause: Clause) -> Iterator[Fact]:
+    people = clause.people or ((TELLER,) if clause.found.said.startswith("my ") else ())
+    yield from list(_drives(replace(clause, people=people)))[len(people) :]
+
+
+def _with_car(clause: Clause) -> Iterator[Fact]:
+    """`Rich and Gav are in Bristol with Rich's car`."""
+    owner = next(iter(names_in(clause.words("owner"))), clause.people[0] if clause.people else "")
+    if isinstance(clause.last, facts.PersonFact) and owner:
+        yield from _drives(replace(clause, people=(owner,)), clause.last.place)
+
+
 _CARS: Final[dict[str, Reader]] = {
+    "has_car_too": lambda it: _drives(it) if isinstance(it.last, facts.VehicleFact) else (),
+    "have_cars": lambda it: (fact for name in it.people for fact in _drives(replace(it, people=(name,)), it.place)),
+    "at_stop": _at_stop,
     "rents": lambda it: (*_drives(it, is_own=False), facts.VehicleFact("rental car", it.place, drivers=it.people)),
     "car_of": lambda it: _drives(replace(it, people=it.whom)),
-    "seats": lambda it: list(_drives(it))[len(it.people) :],
+    "seats": _seats,
     "drives_from": lambda it: _drives(it, it.origin),
-    "has_car": lambda it: _drives(it, it.place),
+    "has_car": _has_car,
     "drives": lambda it: _drives(it, is_own=bool(it.said("back") or it.said("own"))),
     "drives_home": _drives,
     "with": _with,
+    "with_car": _with_car,
 }
 
 # -- tasks and vehicles ----------------------------------------------------------------------------------------------
@@ -203,10 +272,28 @@ _CARS: Final[dict[str, Reader]] = {
 def _goes_on(clause: Clause) -> Iterator[Fact]:
     """Tell `it takes 10 minutes` from `it takes two passengers`."""
     match clause.last:
+        case facts.TaskFact(is_errand=False) as task if clause.minutes is not None and clause.said("thing"):
+            yield replace(task, name=clause.words("thing"), minutes=clause.minutes)
         case facts.TaskFact(name) if clause.minutes is not None:
             yield facts.TaskFact(name, minutes=clause.minutes)
         case facts.VehicleFact(name) if clause.number is not None:
             yield facts.VehicleFact(name, seats=clause.number)
+
+
+def _errand_too(clause: Clause) -> Iterable[Fact]:
+    """`Somebody gets the ice, and the cake at the bakery`."""
+    last = clause.last
+    if not (isinstance(last, facts.HoursFact) or (isinstance(last, facts.TaskFact) and last.is_errand)):
+        return ()
+    where = {} if clause.place or clause.origin else {"at": last.place or ""}
+    return _chore(replace(clause, people=(), adjuncts={**clause.adjuncts, **where}))
+
+
+def _just_then(clause: Clause) -> Iterator[Fact]:
+    """A time alone, after what has to be done: `buy ice, not before 11`."""
+    if isinstance(clause.last, facts.TaskFact) and clause.when:
+        opens, closes = clause.at("after", "from"), clause.at("by", "before", "until")
+        yield from [replace(clause.last, opens=opens, closes=closes)] if opens or closes else ()
 
 
 def _hours(clause: Clause) -> Iterator[Fact]:
@@ -224,10 +311,17 @@ def _left_alone(clause: Clause) -> Iterator[Fact]:
         yield facts.TaskFact(name, watched=True)
 
 
+def _watched(clause: Clause) -> Iterator[Fact]:
+    who = names_in(clause.words("who"))
+    if clause.said("home"):
+        yield from (facts.PersonFact(name, HERE) for name in who)
+    yield facts.TaskFact(clause.words("thing"), None, clause.minutes, watched=True, who=who)
+
+
 def _passenger(clause: Clause) -> Iterator[Fact]:
     """Whoever is to fetch somebody is whom they would rather ride with."""
     who = () if clause.said("somebody") or not clause.said("who") else names_in(clause.words("who"))
-    yield from map(facts.PersonFact, who)
+    yield from map(facts.PersonFact, who if clause.whom else ())
     for name in clause.whom:
         place = replace(clause, name=name).place or replace(clause, name=name).origin
         yield facts.PersonFact(name, place, clause.since, drives=False, prefers=next(iter(who), None))
@@ -251,6 +345,7 @@ _THINGS: Final[dict[str, Reader]] = {
     "chore": lambda it: _chore(it, it.words("chore")),
     "pet": lambda it: _chore(replace(it, people=()), "walk the dog"),
     "errand": _chore,
+    "errand_too": _errand_too,
     "errand_there": lambda it: _chore(it) if _SAYS.goods.search(it.words("thing")) else (),
     "waits": lambda it: _chore(replace(it, people=())),
     "task": lambda it: (
@@ -261,10 +356,14 @@ _THINGS: Final[dict[str, Reader]] = {
     "left_alone": _left_alone,
     "out_by": lambda it: (facts.TaskFact(it.words("thing"), closes=it.by),) if it.when else (),
     "hours": _hours,
-    "watched": lambda it: (facts.TaskFact(it.words("thing"), watched=True, who=names_in(it.words("who"))),),
+    "watched": _watched,
+    "puts": lambda it: (facts.TaskFact(it.words("thing"), None, it.minutes, who=it.people),),
+    "cannot_leave": lambda it: (facts.TaskFact(it.last.name, watched=True),) if isinstance(it.last, facts.TaskFact) else (),
+    "makes": lambda it: (facts.TaskFact(it.words("thing"), it.place, it.minutes, who=it.people),),
     "taxi": lambda it: (facts.VehicleFact(it.words("named"), it.place, it.number, ()),) if it.place else (),
     "takes_others": lambda it: [facts.VehicleFact(car_of(name), seats=(it.number or 0) + 1) for name in it.people[:1]],
     "goes_on": _goes_on,
+    "just_then": _just_then,
 }
 
 # -- all of them -----------------------------------------------------------------------------------------------------
