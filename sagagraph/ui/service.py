@@ -50,7 +50,10 @@ _DAY_HOLDS_S = 60.0
 class Service:
     """Made by `open_service`; belongs to one event loop."""
 
-    def __init__(self, engine: Engine, pages: Mapping[str, Page], graphs: Mapping[str, PlanningGraph], bell: Bell) -> None:
+    def __init__(
+        self, engine: Engine, pages: Mapping[str, Page], graphs: Mapping[str, PlanningGraph], bell: Bell, settings: Settings
+    ) -> None:
+        self.settings = settings
         self.pages = pages
         self.boards = boards()
         self._engine = engine
@@ -332,6 +335,6 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
         graphs = {
             name: planning_graph(domain=page.domain, engine=engine, model=model, limits=limits) for name, page in pages.items()
         }
-        service = Service(engine, pages, graphs, bell)
+        service = Service(engine, pages, graphs, bell, settings)
         stack.push_async_callback(service.close)
         yield service

@@ -65,6 +65,48 @@ async def test_a_paradox_is_explained_and_overridden_once_by_whoever_signs(ann: 
     assert (again.status_code, "answered by Bob" in again.text) == (409, True)
 
 
+@in_loop
+async def test_a_run_ends_in_a_paradox_and_after_an_override_in_success(ann: httpx2.AsyncClient) -> None:
+    first = (await ann.post(f"{API}/run", json={"harness": CLOUD})).json()
+    assert (first["end"], first["artifact"]) == ("FAILED_PARADOX", {})
+    signed = {"report": first["report"], "parameter": "budget", "to": "2300", "by": "Bob", "reason": "it sells"}
+    assert (await ann.post(f"{API}/override", json={"harness": CLOUD, **signed})).status_code == 200
+    after = (await ann.post(f"{API}/run", json={"harness": CLOUD, "run": first["saga_id"]})).json()
+    assert (after["end"], after["saga_id"]) == ("SUCCESS", first["saga_id"])
+    strange = await ann.post(f"{API}/run", json={"harness": CLOUD, "run": "somebody-else"})
+    assert strange.status_code == 404
+
+
+@in_loop
+async def test_a_version_is_frozen_and_changed_by_two_people(ann: httpx2.AsyncClient) -> None:
+    async def done(verb: str, by: str, text: str = RAIN) -> tuple[int, dict[str, Any]]:
+        answer = await ann.post(f"{API}/{verb}", json={"harness": text, "by": by, "reason": "rain"})
+        return answer.status_code, answer.json()
+
+    assert (await done("freeze", "agent:planner"))[0] == 409
+    code, frozen = await done("freeze", "Ada")
+    assert (code, frozen["by"], frozen["mutation_score"]) == (200, "Ada", 1.0)
+    later = re.sub(r"^version: .*$", "version: 9", RAIN, flags=re.MULTILINE)
+    assert later != RAIN
+    assert (await done("freeze", "Ada", later))[0] == 409
+    assert (await done("propose", "Ada", later))[0] == 200
+    assert (await done("approve", "Ada", later))[0] == 409
+    assert (await done("approve", "Bob", later))[0] == 200
+    assert (await done("freeze", "Ada", later))[0] == 200
+    told = (await ann.get(f"{API}/ad_degradation/audit")).json()
+    assert ([each["version"] for each in told["frozen"]][-1], told["broken_links"]) == (9, [])
+
+
+@in_loop
+async def test_certificates_are_checked_by_other_code(ann: httpx2.AsyncClient) -> None:
+    said = (await ann.post(f"{API}/explain", json={"harness": CLOUD})).json()
+    proof = said["certificates"]
+    checked = (await ann.post(f"{API}/replay", json={"harness": CLOUD, "certificates": proof})).json()
+    assert checked["accepted"]
+    other = (await ann.post(f"{API}/replay", json={"harness": RAIN, "certificates": proof})).json()
+    assert not other["accepted"]
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

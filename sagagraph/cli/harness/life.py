@@ -205,7 +205,7 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
     from sagagraph.harness.life.records import Records
     from sagagraph.harness.loop.executors import asking, decomposing, obedient, scripted
     from sagagraph.harness.loop.external import validators_of
-    from sagagraph.harness.loop.running import Asking, NotConvergedError, ParadoxError, run_harness
+    from sagagraph.harness.loop.running import Asking, NotConvergedError, ParadoxError, run_harness, run_json
     from sagagraph.registry import model_of, open_engine
 
     settings = options.settings
@@ -228,20 +228,9 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
             found, report = exc.run, exc.report
         except NotConvergedError as exc:
             found = exc.run
-    tell(_run_json(loaded, saga_id, found, report), _words, as_json=options.as_json)
+    tell(run_json(loaded, saga_id, found, report), _words, as_json=options.as_json)
     return 0 if found.end == "SUCCESS" else 1
 
 
 def _words(document: dict[str, Any]) -> Iterator[str]:
     yield from (f"{key}: {json.dumps(value)}" for key, value in document.items() if value not in (None, "", [], {}))
-
-
-def _run_json(loaded: Any, saga_id: str, found: Any, report: str) -> dict[str, Any]:
-    from sagagraph.harness.proof.explain import explanation_json, point_json
-
-    explained = explanation_json(loaded, found.explanation) if found.explanation else {}
-    attempts = [{"variable": each.variable, "attempt": each.number, "proposed": each.proposed, "verdict": each.verdict,
-                 "gradient": each.gradient.json() if each.gradient else None} for each in found.attempts]  # fmt: skip
-    return {"saga_id": saga_id, "end": found.end.value, "artifact": dict(found.artifact), "attempts": attempts, "report": report,
-            "conflicts": explained.get("conflicts", []), "relaxations": explained.get("relaxations", []),
-            "witness": point_json(found.witness) if found.witness else None, "reason": found.reason}  # fmt: skip

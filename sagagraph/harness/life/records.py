@@ -6,11 +6,11 @@ moves one parameter, for one report, once; rules and assertions are never rewrit
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 from flint import fmpq
 from pydantic import BaseModel, ConfigDict
@@ -52,10 +52,16 @@ class Override(BaseModel):
     until: str = ""
 
 
-Think = Callable[[Callable[[], Explanation]], Awaitable[Explanation]]
+T = TypeVar("T")
 
 
-async def _here(think: Callable[[], Explanation]) -> Explanation:
+class Think(Protocol):
+    """Where what takes seconds is worked out: here, or in a process of its own."""
+
+    async def __call__(self, think: Callable[[], T], /) -> T: ...
+
+
+async def _here(think: Callable[[], T], /) -> T:
     return think()
 
 
@@ -87,7 +93,7 @@ class Records:
 
     # -- freezing --
 
-    async def freeze(self, harness: Harness, by: Person, at: str) -> Mapping[str, Any]:
+    async def freeze(self, harness: Harness, by: Person, at: str, think: Think = _here) -> Mapping[str, Any]:
         """Freeze a version: tests kept, mutants killed or waived, satisfiability stated. The first version needs an author only.
 
         Raises:
@@ -95,25 +101,15 @@ class Records:
             InvalidInputError: what keeps it from being frozen.
         """
         by.require("author", "freeze a harness")
-        tested = run_tests(harness)
-        broken = [each.name for each in tested.cases if not each.kept]
-        if broken:
-            raise InvalidInputError(f"its tests are not kept: {', '.join(broken[:5])}", field="tests")
-        found = mutants(harness)
-        surviving = [each.name for each in found if not each.killed and each.name not in harness.waived]
-        if surviving:
-            listed = "; ".join(surviving[:5])
-            raise InvalidInputError(f"no test notices {len(surviving)} mutants, nor are they waived: {listed}", field="waived")
+        known = await think(partial(_fit_to_freeze, harness))
         for version in (await self._all("frozen"))[-1:]:  # as many as the one in force says: a proposal cannot lower it itself
             approved = {each["by"] for each in await self._all("approval") if each["hash"] == harness.hash}
             if len(approved) < version["approvals"]:
                 said = f"propose it, and let {version['approvals']} others approve it ({len(approved)} did)"
                 raise NotAllowedError(f"version {harness.version} changes a frozen harness: {said}")
         kept = await self._put("frozen", str(harness.version), {
-            "version": harness.version, "hash": harness.hash, "by": by.name, "at": at, "mutation_score": score(found),
-            "waived": [each.name for each in found if not each.killed], "approvals": harness.approval.needed,
-            "approvers": list(harness.approval.of),
-            "satisfiable": explain(harness, relax=False).status.value,
+            "version": harness.version, "hash": harness.hash, "by": by.name, "at": at, "approvals": harness.approval.needed,
+            "approvers": list(harness.approval.of), **known,
         })  # fmt: skip
         if kept["hash"] != harness.hash:
             raise ConflictError(f"version {harness.version} is frozen with other content (hash {kept['hash'][:12]}): count it up")
@@ -200,6 +196,20 @@ class Records:
             overrides.append({**each, "used_by": used.get(each["report"]), "in_force": in_force})
         known = {f"{kind}s": await self._all(kind) for kind in ("proposal", "approval")}
         return {"frozen": await self._all("frozen"), **known, "overrides": overrides, "broken_links": await self.broken_links()}
+
+
+def _fit_to_freeze(harness: Harness) -> dict[str, Any]:
+    """Return what is stated of a version that is frozen. Raises `InvalidInputError`: what keeps it from being frozen."""
+    broken = [each.name for each in run_tests(harness).cases if not each.kept]
+    if broken:
+        raise InvalidInputError(f"its tests are not kept: {', '.join(broken[:5])}", field="tests")
+    found = mutants(harness)
+    surviving = [each.name for each in found if not each.killed and each.name not in harness.waived]
+    if surviving:
+        listed = "; ".join(surviving[:5])
+        raise InvalidInputError(f"no test notices {len(surviving)} mutants, nor are they waived: {listed}", field="waived")
+    waived = [each.name for each in found if not each.killed]
+    return {"mutation_score": score(found), "waived": waived, "satisfiable": explain(harness, relax=False).status.value}
 
 
 def overlaid(harness: Harness, given: Override) -> Harness:

@@ -20,6 +20,7 @@ from sagagraph.harness.loop.convergence import End, Executor, Run, Slice, conver
 from sagagraph.harness.loop.decomposition import SCHEMA, Decomposer, decompose
 from sagagraph.harness.loop.executors import data_of
 from sagagraph.harness.loop.external import Validators, ask
+from sagagraph.harness.proof.explain import explanation_json, point_json
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.state import Stage
@@ -168,6 +169,16 @@ async def artifact_of(engine: Engine, harness: Harness, saga_id: str, records: R
         raise NotAllowedError(f"run {saga_id!r} was decided by another version of the rules", saga_id=saga_id)
 
     return (await run_harness(engine, harness, saga_id, nobody, records, today)).artifact
+
+
+def run_json(harness: Harness, saga_id: str, found: Run, report: str) -> dict[str, Any]:
+    """Return what a run came to, for JSON. `report`: of a paradox, what an override is bound to."""
+    explained = explanation_json(harness, found.explanation) if found.explanation else {}
+    attempts = [{"variable": each.variable, "attempt": each.number, "proposed": each.proposed, "verdict": each.verdict,
+                 "gradient": each.gradient.json() if each.gradient else None} for each in found.attempts]  # fmt: skip
+    return {"saga_id": saga_id, "end": found.end.value, "artifact": dict(found.artifact), "attempts": attempts, "report": report,
+            "conflicts": explained.get("conflicts", []), "relaxations": explained.get("relaxations", []),
+            "witness": point_json(found.witness) if found.witness else None, "reason": found.reason}  # fmt: skip
 
 
 @action(kind="read-only", name="harness_begin")

@@ -1,22 +1,29 @@
-"""Harnesses over REST and on a page: artifacts judged, conflicts explained, a limit moved by a person who signs for it.
+"""Harnesses over REST and on a page: judged, explained and run; frozen, changed, and a limit moved, by people who sign for it.
 
 What anybody sends is bounded in size and seconds, and judged in a process of its own.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
+from sagagraph.context.quoting import new_nonce
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.extras import needing
+from sagagraph.registry import model_of, open_engine
+from sagagraph.settings import Settings
 from sagagraph.ui.html.templates import render
 from sagagraph.ui.pictures.regions import picture
 from sagagraph.ui.server.api import PREFIX, Body, Json
@@ -24,6 +31,7 @@ from sagagraph.ui.server.bounds import bounded, form_of
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, visitor_of
 
+T = TypeVar("T")
 _MOST_SECONDS: Final = 30.0
 _FIELD: Final = "harness"
 router = APIRouter()
@@ -56,6 +64,24 @@ class SignedOverride(HarnessFile):
     until: date | None = None
 
 
+class Signed(HarnessFile):
+    by: Annotated[str, Field(min_length=1, max_length=100)]
+    reason: str = Field("", max_length=1000)
+    """Of a proposal."""
+
+
+class Proof(HarnessFile):
+    """`certificates`: as an explanation showed them."""
+
+    certificates: list[Json] = Field(min_length=1, max_length=100)
+
+
+class HarnessRun(HarnessFile):
+    """`run`: the id of a run that was broken off, or ended in a paradox that somebody has overridden since."""
+
+    run: str | None = Field(None, min_length=1, max_length=200)
+
+
 @router.post(f"{PREFIX}/harness/check", summary="Judge an artifact by a harness")
 async def check(body: ArtifactAgainst) -> Json:
     return await bounded(partial(_checked, body.harness, body.artifact), _MOST_SECONDS, field=_FIELD)
@@ -64,6 +90,43 @@ async def check(body: ArtifactAgainst) -> Json:
 @router.post(f"{PREFIX}/harness/explain", summary="Say whether any artifact can pass a harness; if none can, prove why")
 async def explain(body: Question) -> Json:
     return await bounded(partial(_explained, body.harness, body.seconds), body.seconds, field=_FIELD)
+
+
+@router.post(f"{PREFIX}/harness/replay", summary="Have certificates checked independently")
+async def replay(body: Proof) -> Json:
+    return await bounded(partial(_replayed, body.harness, body.certificates), _MOST_SECONDS, field=_FIELD)
+
+
+@router.post(f"{PREFIX}/harness/run", summary="Let executors decide the variables until all rules pass")
+async def run(body: HarnessRun, request: Request) -> Json:
+    """Without a model they follow the gradients. A run that is broken off goes on where it was."""
+    service, visitor = request.app.state.service, visitor_of(request)
+    saga_id = body.run or visitor.new_id("harness", uuid.uuid4().hex[:8])
+    visitor.check_owns(saga_id)
+    if service.settings.store == "memory:":
+        raise InvalidInputError("a run needs a store that another process can open, not memory", field="store")
+    running = partial(_run, service.settings, body.harness, saga_id, datetime.now(UTC).date())
+    return await bounded(running, _MOST_SECONDS, field=_FIELD)
+
+
+@router.post(f"{PREFIX}/harness/freeze", summary="Freeze a version by its hash")
+async def freeze(body: Signed, request: Request) -> Json:
+    return await _decided(body, request, "author", lambda records, harness, by: records.freeze(harness, by, _now(), _thought))
+
+
+@router.post(f"{PREFIX}/harness/propose", summary="Propose a new version of a frozen harness")
+async def propose(body: Signed, request: Request) -> Json:
+    return await _decided(body, request, "author", lambda records, harness, by: records.propose(harness, by, body.reason, _now()))
+
+
+@router.post(f"{PREFIX}/harness/approve", summary="Approve a proposal; its author cannot")
+async def approve(body: Signed, request: Request) -> Json:
+    return await _decided(body, request, "approver", lambda records, harness, by: records.approve(harness, by, _now()))
+
+
+@router.get(f"{PREFIX}/harness/{{name}}/audit", summary="What was frozen, proposed, approved and overridden, by whom")
+async def audit(name: str, request: Request) -> Json:
+    return dict(await request.app.state.service.harness_records(name).audit(datetime.now(UTC).date()))
 
 
 @router.post(f"{PREFIX}/harness/override", summary="Move one negotiable limit of a proven paradox, and sign for it")
@@ -99,19 +162,68 @@ def _explained(text: str, seconds: float, *, drawn: bool = False) -> Json:
     return {**said, "region": region_of(harness)} if drawn else said
 
 
-async def _overridden(body: SignedOverride, service: Service, visitor: Visitor) -> Json:
+def _replayed(text: str, certificates: list[Json]) -> Json:
+    harness = _loaded(text)
+    from sagagraph.harness.proof.checker import replay
+
+    found = [replay(harness, each) for each in certificates]
+    return {"accepted": all(each.accepted for each in found), "certificates": [asdict(each) for each in found]}
+
+
+def _run(settings: Settings, text: str, saga_id: str, today: date) -> Json:
+    """Run it in this process, on a loop of its own."""
+    return asyncio.run(_ran(settings, _loaded(text), saga_id, today))
+
+
+async def _ran(settings: Settings, harness: Any, saga_id: str, today: date) -> Json:
+    from sagagraph.harness.life.records import Records
+    from sagagraph.harness.loop.executors import asking, obedient
+    from sagagraph.harness.loop.running import NotConvergedError, ParadoxError, run_harness, run_json
+
+    model, report = model_of(settings), ""
+    async with open_engine(settings) as engine:
+        try:
+            executor = asking(model, new_nonce) if model else obedient()
+            found = await run_harness(engine, harness, saga_id, executor, Records(engine.store, harness.id), today)
+        except ParadoxError as exc:
+            found, report = exc.run, exc.report
+        except NotConvergedError as exc:
+            found = exc.run
+    return run_json(harness, saga_id, found, report)
+
+
+async def _thought(think: Callable[[], T], /) -> T:
+    return await bounded(think, _MOST_SECONDS, field=_FIELD)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _signer(said: str, visitor: Visitor) -> str:
     """Somebody who has logged in signs with that name, and with no other."""
+    return visitor.name.removeprefix("user ") if visitor.name.startswith("user ") else said
+
+
+async def _decided(body: Signed, request: Request, role: str, decide: Callable[[Any, Any, Any], Awaitable[Any]]) -> Json:
+    """`Any`: `Records`, `Harness` and `Person`, whose modules need an extra."""
+    harness = await bounded(partial(_loaded, body.harness), _MOST_SECONDS, field=_FIELD)
+    from sagagraph.harness.life.records import Person
+
+    by = Person(_signer(body.by, visitor_of(request)), role)
+    return dict(await decide(request.app.state.service.harness_records(harness.id), harness, by))
+
+
+async def _overridden(body: SignedOverride, service: Service, visitor: Visitor) -> Json:
     harness = await bounded(partial(_loaded, body.harness), _MOST_SECONDS, field=_FIELD)
     from sagagraph.harness.life.records import Override, Person
 
-    by = visitor.name.removeprefix("user ") if visitor.name.startswith("user ") else body.by
+    by = _signer(body.by, visitor)
     known = harness.variables.get(body.parameter)
     given = Override(parameter=body.parameter, before=str(known.value if known else ""), to=body.to, report=body.report, by=by,
                      role="approver", reason=body.reason, until=body.until.isoformat() if body.until else "")  # fmt: skip
     records = service.harness_records(harness.id)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    judge = partial(bounded, seconds=_MOST_SECONDS, field=_FIELD)
-    return dict(await records.override(harness, given, Person(by, "approver"), now, judge))
+    return dict(await records.override(harness, given, Person(by, "approver"), _now(), _thought))
 
 
 # -- the page --
