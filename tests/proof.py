@@ -103,7 +103,8 @@ def figures_in(output: str) -> str:
     """The lines that count something: of a sweep, a storm, an exploration or pytest."""
     lines = [line.strip("= -") for line in output.splitlines()]
     telling = (" faults", " passed", "times: ", "exploration: ", " sagas")
-    return "; ".join([line for line in lines if any(word in line for word in telling)][-3:])
+    faults = [line for line in lines if line.startswith("FAULT")]
+    return "; ".join([*[line for line in lines if any(word in line for word in telling)][-3:], *faults[:3]])
 
 
 def table(seen: list[Seen]) -> str:
