@@ -137,6 +137,12 @@ def fill_disk(store_url: str) -> None:
     _tell(store_url, f"UPDATE full_disk SET until = clock_timestamp() + interval '{_FULL_S} s'")
 
 
+def end(store_url: str) -> None:
+    """What lasts is over, before the judge writes: it is no worker, and nobody would try again for it."""
+    if is_postgres(store_url):
+        _tell(store_url, "UPDATE full_disk SET until = clock_timestamp()")
+
+
 def cut_all(store_url: str) -> int:
     """Have the server hang up on everybody. Returns on how many."""
     others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"

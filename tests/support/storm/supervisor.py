@@ -61,6 +61,7 @@ def weather(databases: Databases, seed: str, sagas: int, workers: int) -> Weathe
         harms.prepare(store_url)
         restart = databases.restart if isinstance(databases, ProxiedPostgres) else None
         struck = _Supervisor(batch, workers, restart).run()
+        harms.end(store_url)
         report = _calm(batch)
         return Weathered(seed, sagas, workers, round(time.monotonic() - began, 1), struck, report)
 
