@@ -85,7 +85,7 @@ class RoadFact(Fact):
 
 
 def is_everything(place: str) -> bool:
-    return plain(place) in ("everything", "everything else", "everywhere", "everywhere else", "anywhere", "all places")
+    return plain(place) in ("everything", "everything else", "everywhere", "everywhere else", "anywhere", "all of them")
 
 
 @dataclass(frozen=True, slots=True)

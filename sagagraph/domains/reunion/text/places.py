@@ -23,6 +23,8 @@ _VENUE: Final = re.compile(
     r"|centre|center|place)$"
 )
 """Words that are left out when a place is named again."""
+_KIND: Final = re.compile(r"^(hotel|restaurant|caf[eé]|bistro|villa|trattoria|ristorante)(?= )")
+"""Words by which alone it is named again."""
 _CODE: Final = re.compile(r"[A-Z]{3}")
 
 
@@ -100,6 +102,8 @@ class Places:
             ):
                 yield key
             if _VENUE.sub("", said) == wanted or _VENUE.sub("", wanted) == said:
+                yield key
+            if (kind := _KIND.match(said)) and kind[0] == wanted:
                 yield key
             if _SHOP.sub("", wanted) == _SHOP.sub("", said):
                 yield key

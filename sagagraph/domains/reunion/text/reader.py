@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from sagagraph.domains.reunion.text.clauses import HERE, Clause, bared, names_in, tagged
+from sagagraph.domains.reunion.text.clauses import HERE, TELLER, Clause, bared, names_in, tagged
 from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
 from sagagraph.domains.reunion.text.slots import SLOTS
 from sagagraph.language.forms import Forms
@@ -73,6 +73,8 @@ class Context:
         others = tuple(name for name in self.people if name not in self.subject) or self.people
         yield from ((words, who) for words, who in ((_SAYS.she, self.subject), (_SAYS.him, others)) if len(who) == 1)
         yield _SAYS.they, self.people
+        if TELLER in self.people:
+            yield _SAYS.we, self.people
 
 
 def _things(fact: Fact) -> Iterator[str]:

@@ -76,6 +76,7 @@ _ROADS: Final[dict[str, Reader]] = {
     "to_all": lambda it: (_between(it, it.words("here"), ""),),
     "onwards": _onwards,
     "likewise": _likewise,
+    "further": lambda it: (_between(it, it.words("here"), it.words("there")),) if isinstance(it.last, facts.RoadFact) else (),
     "pairwise": lambda it: (
         _between(it, chr(here), chr(there))
         for here, there in combinations(range(ord(it.words("first")), ord(it.words("last")) + 1), 2)
@@ -198,6 +199,7 @@ _PEOPLE: Final[dict[str, Reader]] = {
     "works": lambda it: (facts.PersonFact(it.name, it.place or it.origin or "work", it.since),),
     "comes_here": lambda it: _arrives(it, HERE),
     "arrives": lambda it: _arrives(it, it.place),
+    "arrives_in": lambda it: _arrives(it, it.place) if it.when else (),
     "arrives_somewhere": _comes,
     "comes": _comes,
     "later": _later,
@@ -324,7 +326,8 @@ def _passenger(clause: Clause) -> Iterator[Fact]:
     yield from map(facts.PersonFact, who if clause.whom else ())
     for name in clause.whom:
         place = replace(clause, name=name).place or replace(clause, name=name).origin
-        yield facts.PersonFact(name, place, clause.since, drives=False, prefers=next(iter(who), None))
+        since, by = clause.at("from", "at", "after", "since", "around", "about", "until", "till"), clause.at("by", "before")
+        yield facts.PersonFact(name, place, since, drives=False, prefers=next(iter(who), None), fetched_by=by)
 
 
 def _chore(clause: Clause, name: str = "") -> Iterator[Fact]:
