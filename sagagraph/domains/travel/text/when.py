@@ -181,7 +181,7 @@ class _Dates:
             self.spans.append((first, last, expression.is_month))
         elif relation == "asked":
             self.doubts.ask("depart", f"On which day do you leave, if not on {day_text(first)} itself?")
-        elif relation in ("from", "after"):
+        elif relation in ("from", "after") and not found.led_by(_SAYS.nights_from):
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
         elif relation in ("by", "before"):
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)

@@ -210,6 +210,22 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Vienna → Prague 3 → Vienna; leaves 2025-06-06; 2 people, rooms: 1; at most 600 EUR; 4 stars",
         ),
         (
+            ("two couples from London to Paris, 3 nights from 5 May",),
+            "London → Paris 3 → London; leaves 2025-05-05; 4 people, rooms: 2",
+        ),
+        (
+            ("London to Paris 3 nights in May, nothing under 4 stars",),
+            "London → Paris 3 → London; 2025-05-01 to 2025-05-31; 4 to 5 stars",
+        ),
+        (
+            ("my parents (both 70) and I, London to Rome 5 nights, 2 June",),
+            "London → Rome 5 → London; leaves 2025-06-02; 3 people, rooms: 2",
+        ),
+        (
+            ("me, my husband and our 2 kids 8 and 11, London to Rome 5 nights on 2 June",),
+            "London → Rome 5 → London; leaves 2025-06-02; 4 people, rooms: 2",
+        ),
+        (
             ("In June, from Chicago, Rome 3 nights & Athens 2 nights & back, 3,500 USD tops",),
             "Chicago → Rome 3 → Athens 2 → Chicago; 2025-06-01 to 2025-06-30; at most $3,500",
         ),
