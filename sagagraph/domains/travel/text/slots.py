@@ -212,8 +212,9 @@ _ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
 
 def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bool) -> None:
     """`is_we`: the sentence speaks of more than one."""
-    has_own, rooms = False, []
     before, young = known.travellers or 1, known.children or 0
+    too = (found.get("rooms", Quantity) or _ONE_MORE for found in passage.take(_SAYS.own_room))
+    has_own, rooms = False, [(known.rooms or rooms_for(before, young)) + (each.count or 1) for each in too]
     for found in passage.take(_SAYS.rooms):
         quantity = found.get("rooms", Quantity)
         has_own = has_own or quantity is None or bool(found["each"])
