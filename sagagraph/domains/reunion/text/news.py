@@ -54,7 +54,7 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
     if is_late and person:
         before = next(each.from_ for each in problem.people if each.name == person) or now
         return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, before, person))}
-    if passage.has(_SAYS.slow) and not person:
+    if passage.has(_SAYS.slow) and (not person or passage.has(_SAYS.road_to)):
         return {
             **known,
             **_lasts(passage),

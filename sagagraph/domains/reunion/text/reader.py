@@ -169,7 +169,10 @@ class _Reading:
         if named:
             self.context = replace(self.context, people=(), subject=(), place="")
             says_more = len(words.split()) > len(named[0].split())
-            self._people = named[:1] if says_more and words.startswith(named[0]) else self._people
+            if says_more and words.startswith(named[0]):
+                self._people = named[:1]
+                if len(named) == 1:
+                    self.context = replace(self.context, people=named, subject=named)
 
     def _read_clause(self, begin: int) -> int | None:
         """Return where the next clause begins; None if none begins here."""

@@ -174,6 +174,14 @@ def _rides(clause: Clause) -> Iterator[Fact]:
     yield facts.PersonFact(clause.name, place, since, drives=False, prefers=prefers, is_fetched=fetched, fetched_by=by)
 
 
+def _has_to_be(clause: Clause) -> Iterator[Fact]:
+    """Whoever should be here around 4 is expected, and has to be nowhere."""
+    is_here = bool(clause.said("there"))
+    if clause.place or (clause.at("by", "before", "until", "till") if is_here else clause.when):
+        yield facts.PersonFact(clause.name)
+        yield facts.GoalFact((clause.name,), HERE if is_here else clause.place, clause.by)
+
+
 _OLD_ENOUGH: Final = 17
 """To drive."""
 
@@ -188,9 +196,7 @@ _PEOPLE: Final[dict[str, Reader]] = {
     "rides": _rides,
     "does_not_drive": lambda it: (facts.PersonFact(it.name, drives=False),),
     "no_car": lambda it: (facts.PersonFact(it.name, it.place, it.since),),
-    "has_to_be": lambda it: (
-        (facts.PersonFact(it.name), facts.GoalFact((it.name,), it.place, it.by)) if it.place or it.when else ()
-    ),
+    "has_to_be": _has_to_be,
     "takes_part": lambda it: (facts.PersonFact(it.name),),
     "is_there": lambda it: (facts.PersonFact(it.name, it.place, it.since),),
     "from_there": lambda it: (facts.PersonFact(it.name, it.origin, it.since),),

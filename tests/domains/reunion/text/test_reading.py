@@ -156,11 +156,14 @@ def test_names_that_nothing_is_said_of_are_named() -> None:
     assert read_reunion("Ann is at home. Bob, Cleo").unread == ("Bob, Cleo",)
 
 
-def test_he_is_nobody_before_whom_somebody_else_was_named() -> None:
-    """After a clause about somebody that is not understood, `he` is not the one before."""
+def test_he_is_whom_the_clause_before_was_about_though_it_means_nothing_here() -> None:
+    """After a clause about somebody that is not understood, `he` is not the one before; of several, it is nobody."""
     read = read_reunion("Grandma is at her house. Uncle Bob sings well, he lands at BOS at noon.")
+    assert {each["name"]: each["place"] for each in read.problem["people"]} == {"Grandma": "Grandma's house", "Uncle Bob": "BOS"}
+    assert read.unread == ("Uncle Bob sings well",)
+    read = read_reunion("Grandma is at her house. Uncle Bob admires Leo, he lands at BOS at noon.")
     assert {each["name"]: each["place"] for each in read.problem["people"]} == {"Grandma": "Grandma's house"}
-    assert read.unread == ("Uncle Bob sings well, he lands at BOS at noon",)
+    assert read.unread == ("Uncle Bob admires Leo, he lands at BOS at noon",)
     told = read_reunion("Grandma is at her house. Uncle Bob is coming too, he lands at BOS at noon.")
     assert {each["name"]: each["place"] for each in told.problem["people"]} == {"Grandma": "Grandma's house", "Uncle Bob": "BOS"}
 
