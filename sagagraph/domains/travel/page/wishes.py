@@ -161,7 +161,8 @@ _AIMS: Final = (
 _DENIED: Final = re.compile(r"(?:\b(?:not|no|never|nothing|without)|n't)\s+(?:[\w']+\s+){0,3}$", re.IGNORECASE)
 _AS_IT_IS: Final = re.compile(
     r"\b(?:the |a )?(?:one|hotel|room|stay|rest)? ?(?:in|at) \w[\w .-]*? (?:(?:is|was|looks|seems) (?:\w+ )?"
-    r"(?:fine|ok(?:ay)?|good|great|perfect|all right)|(?:can )?stays?\b|as it is)",
+    r"(?:fine|ok(?:ay)?|good|great|perfect|all right)|(?:can )?stays?\b|as it is)"
+    r"|\b(?:keep|leave|not)(?:ing)? (?:the )?(?:one|hotel|room|stay) (?:in|at) \w+",
     re.IGNORECASE,
 )
 """Of a stop of which nothing is to change."""

@@ -37,10 +37,23 @@ def read_changes(passage: Passage, said: Said, known: PartialRequest, today: dat
     passage.take(_SAYS.moved, lambda found: _moved(found, nights, said, known, today))
     passage.take(_SAYS.freed, lambda found: _freed(found, nights, known))
     passage.take(_SAYS.nights, lambda found: _nights(found, nights, known))
+    given = passage.take(_SAYS.given, lambda found: bool(nights) and nights[-1].by < 0 and _stop_of(found, known) is not None)
+    nights += [NightsChange(-nights[-1].by, each.said, known.stops[_stop_of(each, known) or 0].city) for each in given]
     for found in passage.take(_SAYS.vague, lambda found: _stop_of(found, known) is not None):
         number = _stop_of(found, known) or 0
         said.ask(f"stops[{number}].nights", f"{found.said!r}: how many nights in {known.stops[number].city}?")
     return nights
+
+
+def with_named(text: str, known: PartialRequest) -> str:
+    """Return the text with the one known city that it has named before, in place of `it`."""
+    found = _SAYS.of_it.search(text)
+    before = text[: found.start()].casefold() if found else ""
+    named = [stop.city for stop in known.stops if stop.city and stop.city.casefold() in before]
+    if found is None or len(named) != 1:
+        return text
+    verb = found[0].split()[0]
+    return f"{verb} {named[0]}{text[found.end() :]}"
 
 
 def _stop_of(found: Found, known: PartialRequest) -> int | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import bare_answer, in_full, is_skipped
-from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights
+from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights, with_named
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
@@ -46,7 +46,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
         InvalidInputError: the text is far too long.
     """
     before = known or PartialRequest()
-    passage = _tagged(text, today)
+    passage = _tagged(with_named(text, before), today)
     question = next(iter(before.missing()), None) if known else None
     if question is not None:
         if is_skipped(passage) and before.can_do_without(question):

@@ -923,6 +923,14 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Madrid → Lisbon 4 → Madrid; 2025-06-01 to 2025-06-30; 4 stars",
         ),
         (
+            ("Boston to Paris 3 nights and Rome 2 nights in May", "remove one night from Paris and add it to Rome"),
+            "Boston → Paris 2 → Rome 3 → Boston; 2025-05-01 to 2025-05-31",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights in May", "Paris is boring, replace it with Madrid"),
+            "Boston → Madrid 3 → Rome 2 → Boston; 2025-05-01 to 2025-05-31",
+        ),
+        (
             ("Boston to Paris 3 nights in May with my family", "5"),
             "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 5 people, rooms: 3",
         ),
