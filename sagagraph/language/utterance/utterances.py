@@ -55,7 +55,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;])(?<!\b[ap]\.m\.)(?<!\b[ap]\.m)(?<!\be
 def utterances(text: str) -> tuple[Utterance, ...]:
     """Return what a text says, in order. Wishes that follow one another stay together, as they were written."""
     found: list[Utterance] = []
-    for sentence in _SENTENCE.split(_with_corrections(spelled(in_full(text)).strip())):
+    for sentence in _SENTENCE.split(with_corrections(spelled(in_full(text)).strip())):
         for each in _parts(_SAYS.noise.sub("", sentence.strip())):
             last = found[-1] if found else None
             if last is not None and last.kind is each.kind is Kind.WISH and not (last.said or each.said):
@@ -87,7 +87,7 @@ def wishes_in(text: str) -> str:
     """
     said = utterances(text)
     if not said or all(map(is_statement, said)):
-        return text
+        return with_corrections(text)
     wished = [each.text for each in said if each.kind is Kind.WISH]
     if not wished:
         raise InvalidInputError(
@@ -106,8 +106,8 @@ def news_in(text: str) -> str:
     return " ".join(told)
 
 
-def _with_corrections(text: str) -> str:
-    """`4 nights in Paris. No wait, 5`: the number that was said last holds."""
+def with_corrections(text: str) -> str:
+    """Return the text with the number that was said last in the place of what it corrects: `4 nights in Paris. No wait, 5`."""
     found = _SAYS.corrected.search(text)
     if found is None:
         return text

@@ -10,7 +10,7 @@ from typing import Final
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.tongues import Tongue, cannot_read, tongue_of
-from sagagraph.language.utterance.utterances import Kind, Utterance, is_statement, utterances
+from sagagraph.language.utterance.utterances import Kind, Utterance, is_statement, utterances, with_corrections
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -68,7 +68,7 @@ class Talk(Wishing, Deciding):
                 if each.act not in DROPS:
                     await self._told_why_not(self._heed(each, said[1:]))
         elif saga is None and all(map(is_statement, said)):
-            await self._wish(text, saga)
+            await self._wish(with_corrections(text), saga)
         elif self.conversation.draft.questions and len(said) == 1 and _can_answer(said[0]):
             await self._answered_question(text, said[0], saga)
         else:
