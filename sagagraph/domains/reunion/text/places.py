@@ -105,6 +105,8 @@ class Places:
                 yield key
             if (kind := _KIND.match(said)) and kind[0] == wanted:
                 yield key
+            if said.removesuffix("'s") == wanted.removesuffix("'s"):
+                yield key
             if _SHOP.sub("", wanted) == _SHOP.sub("", said):
                 yield key
             if f"{wanted} airport" == said or (wanted == f"{said} airport" and (key in self._airports or key.isupper())):

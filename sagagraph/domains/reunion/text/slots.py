@@ -39,8 +39,9 @@ class Slot:
 
 
 def _between(clause: Clause, here: str, there: str) -> facts.RoadFact:
-    """Read a distance. A number without a unit is minutes; beside a distance, it is the speed."""
+    """Read a distance. A number without a unit is minutes; beside a distance, it is the speed. `Here` is where all meet."""
     number, amount = clause.number, clause.amount
+    here, there = (there, "") if _SAYS.us.fullmatch(here) else (here, "" if _SAYS.us.fullmatch(there) else there)
     if amount is None:
         return facts.RoadFact(here, there, number)
     minutes = amount.km / number * 60 if amount.km and number else amount.minutes
@@ -341,7 +342,7 @@ def _chore(clause: Clause, name: str = "") -> Iterator[Fact]:
     opens, closes = clause.at("after", "from", "at", "around", "about"), clause.at("by", "before", "until", "till")
     opens, closes = _PARTS[clause.words("part")] if clause.said("part") else (opens, closes)
     thing, place = name or clause.words("thing"), clause.place or clause.origin
-    if not name and names_in(thing) and not _SAYS.goods.search(thing):
+    if not name and (names_in(thing) or names_in(f"the {thing}")) and not _SAYS.goods.search(thing):
         return  # somebody, and nothing that is collected
     yield facts.TaskFact(thing, place, clause.minutes, opens, closes, is_errand=not name, who=who)
 
@@ -366,6 +367,7 @@ _THINGS: Final[dict[str, Reader]] = {
     "out_by": lambda it: (facts.TaskFact(it.words("thing"), closes=it.by),) if it.when else (),
     "hours": _hours,
     "watched": _watched,
+    "on_it": lambda it: (facts.TaskFact(it.last.name, who=it.people),) if isinstance(it.last, facts.TaskFact) else (),
     "puts": lambda it: (facts.TaskFact(it.words("thing"), None, it.minutes, who=it.people),),
     "cannot_leave": lambda it: (facts.TaskFact(it.last.name, watched=True),) if isinstance(it.last, facts.TaskFact) else (),
     "makes": lambda it: (facts.TaskFact(it.words("thing"), it.place, it.minutes, who=it.people),),
