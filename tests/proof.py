@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "proof.md"
 FIGURES = ROOT / "docs" / "proof.json"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
-SWEEP = ("tests.support.sweep", "--jobs", "2")
+SWEEP = "tests.support.sweep"
+JOBS = {"kill": "2", "stop": "6", "cut": "2", "lose": "2"}
+"""Cases at once. A stopped worker mostly waits for its lease to expire."""
 GRAPHS = {
     "graphs": "tests.graph.crash_scenarios:SCENARIOS",
     "inner graphs": "tests.graph.inner_scenarios:SCENARIOS",
@@ -40,19 +42,19 @@ class Part:
 def parts() -> list[Part]:
     """In the order in which they tell most."""
     sweeps = [
-        Part(f"sweep {harm} {store}", (*SWEEP, "--store", store, "--harm", harm))
+        Part(f"sweep {harm} {store}", (SWEEP, "--jobs", JOBS[harm], "--store", store, "--harm", harm))
         for store, harms in (("sqlite", ("kill", "stop")), ("postgresql", ("kill", "stop", "cut", "lose")))
         for harm in harms
     ]
     graphs = [
-        Part(f"{name} kill {store}", ("tests.support.sweep", scenarios, "--jobs", "2", "--store", store))
+        Part(f"{name} kill {store}", (SWEEP, scenarios, "--jobs", JOBS["kill"], "--store", store))
         for name, scenarios in GRAPHS.items()
         for store in ("sqlite", "postgresql")
     ]
     two = [
         Part(
             f"prebuilt agents stop {store}",
-            ("tests.support.sweep", GRAPHS["prebuilt agents"], "--jobs", "2", "--store", store, "--harm", "stop"),
+            (SWEEP, GRAPHS["prebuilt agents"], "--jobs", JOBS["stop"], "--store", store, "--harm", "stop"),
         )
         for store in ("sqlite", "postgresql")
     ]
