@@ -129,7 +129,7 @@ def write(seen: dict[str, Seen]) -> None:
 
 def git(*said: str) -> str:
     told = subprocess.run(["git", *said], cwd=ROOT, capture_output=True, text=True, check=False)
-    return told.stdout.strip() or "unknown"
+    return told.stdout.strip()
 
 
 def main() -> int:
@@ -137,7 +137,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], choices=[part.name for part in parts()], metavar="NAME")
     wanted = parser.parse_args().only
     seen = {each["name"]: Seen(**each) for each in json.loads(FIGURES.read_text(encoding="utf-8"))} if FIGURES.exists() else {}
-    commit, engine = git("describe", "--always", "--dirty"), git("rev-parse", "--short", "HEAD:sagagraph/saga")
+    changed = git("status", "--porcelain", "--", ".", f":!{DOCUMENT.relative_to(ROOT)}", f":!{FIGURES.relative_to(ROOT)}")
+    commit = git("rev-parse", "--short", "HEAD") + ("-dirty" if changed else "")
+    engine = git("rev-parse", "--short", "HEAD:sagagraph/saga")
     for part in parts():
         if not wanted or part.name in wanted:
             seen[part.name] = run(part, commit, engine)
