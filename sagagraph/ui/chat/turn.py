@@ -164,4 +164,5 @@ def _echo(before: Draft, after: Draft) -> str:
     gone = [each.text for each in before.wishes if each.text not in new]
     said = [f"Now: {'; '.join(now)}."] if now else []
     said += [f"No longer: {'; '.join(gone)}."] if gone else []
-    return " ".join(said)
+    moved = [new.text for old, new in zip(before.wishes, after.wishes, strict=False) if old.text != new.text]
+    return " ".join(said) or (f"Now in this order: {'; '.join(moved)}." if moved else "")

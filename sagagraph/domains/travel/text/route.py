@@ -38,8 +38,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 
     `whole`: the sentence as it was written.
     """
-    beside, unread_legs = _beside(passage, known)
     turned = _turned_round(passage, known)
+    beside, unread_legs = _beside(passage, known)
     visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
@@ -104,13 +104,23 @@ def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[s
 
 
 def _turned_round(passage: Passage, known: PartialRequest) -> tuple[PartialStop, ...]:
-    """`Start in Cologne and end in Berlin` of a trip that stays in both, or `the other way round`."""
+    """`Start in Cologne and end in Berlin` of a trip that stays in both, `Berlin before Cologne`, or `the other way round`."""
     if len(known.stops) == 2 and not passage.values(Place) and passage.take(_SAYS.turned):
         return known.stops[::-1]
     stops = {stop.city: stop for stop in known.stops}
     for found in passage.take(_SAYS.turned_round, lambda found: {each.city for each in found.values(Place)} <= stops.keys()):
         ends = [stops[each.city] for each in found.values(Place)]
         return (ends[0], *(stop for stop in known.stops if stop not in ends), ends[-1])
+
+    def are_two_stops(found: Found) -> bool:
+        cities = {each.city for each in found.values(Place)}
+        return len(cities) == 2 and cities <= stops.keys()
+
+    for found in passage.take(_SAYS.one_before, are_two_stops):
+        moved, other = (stops[each.city] for each in found.values(Place))
+        left = [stop for stop in known.stops if stop != moved]
+        at = left.index(other) + (found["where"] == "after")
+        return (*left[:at], moved, *left[at:])
     return ()
 
 

@@ -71,11 +71,12 @@ def take_currencies(passage: Passage) -> list[Found]:
 def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies: Sequence[Found] = ()) -> None:
     """What is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
-    for found in passage.take(_SAYS.budget):
+    taken = passage.take(_SAYS.budget)
+    for found in taken:
         money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
-        if doubt := _doubt_of(money, is_nightly=bool(found["nightly"])):
+        if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
             said.ask("budget", doubt)
         elif money.change or (way and not found["cue"].endswith("to")):
             is_less = money.change == "less" or way.startswith(_LOWER)
@@ -124,12 +125,14 @@ def _change_budget(money: Money, words: str, said: Said, known: PartialRequest, 
         said.fields["budget"] = budget
 
 
-def _doubt_of(money: Money, *, is_nightly: bool) -> str:
+def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
     said = money.said
     if money.currencies and not CURRENCIES & set(money.currencies):
         return f"No rates are known for {money.currencies[0]}; how much is {said!r} in another currency, like USD?"
     if money.per == "night" or is_nightly:
         return f"{said!r} is for one night; what may the whole trip cost?"
+    if is_of_hotels:
+        return f"{said!r} is for hotels; what may the whole trip cost?"
     if money.is_range or money.is_least:
         return f"{said!r} is {'a range' if money.is_range else 'the least'}; what is the most that the whole trip may cost?"
     if money.amount is None:
