@@ -91,6 +91,8 @@ def _later(passage: Passage, before: int, person: str) -> int:
 
 def _factor(passage: Passage) -> float:
     said = passage.first(_SAYS.times)
+    if said is None and any(each.minutes for each in passage.values(Amount)):
+        raise InvalidInputError("How many times as long does it take then? Say it like “twice as long”.", field="text")
     number = said.get("n", Number) if said else None
     return float(number.value) if number and number.value else 2.0 if said else float(FACTOR)
 
