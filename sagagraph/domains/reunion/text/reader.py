@@ -162,17 +162,15 @@ class _Reading:
 
     def _pass_over(self, words: str) -> None:
         """After a clause that means nothing here, `it` and `he` are nothing and nobody before it; its subject is the subject."""
-        if len(words.split()) < 2:
-            return
         named = names_in(words)
+        if len(words.split()) < 2 and not named:
+            return
         self.context = replace(self.context, things=(), cooked="")
         if named:
-            self.context = replace(self.context, people=(), subject=(), place="")
             says_more = len(words.split()) > len(named[0].split())
-            if says_more and words.startswith(named[0]):
-                self._people = named[:1]
-                if len(named) == 1:
-                    self.context = replace(self.context, people=named, subject=named)
+            self._people = named[:1] if says_more and words.startswith(named[0]) else ()
+            people = self._people if len(named) == 1 else ()
+            self.context = replace(self.context, people=people, subject=people, place="")
 
     def _read_clause(self, begin: int) -> int | None:
         """Return where the next clause begins; None if none begins here."""

@@ -261,6 +261,7 @@ def _with_car(clause: Clause) -> Iterator[Fact]:
 
 
 _CARS: Final[dict[str, Reader]] = {
+    "our_car": lambda it: () if (it.number or 1) > 1 else (facts.VehicleFact(car_of(TELLER), it.place, drivers=(TELLER,)),),
     "has_car_too": lambda it: _drives(it) if isinstance(it.last, facts.VehicleFact) else (),
     "have_cars": lambda it: (fact for name in it.people for fact in _drives(replace(it, people=(name,)), it.place)),
     "at_stop": _at_stop,
