@@ -130,7 +130,7 @@ class Gazetteer:
 
     @cached_property
     def _by_name(self) -> dict[str, City]:
-        """Cities by name, built at the first look-up: who resumes a saga looks nothing up."""
+        """Cities by name, built at the first look-up: whoever resumes a saga looks nothing up."""
         cities = {name_key(city.name): city for city in self.cities}
         for name in _NAMES:
             if (city := cities.get(name_key(name))) is not None:

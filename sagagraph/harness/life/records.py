@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 class Think(Protocol):
-    """Where what takes seconds is worked out: here, or in a process of its own."""
+    """Where slow work is done: here, or in a process of its own."""
 
     async def __call__(self, think: Callable[[], T], /) -> T: ...
 
@@ -199,7 +199,7 @@ class Records:
 
 
 def _fit_to_freeze(harness: Harness) -> dict[str, Any]:
-    """Return what is stated of a version that is frozen. Raises `InvalidInputError`: what keeps it from being frozen."""
+    """Return what is recorded about a version. Raises `InvalidInputError`, which says what keeps it from being frozen."""
     broken = [each.name for each in run_tests(harness).cases if not each.kept]
     if broken:
         raise InvalidInputError(f"its tests are not kept: {', '.join(broken[:5])}", field="tests")

@@ -148,7 +148,7 @@ class Assembly:
         return self._places.airport(each.place) if is_airport and each.place else self._key(each.place)
 
     def _others_named(self) -> list[str]:
-        """Whoever is to do something, or drives, takes part."""
+        """Return whoever has something to do, or a car to drive: they take part, too."""
         named = [each.who for each in self._of(facts.TaskFact)] + [each.drivers or () for each in self._of(facts.VehicleFact)]
         return [name for names in named for name in names]
 
@@ -195,7 +195,7 @@ class Assembly:
                 self._add_road(each, here, there)
 
     def _ends(self, road: facts.RoadFact) -> Iterable[tuple[str, str]]:
-        """Between which places: `15 minutes from everything else` is for all ways that nobody has told."""
+        """Return the pairs of places: `15 minutes from everything else` holds for every way that nobody has told."""
         if not road.leads_everywhere:
             return [(self._places.key(road.here), self._places.key(road.there or self._shared_goal()["place"]))]
         told = {frozenset(row[:2]) for row in self.problem["travel_minutes"]}

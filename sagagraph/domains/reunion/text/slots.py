@@ -56,7 +56,7 @@ def _kerb(clause: Clause) -> Iterator[Fact]:
 
 
 def _onwards(clause: Clause) -> Iterator[Fact]:
-    """Go on from one end of the road that was told before, or from the place: `it is 45 minutes to O'Hare, 35 to Midway`."""
+    """Read another road from the same place: `it is 45 minutes to O'Hare, 35 to Midway`."""
     match clause.last:
         case facts.RoadFact(here, there) if clause.said("here"):
             yield _between(clause, here if there else clause.words("here"), clause.words("here") if there else "")
@@ -65,7 +65,7 @@ def _onwards(clause: Clause) -> Iterator[Fact]:
 
 
 def _likewise(clause: Clause) -> Iterator[Fact]:
-    """To where the road led that was told before: `the station is 10 minutes from the house, and Woking 20`."""
+    """Read another road to the same place: `the station is 10 minutes from the house, and Woking 20`."""
     if isinstance(clause.last, facts.RoadFact):
         yield _between(clause, clause.words("here"), clause.last.there)
 
@@ -176,7 +176,7 @@ def _rides(clause: Clause) -> Iterator[Fact]:
 
 
 def _has_to_be(clause: Clause) -> Iterator[Fact]:
-    """Whoever should be here around 4 is expected, and has to be nowhere."""
+    """Tell `Dad should be here around 4`, which says when he comes, from a goal."""
     is_here = bool(clause.said("there"))
     if clause.place or (clause.at("by", "before", "until", "till") if is_here else clause.when):
         yield facts.PersonFact(clause.name)
@@ -300,7 +300,7 @@ def _errand_too(clause: Clause) -> Iterable[Fact]:
 
 
 def _just_then(clause: Clause) -> Iterator[Fact]:
-    """A time alone, after what has to be done: `buy ice, not before 11`."""
+    """Read a time alone after a task: `buy ice, not before 11`."""
     if isinstance(clause.last, facts.TaskFact) and clause.when:
         opens, closes = clause.at("after", "from"), clause.at("by", "before", "until")
         yield from [replace(clause.last, opens=opens, closes=closes)] if opens or closes else ()
