@@ -46,14 +46,13 @@ def read_changes(passage: Passage, said: Said, known: PartialRequest, today: dat
 
 
 def with_named(text: str, known: PartialRequest) -> str:
-    """Return the text with the one known city that it has named before, in place of `it`."""
+    """Return the text with the one known city that it has named before, in place of `it`; a hotel there may be meant as well."""
     found = _SAYS.of_it.search(text)
     before = text[: found.start()].casefold() if found else ""
     named = [stop.city for stop in known.stops if stop.city and stop.city.casefold() in before]
-    if found is None or len(named) != 1:
+    if found is None or len(named) != 1 or _SAYS.of_a_part.search(before):
         return text
-    verb = found[0].split()[0]
-    return f"{verb} {named[0]}{text[found.end() :]}"
+    return f"{found['verb']} {named[0]}{text[found.end() :]}"
 
 
 def _stop_of(found: Found, known: PartialRequest) -> int | None:

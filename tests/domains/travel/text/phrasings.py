@@ -927,6 +927,10 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Boston → Paris 2 → Rome 3 → Boston; 2025-05-01 to 2025-05-31",
         ),
         (
+            ("Boston to Paris 3 nights and Rome 2 nights in May", "the hotel in Paris is too small, skip it"),
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-05-01 to 2025-05-31 (not understood: small)",
+        ),
+        (
             ("Boston to Paris 3 nights and Rome 2 nights in May", "Paris is boring, replace it with Madrid"),
             "Boston → Madrid 3 → Rome 2 → Boston; 2025-05-01 to 2025-05-31",
         ),
