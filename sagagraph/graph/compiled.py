@@ -11,17 +11,17 @@ from sagagraph.graph.declaration import Journalled
 from sagagraph.graph.pregel import SagaPregel, _is_inside
 from sagagraph.graph.running.run import COMPENSATE
 
-__all__ = ["CompiledSagaGraph", "_is_inside"]  # the second for programs that run LangGraph's own tests with a SagaGraph
+__all__ = ["CompiledSagaGraph", "_is_inside"]  # the second is for programs that run LangGraph's own tests with a SagaGraph
 
 INTERNAL = frozenset({COMPENSATE, "__default_error_handler__"})
-"""Nodes that nobody has added."""
+"""Nodes that no caller has added."""
 
 
 class CompiledSagaGraph(SagaPregel[StateT, ContextT, InputT, OutputT], CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
-    """`thread_id` is the id of the saga. The same input again resumes an open thread, and so does None."""
+    """Compiled graph. `thread_id` is the id of the saga. The same input again resumes an open thread, and so does None."""
 
     def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
-        """The drawing, without the node that waits for the compensation."""
+        """Return the drawing, without the node that waits for the compensation."""
         return _as_written(super().get_graph(config, xray=xray))
 
     async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:

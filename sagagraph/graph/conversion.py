@@ -16,7 +16,9 @@ DEFAULTS = ("retry_policy", "cache_policy", "error_handler", "timeout")
 
 
 def builder_of(graph: Any) -> StateGraph[Any, Any, Any, Any]:
-    """Raises `NotAllowedError` for a SagaGraph, and `InvalidInputError` for what is no graph of nodes."""
+    """Return the builder. Raises `NotAllowedError` for a SagaGraph, and `InvalidInputError` for anything that is not a graph of
+    nodes.
+    """
     builder = graph.builder if isinstance(graph, CompiledStateGraph) else graph
     if not isinstance(builder, StateGraph):
         raise InvalidInputError(f"{type(graph).__name__} is no StateGraph, compiled or not", field="graph")
@@ -26,10 +28,10 @@ def builder_of(graph: Any) -> StateGraph[Any, Any, Any, Any]:
 
 
 def copy_into(made: Any, builder: StateGraph[Any, Any, Any, Any], told: Mapping[str, Mapping[str, Any]]) -> None:
-    """Adds the nodes and edges of `builder` to `made`; `told`: options of `add_node`, each by the names of nodes."""
+    """Add the nodes and edges of `builder` to `made`; `told`: options of `add_node`, each by the names of nodes."""
     for option, of_nodes in told.items():
         if unknown := set(of_nodes) - set(builder.nodes):
-            raise UnknownOperationError(f"{option}= names {min(unknown)!r}, which is no node of this graph")
+            raise UnknownOperationError(f"{option}= names {min(unknown)!r}, which is not a node of this graph")
     for name, spec in builder.nodes.items():
         if not spec.is_error_handler and name != GIVEN_BY_LANGGRAPH:
             own = {option: of_nodes[name] for option, of_nodes in told.items() if name in of_nodes}
@@ -37,7 +39,7 @@ def copy_into(made: Any, builder: StateGraph[Any, Any, Any, Any], told: Mapping[
     defaults = {name: getattr(builder._node_defaults, name) for name in DEFAULTS}
     made.set_node_defaults(**{name: each for name, each in defaults.items() if each is not None})
     for schema in builder.schemas:
-        made._add_schema(schema)  # a graph may have more than those of its nodes
+        made._add_schema(schema)  # a graph may have more than its nodes have
     made.edges |= builder.edges
     made.waiting_edges |= builder.waiting_edges
     for source, branches in builder.branches.items():
@@ -45,7 +47,7 @@ def copy_into(made: Any, builder: StateGraph[Any, Any, Any, Any], told: Mapping[
 
 
 def _said_of(builder: StateGraph[Any, Any, Any, Any], spec: Any) -> dict[str, Any]:
-    """What `add_node` was told of a node in LangGraph's own words."""
+    """Return the options of LangGraph's own that `add_node` was given for a node."""
     names = ("defer", "metadata", "input_schema", "retry_policy", "cache_policy", "timeout", "trace_policy")
     handler = builder.nodes.get(spec.error_handler_node) if spec.error_handler_node else None
     said = {name: getattr(spec, name) for name in names} | {"destinations": spec.ends or None}

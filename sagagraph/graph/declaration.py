@@ -1,4 +1,4 @@
-"""Declaration of a node: what `add_node` was told, as an action that the coordinator can undo and probe."""
+"""Declaration of a node: the arguments of `add_node`, as an action that the coordinator can undo and probe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # no public name; a claim runs a node outside its graph
+from langgraph._internal._constants import CONFIG_KEY_RUNTIME  # not a public name; a claim runs a node outside its graph
 from langgraph._internal._runnable import RunnableCallable  # the type into which StateGraph itself wraps functions
 from langgraph.runtime import DEFAULT_RUNTIME
 from langgraph.types import Command
@@ -47,14 +47,14 @@ class NodeDeclaration:
     unkept: frozenset[str] = frozenset()
     """The keys of the state that LangGraph writes to no checkpoint: what it computes, and untracked values."""
     attempts: Attempts | None = None
-    """What LangGraph's own options say of its attempts; None where it has a policy."""
+    """What LangGraph's own options say about its attempts; None if it has a policy."""
     schema: type = dict
     """The type from which LangGraph builds the state that the node receives."""
     provider: str = ""
 
     @property
     def keeps_state(self) -> bool:
-        """Whether the journal needs the state that the node received: to undo, probe or judge it."""
+        """Tell whether the journal needs the state that the node received: to undo, probe or judge it."""
         return self.kind is not ActionKind.READ_ONLY or bool(self.validators)
 
     def action(
@@ -66,7 +66,8 @@ class NodeDeclaration:
         home: str | None = None,
         callbacks: Callbacks = None,
     ) -> Action:
-        """`execute` None: registered for a process in which the graph does not run; `home` tells equal names apart there.
+        """Return the action. `execute` None: registered for a process in which the graph does not run; `home` tells equal names
+        apart there.
 
         `callbacks`: LangChain's, of the node's run: what undoes it is traced below it.
         """
@@ -91,24 +92,24 @@ class NodeDeclaration:
         )
 
     async def _outside(self, request: Json, _call: Call) -> Json:
-        """Executes a claim: the effect is made again under its key, only to be undone."""
+        """Execute a claim: the effect is made again under its key, only to be undone."""
         bare: RunnableConfig = {"configurable": {CONFIG_KEY_RUNTIME: DEFAULT_RUNTIME}}
         return encode(await self.runnable.ainvoke(decode_state(request, self.schema), bare))
 
     def _undoing(self, compensate: Function, engine: Engine, callbacks: Callbacks) -> Function:
-        """Adapts `compensate(state, update, call)` to `compensate(request, result, call)`."""
+        """Adapt `compensate(state, update, call)` to `compensate(request, result, call)`."""
         function = self._with_lists(compensate, engine)
         if getattr(callbacks, "handlers", callbacks):
             function = _traced(function, f"undo {self.name}", callbacks)
         return adapted(function, lambda state, output, call: (decode_state(state, self.schema), _update(output), call))
 
     def _asking(self, asking: Function, engine: Engine) -> Function:
-        """Adapts `probe(state, call)` to `probe(request, call)`, encoding its result as the node's would be."""
+        """Adapt `probe(state, call)` to `probe(request, call)`, encoding its result as the node's would be."""
         function = self._with_lists(asking, engine)
         return adapted(function, lambda state, call: (decode_state(state, self.schema), call), encoded_result)
 
     def _with_lists(self, function: Function, engine: Engine) -> Function:
-        """Wraps `function` so that its state has the items of off-loaded lists."""
+        """Wrap `function` so that its state has the items of off-loaded lists."""
         if not self.offloaded:
             return function
 
@@ -123,7 +124,7 @@ class NodeDeclaration:
 
 
 class Journalled(RunnableCallable):
-    """What LangGraph calls in place of a node; `written` is what was added to the graph, for drawings."""
+    """Function that LangGraph calls in place of a node; `written` is what was added to the graph, for drawings."""
 
     def __init__(self, node: Callable[..., Any], declaration: NodeDeclaration) -> None:
         super().__init__(None, node, name=declaration.name, trace=False, recurse=False)
@@ -132,7 +133,7 @@ class Journalled(RunnableCallable):
 
 
 def _traced(function: Function, name: str, callbacks: Callbacks) -> Function:
-    """Wraps `function` so that LangChain's tracers, of which LangSmith's is one, see each call as a run of this name."""
+    """Wrap `function` so that LangChain's tracers, such as LangSmith's, see each call as a run of this name."""
 
     async def undo(given: tuple[object, ...]) -> Any:
         if inspect.iscoroutinefunction(function):
@@ -157,7 +158,7 @@ def encoded_result(said: object) -> object:
 def adapted(
     function: Function, arguments: Callable[..., tuple[object, ...]], answer: Callable[[Any], Any] = lambda said: said
 ) -> Function:
-    """Keeps a coroutine a coroutine; any other function still runs in the coordinator's executor."""
+    """Keep a coroutine a coroutine; any other function still runs in the coordinator's executor."""
     if inspect.iscoroutinefunction(function):
 
         async def called(*given: object) -> Any:

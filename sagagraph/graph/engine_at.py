@@ -1,4 +1,4 @@
-"""Engine by its URL: opened where a graph first runs, for servers that import graphs before they have an event loop."""
+"""Engine by its URL: opened when a graph first runs, for servers that import graphs before they have an event loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPENED: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Task[Ope
 
 
 async def engine_at(url: str) -> Engine:
-    """The engine of this event loop on the store at `url`, the same for all graphs; it is closed with the loop.
+    """Return the engine of this event loop on the store at `url`, the same for all graphs; it is closed with the loop.
 
     Raises what `Engine.open` raises; the next call tries again.
     """
@@ -33,8 +33,8 @@ async def _opened(url: str) -> Opened:
 
 
 async def _keep(url: str) -> AsyncGenerator[Engine, None]:
-    """A loop that ends closes the generators that it has begun."""
+    """Keep it open until the loop ends, which closes the generators that it has begun."""
     async with Engine.open(url) as engine:
         if isinstance(engine.store, Commits):
-            engine.store.spares_loop = True  # a server has other runs to see to, and may refuse what blocks its loop
+            engine.store.spares_loop = True  # a server has other runs to handle, and may refuse whatever blocks its loop
         yield engine

@@ -1,4 +1,4 @@
-"""Entrypoint: LangGraph's functional API, the run of a function as a saga."""
+"""Entrypoint: LangGraph's functional API, in which each run of a function is a saga."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def saga_entrypoint(
     context_schema: type | None = None,
     name: str = "",
 ) -> Callable[[Callable[..., Any]], Flow]:
-    """Decorates a function as LangGraph's `entrypoint` does; each run of a thread is a saga, with the id of the thread.
+    """Decorate a function as LangGraph's `entrypoint` does; each run of a thread is a saga, with the id of the thread.
 
     `engine` and `checkpointer` are those of `SagaGraph.compile`; the names of its actions begin with `name`, the function's by
     default. What the function or its `@task`s do with `current_saga().run(action, request)`, or through a `saga_tool`, are

@@ -1,4 +1,4 @@
-"""Forks: a thread that continues from another point, once its effects were decided on (docs/protocol.md L2)."""
+"""Forks: a thread that continues from another point, once it is decided what becomes of its effects (docs/protocol.md L2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEEP, COMPENSATE = "keep", "compensate"
 
 
 def fork_point(config: RunnableConfig | None, head: str | None) -> str | None:
-    """The checkpoint that `config` names, if it is not the thread's newest."""
+    """Return the checkpoint that `config` names, if it is not the thread's newest."""
     named = (config or {}).get("configurable", {}).get("checkpoint_id")
     return str(named) if named is not None and named != head else None
 
@@ -28,7 +28,7 @@ def fork_point(config: RunnableConfig | None, head: str | None) -> str | None:
 async def decide_fork(
     engine: Engine, saver: FencedSaver, saga: Saga, point: str | None, head: str | None, effects: Mapping[str, str] | None
 ) -> None:
-    """Begins the branch with the decision about each effect, and carries it out.
+    """Begin the branch with the decision about each effect, and carry it out.
 
     `point` None: the branch begins at the next checkpoint to be written.
     """
@@ -47,13 +47,13 @@ async def decide_fork(
 
 
 def fork_ahead(saga: Saga, head: str | None) -> Json:
-    """What was decided about the live branch, if the thread is still at `head`: nothing has been written for it yet."""
+    """Return what was decided about the live branch, if the thread is still at `head`: nothing has been written for it yet."""
     branch = saga.operations.get(live_branch(saga))
     return branch.output if branch is not None and branch.output["head"] == head else None
 
 
 async def settle_fork(coordinator: Coordinator, head: str | None) -> None:
-    """Carries out what a process had decided that died before it was done with that."""
+    """Carry out the rest of what was decided by a process that died before it had finished."""
     saga = coordinator.saga
     ahead = fork_ahead(saga, head)
     goes_forward = saga.stage is Stage.RUNNING and not saga.cancel_by and saga.body_fault is None
@@ -62,7 +62,7 @@ async def settle_fork(coordinator: Coordinator, head: str | None) -> None:
 
 
 async def _carry_out(coordinator: Coordinator, decisions: Mapping[str, str]) -> None:
-    """Carries out what was decided at the live branch. Safe to repeat."""
+    """Carry out what was decided at the live branch. Safe to repeat."""
     coordinator.asked = set()
     live = f"{live_branch(coordinator.saga)}/"
     await remove(coordinator, (each for each in abandoned(coordinator.saga) if not each.startswith(live)))
@@ -80,7 +80,9 @@ async def forked(
     *,
     point: str | None = None,
 ) -> AsyncIterator[None]:
-    """While entered, the thread's checkpoint may be written. `saga`: that of its latest run; `point`: as for `decide_fork`."""
+    """Allow the thread's checkpoint to be written while entered. `saga`: that of its latest run; `point`: as for
+    `decide_fork`.
+    """
     if saga is None:
         with saver.held_by(thread, None):
             yield
@@ -93,7 +95,7 @@ async def forked(
 
 
 def standing(saga: Saga) -> tuple[str, ...]:
-    """The effects that a fork must decide on."""
+    """Return the effects that a fork must decide on."""
     return tuple(each.id for each in saga.in_order() if each.has_effect and each.succeeded and not each.removed)
 
 
@@ -122,7 +124,7 @@ def _checked(saga: Saga, effects: Mapping[str, str] | None) -> dict[str, str]:
 
 
 async def _decide_on_ended(engine: Engine, saga: Saga, decisions: dict[str, str]) -> None:
-    """Decides on an ended saga: what has committed is undone as a whole, or stays."""
+    """Decide on an ended saga: what has committed is undone as a whole, or kept."""
     if COMPENSATE not in decisions.values():
         return
     if KEEP in decisions.values():

@@ -1,7 +1,7 @@
-"""Planning graph (door 3): intake → plan → validate → approve → execute → (repair | compensate) → finish.
+"""Planning graph: intake → plan → validate → approve → execute → (repair | compensate) → finish.
 
-The journal is authoritative: a node first checks there whether its work is done, so the graph may be rerun from its start at
-any time, with or without its checkpoint. Its state holds an id and small references only (docs/protocol.md L10).
+The journal is authoritative: a node first checks there whether its work is done, so the graph may be rerun from its start at any
+time, with or without its checkpoint. Its state holds an id and small references only (docs/protocol.md L10).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PlanningState(TypedDict, total=False):
 
 
 class Approval(TypedDict):
-    """The answer to the graph's one interrupt, bound to a plan by its hash (None: the one that is shown)."""
+    """Answer to the graph's one interrupt, bound to a plan by its hash (None: the one that is shown)."""
 
     approved: bool
     by: str
@@ -69,7 +69,7 @@ class Approval(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
-    """What the nodes work with; never in a checkpoint. `approved_by` approves without asking."""
+    """Context that the nodes work with; never in a checkpoint. `approved_by` approves without asking."""
 
     domain: Domain
     coordinator: Coordinator
@@ -84,7 +84,9 @@ NodeRuntime = Runtime[PlanningContext]
 
 
 class PlanningGraph:
-    """Runs sagas of one domain. Each call holds the saga's lease while it runs, and returns the saga's state at its end."""
+    """Graph that runs sagas of one domain. Each call holds the saga's lease while it runs, and returns the saga's state at its
+    end.
+    """
 
     def __init__(
         self,
@@ -111,25 +113,25 @@ class PlanningGraph:
             engine.work_with(domain.name, domain.provider_here)
 
     async def start(self, saga_id: str, request: object, *, approved_by: str | None = None) -> SagaView:
-        """Begins or resumes the saga. Raises `ConflictError` for the same id with another request."""
+        """Begin or resume the saga. Raises `ConflictError` for the same id with another request."""
         begun = SagaBegun(Driver.WORKFLOW, self._domain.name, request, approved_by or "")
         return await self._run(saga_id, begun=begun, approved_by=approved_by)
 
     async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView:
-        """Resumes the saga, or the one that amends it after its commit."""
+        """Resume the saga, or the one that amends it after its commit."""
         if (await self._engine.load(saga_id)).amending is not None:
             return await self._amend(saga_id, wait=wait)
         return await self._run(saga_id, wait=wait)
 
     async def decide(self, saga_id: str, *, approved: bool, by: str, plan_hash: str | None = None) -> SagaView:
-        """Approves or rejects the plan that is shown, and continues. Raises `ConflictError` if `plan_hash` is another plan's."""
+        """Approve or reject the plan that is shown, and continue. Raises `ConflictError` if `plan_hash` is another plan's."""
         decision = Approval(approved=approved, by=by, plan_hash=plan_hash)
         if (await self._engine.load(saga_id)).amending is not None:
             return await self._amend(saga_id, decision=decision)
         return await self._run(saga_id, decision=decision)
 
     async def choose(self, saga_id: str, plan_hash: str) -> SagaView:
-        """Asks for approval of one of the alternatives instead. Raises `ConflictError` if it is not among them."""
+        """Ask for approval of one of the alternatives instead. Raises `ConflictError` if it is not among them."""
         saga = await self._engine.load(saga_id)
         shown = self._domain.title(saga.plan.content) if saga.plan.content else ""
         return await self._run(saga_id, wish=c.ChoosePlan(plan_hash, shown))
@@ -137,7 +139,7 @@ class PlanningGraph:
     async def change(
         self, saga_id: str, request: object, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
     ) -> SagaView:
-        """Replans for a changed request, keeping what still fits; if it cannot be met, returns to the old request.
+        """Replan for a changed request, keeping what still fits; if it cannot be met, return to the old request.
 
         After the commit this is an amendment, a saga of its own (ADR-0011); only then can reservations be `lost`. Raises
         `NotAllowedError` while the pivot is executing, and while a cancellation or another change is in progress.
@@ -155,7 +157,7 @@ class PlanningGraph:
         return await self._run(saga_id, wish=wish)
 
     async def _amend(self, saga_id: str, *, decision: Approval | None = None, wait: bool = True) -> SagaView:
-        """Runs the saga that amends `saga_id` as far as it goes; after a crash it resumes."""
+        """Run the saga that amends `saga_id` as far as it goes; after a crash, resume it."""
         saga = await self._engine.load(saga_id)
         if (amending := saga.amending) is not None:
             begun = SagaBegun(Driver.WORKFLOW, saga.domain, amending.request, amending.approved_by)
@@ -178,7 +180,8 @@ class PlanningGraph:
             if wish is not None:
                 await coordinator.tell(wish)
             if decision is not None:
-                # Into the journal first: a checkpoint keeps the first answer that it is given, even one that was refused.
+                # Journal it first: a checkpoint keeps the first answer that it is given, even one that was
+                # refused.
                 await _tell_decision(coordinator, decision)
                 if await self._is_interrupted(config):
                     given = Command(resume=decision)
@@ -190,7 +193,7 @@ class PlanningGraph:
         return await self._engine.status(saga_id)
 
     async def _lessons(self) -> Sequence[str]:
-        """Lessons from the latest sagas of this domain. A journal that cannot be read contributes none."""
+        """Return lessons from the latest sagas of this domain. A journal that cannot be read contributes none."""
         journals = []
         latest = [each.saga_id for each in await self._engine.sagas() if each.domain == self._domain.name]
         for saga_id in latest[:LEARNS_FROM]:
@@ -215,11 +218,11 @@ def planning_graph(
     limits: Limits | None = None,
     agents: Mapping[str, Agent | Runnable | Model] | None = None,
 ) -> PlanningGraph:
-    """The planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
+    """Return the planning graph of `domain` on `engine`; without a checkpointer, the journal alone carries a saga over a restart.
 
-    `model`: plans as a whole where the domain gives it that to do, and otherwise speaks for the domain's agents, within the
-    `limits`; where it is down, the domain's solver plans. `agents`: your own, by the names of their roles; then the model speaks
-    for the other roles (docs/agents.md).
+    `model`: makes whole plans if the domain lets it, and otherwise takes the roles of the domain's agents, within the `limits`;
+    if it is down, the domain's solver plans. `agents`: your own, by the names of their roles; the model then takes the other
+    roles (docs/agents.md).
     """
     return PlanningGraph(domain, engine, checkpointer, model, limits, agents)
 
@@ -246,7 +249,7 @@ def _next_place(state: PlanningState, runtime: NodeRuntime) -> Place:
 
 
 def place_of(saga: Saga) -> Place:
-    """The node whose turn it is according to the journal."""
+    """Return the node whose turn it is according to the journal."""
     match saga.stage:
         case Stage.PLANNING if saga.plan.hash is None:
             return "plan"
@@ -276,7 +279,7 @@ async def intake(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Proposes a plan; a proposal that was judged INVALID before is not made again."""
+    """Propose a plan, but never again one that was judged INVALID."""
     context = runtime.context
     saga = context.coordinator.saga
     proposed = await _planned(context, saga)
@@ -292,7 +295,7 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 async def _planned(context: PlanningContext, saga: Saga) -> Planned | Infeasible:
-    """Has the domain's agents plan, if it has any. What has been carried out is changed as little as possible, by its solver."""
+    """Have the domain's agents plan, if it has any. If something was carried out, the solver changes it as little as possible."""
     planner, record = context.planner, _recording(context.coordinator)
     if planner is None or amended_by(saga) is not None:
         found = await _proposed(context.domain, saga)
@@ -304,7 +307,7 @@ async def _planned(context: PlanningContext, saga: Saga) -> Planned | Infeasible
 
 
 async def _proposed(domain: Domain, saga: Saga) -> tuple[Proposal, ...] | Infeasible:
-    """Proposes a plan. One that has been carried out is changed as little as a repair would change it."""
+    """Propose a plan. One that has been carried out is changed as little as a repair would change it."""
     if amended_by(saga) is None:
         return await domain.propose(saga.request)
     repaired = await domain.repair(saga)
@@ -312,7 +315,7 @@ async def _proposed(domain: Domain, saga: Saga) -> tuple[Proposal, ...] | Infeas
 
 
 async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Proposes what keeps most of the plan; not what has just failed, and nothing that was judged INVALID."""
+    """Propose what keeps most of the plan, without what has just failed, and nothing that was judged INVALID."""
     context = runtime.context
     saga = context.coordinator.saga
     domain, planner = context.domain, context.planner
@@ -332,7 +335,7 @@ async def repair(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _proposing(first: Proposal, *others: Proposal, agents: tuple[Json, ...] = ()) -> c.ProposePlan:
-    alternatives = tuple(to_json(asdict(each)) for each in others)  # as the journal will give them back
+    alternatives = tuple(to_json(asdict(each)) for each in others)  # in the form in which the journal will return them
     return c.ProposePlan(
         first.plan_hash, first.plan, asdict(first.cost), alternatives, first.reasons, first.proposed_by, first.reasoning, agents
     )
@@ -353,7 +356,7 @@ def _objections(saga: Saga) -> tuple[str, ...]:
 
 
 async def validate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Has the domain's validators judge the journalled plan; they see it and the request, nothing of how it was made."""
+    """Have the domain's validators judge the journalled plan; they see it and the request, and nothing about how it was made."""
     context = runtime.context
     saga = context.coordinator.saga
     with context.telemetry.judging_plan(saga, context.domain.name) as judging:
@@ -383,7 +386,7 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 
 
 def _approver_before(context: PlanningContext) -> str:
-    """Nobody new, if this plan asks no more of people than the one that was approved; empty if it does."""
+    """Return who approved before, if this plan asks no more of people than the approved one; empty if it does."""
     saga = context.coordinator.saga
     if _is_first_plan(saga) or context.domain.needs_approval(saga):
         return ""
@@ -391,12 +394,12 @@ def _approver_before(context: PlanningContext) -> str:
 
 
 def _is_first_plan(saga: Saga) -> bool:
-    """Whether nothing was planned before it, here or in a saga that this one amends."""
+    """Tell whether nothing was planned before it, here or in a saga that this one amends."""
     return not saga.plan.version and amended_by(saga) is None
 
 
 async def _tell(coordinator: Coordinator, seen: Saga, command: c.Command) -> None:
-    """Appends what follows from `seen`, unless the saga has moved on: a cancellation waits for no planner or validator."""
+    """Append what follows from `seen`, unless the saga has moved on: a cancellation does not wait for planners or validators."""
     try:
         await coordinator.tell(command)
     except NotAllowedError:
@@ -414,7 +417,7 @@ def _command_of(decision: Approval) -> c.ApprovePlan | c.RejectPlan:
 
 
 async def execute(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Mints a plan's operations once, then lets the coordinator run them until nothing moves or the saga turns back."""
+    """Mint a plan's operations once, then let the coordinator run them until nothing moves or the saga turns back."""
     context = runtime.context
     coordinator = context.coordinator
     if coordinator.saga.stage is Stage.PLANNING:
@@ -431,12 +434,12 @@ def _accepting(domain: Domain, saga: Saga) -> c.AcceptPlan:
 
 
 async def compensate(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
-    """Has the coordinator undo what committed, dependents first."""
+    """Have the coordinator undo what committed, dependents first."""
     return _reference(await _until(runtime.context.coordinator, Stage.COMPENSATING))
 
 
 async def _until(coordinator: Coordinator, stage: Stage) -> Saga:
-    """Runs until the saga has left `stage`, or nothing in it moves any more."""
+    """Run until the saga has left `stage`, or nothing in it moves any more."""
     return await coordinator.until(lambda saga: saga.stage is not stage or coordinator.is_idle)
 
 

@@ -8,12 +8,12 @@ from typing import Any, Self
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph._internal._config import ensure_config
-from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER  # how LangGraph lends a saver to graphs that are nodes
+from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER  # how LangGraph gives a saver to graphs that are nodes
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph import END
 from langgraph.pregel import Pregel
-from langgraph.pregel._validate import validate_keys  # what LangGraph checks when it has begun
+from langgraph.pregel._validate import validate_keys  # what LangGraph checks once it has begun
 from langgraph.types import Command, Send, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
@@ -36,13 +36,13 @@ from sagagraph.saga.engine.views.view import SagaView
 
 
 class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
-    """`thread_id` is the id of the saga. The same input again resumes an open thread, and so does None."""
+    """Pregel whose `thread_id` is the id of the saga. The same input again resumes an open thread, and so does None."""
 
     declarations: dict[str, NodeDeclaration]
     known_as: str
-    """The name that it was given: it tells the graphs apart that one function calls."""
+    """The name that it was given: it distinguishes the graphs that one function calls."""
     engine: Engine | str | None
-    """A URL: opened where the graph first runs."""
+    """A URL, which is opened when the graph first runs."""
     on_failure: str
     on_undone: OnUndone | None
     waiting: Waiting | None
@@ -71,14 +71,14 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
         return made
 
     def copy(self, update: dict[str, Any] | None = None) -> Self:
-        """A copy with another checkpointer, as a server makes it, has the fence in front of that one, too."""
+        """Return a copy with another checkpointer, as a server makes it, with the fence in front of that one, too."""
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__, **(update or {}))
         made._made()
         return made
 
     def _made(self) -> None:
-        is_for_a_server = isinstance(self.engine, str) and self.checkpointer is None  # which will give it one
+        is_for_a_server = isinstance(self.engine, str) and self.checkpointer is None  # which will be given one
         if self.engine is not None and not is_for_a_server:
             self._fence()
         if isinstance(self.engine, Engine):
@@ -89,7 +89,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
             self.checkpointer = FencedSaver(InMemorySaver() if self.checkpointer in (None, True) else self.checkpointer)
 
     def _register(self, engine: Engine) -> None:
-        """Registers how the nodes are undone and probed, here and in the graphs that are nodes."""
+        """Register how the nodes are undone and probed, here and in the graphs that are nodes."""
         homes: dict[str, int] = {}
         for prefix, graph in _graphs(self.name, self):
             number = homes[prefix] = homes.get(prefix, 0) + 1
@@ -100,11 +100,11 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
     # -- running ---------------------------------------------------------------------------------------------------------
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:  # noqa: A002 - LangGraph's name
-        """Streams as LangGraph does. `effects`: if `config` names an earlier checkpoint, "keep" or "compensate" for each effect.
+        """Stream as LangGraph does. `effects`: if `config` names an earlier checkpoint, "keep" or "compensate" for each effect.
 
-        `adopt`: an answer may be one to a thread that plain LangGraph began; what that did before is no part of the saga.
-        Raises what failed, after the compensation, unless `on_failure` names a node; `OperationHeldError`, `ConflictError`,
-        `BusyError`, `ForkDecisionRequired`.
+        `adopt`: the answer may be for a thread that plain LangGraph began; what that did before is not part of the saga. Raises
+        what failed, after the compensation, unless `on_failure` names a node; `OperationHeldError`, `ConflictError`, `BusyError`,
+        `ForkDecisionRequired`.
         """
         effects, adopt = options.pop("effects", None), bool(options.pop("adopt", False))
         if _is_inside(config):
@@ -124,7 +124,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
                 yield chunk
 
     def _check_call(self, given: Any, config: RunnableConfig, options: dict[str, Any]) -> None:
-        """Raises what LangGraph raises for a wrong argument, before anything has happened."""
+        """Raise what LangGraph raises for a wrong argument, before anything has happened."""
         checked = ensure_config(self.config, config)
         if checked["recursion_limit"] < 1:
             raise ValueError("recursion_limit must be at least 1")
@@ -135,7 +135,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
                 validate_keys(keys, known)
         for each in goto_of(given):
             if each != END and each not in self.nodes:
-                raise InvalidInputError(f"{each!r} is no node of this graph", field="goto")
+                raise InvalidInputError(f"{each!r} is not a node of this graph", field="goto")
 
     async def _streamed(self, invocation: Invocation, options: dict[str, Any]) -> AsyncIterator[Any]:
         run = invocation.run
@@ -153,7 +153,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
         await self._ended(invocation)
 
     async def _failed(self, run: GraphRun, exc: Exception) -> None:
-        """Handles a failure that no node routes: an entrypoint's, a first router's, an invalid update, the recursion limit."""
+        """Handle a failure that no node routes: an entrypoint's, a first router's, an invalid update, the recursion limit."""
         if isinstance(exc, SagaClosedError) and run.is_turned_back:  # by somebody else, or in a process that died
             await run.compensated()
             raise run.failure_in_journal(run.failure_to_raise()) from None
@@ -188,7 +188,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
         return engine, self.checkpointer
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Iterator[Any]:  # noqa: A002
-        """Runs `astream` on the engine's loop, and waits for it in this thread."""
+        """Run `astream` on the engine's loop, and wait for it in this thread."""
         yield from self._waiting(config).iterate(self.astream(input, config, **options))
 
     def _waiting(self, config: RunnableConfig | None) -> Waiting:
@@ -210,7 +210,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
         *,
         effects: Mapping[str, str] | None = None,
     ) -> RunnableConfig:
-        """Updates the state as LangGraph does; the thread continues from there as another branch of its saga.
+        """Update the state as LangGraph does; the thread continues from there as another branch of its saga.
 
         `effects`: for each effect in place, by operation id, "keep" or "compensate". Raises `ForkDecisionRequired`.
         """
@@ -220,7 +220,9 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]], *, effects: Mapping[str, str] | None = None
     ) -> RunnableConfig:
-        if CONFIG_KEY_CHECKPOINTER in config.get("configurable", {}):  # LangGraph updates a graph that is a node of this one
+        if CONFIG_KEY_CHECKPOINTER in config.get(
+            "configurable", {}
+        ):  # LangGraph updates the state of a graph that is a node of this one
             return await super().abulk_update_state(config, supersteps)
         engine, saver = await self._parts()
         thread = thread_of(config)
@@ -241,7 +243,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
         return {**written, "configurable": configurable}
 
     async def _head(self, thread: str) -> str | None:
-        """The thread's newest checkpoint."""
+        """Return the thread's newest checkpoint."""
         newest: RunnableConfig = {"configurable": {"thread_id": thread}}
         head: str | None = (await self.aget_state(newest)).config["configurable"].get("checkpoint_id")
         return head
@@ -257,7 +259,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
         return self._waiting(config).wait(self.abulk_update_state(config, supersteps, **options))
 
     async def acancel(self, config: RunnableConfig, *, preview: bool = False, by: str = "user") -> SagaView | CancelPreview:
-        """Undoes what the thread's latest run did, dependents first, and has the state say so; see `Engine.cancel`."""
+        """Undo what the thread's latest run did, dependents first, and update the state accordingly; see `Engine.cancel`."""
         engine, saver = await self._parts()
         thread = thread_of(config)
         saga_id, _number = await latest_run(engine, thread)
@@ -288,19 +290,19 @@ NO_ENGINE = "this SagaGraph was compiled without an engine: it is a node of anot
 
 
 def goto_of(given: Any) -> list[str]:
-    """The nodes to which a command that is an input goes."""
-    goto = given.goto or () if isinstance(given, Command) and given.graph is None else ()  # a server says None
+    """Return the nodes to which a command goes that is given as input."""
+    goto = given.goto or () if isinstance(given, Command) and given.graph is None else ()  # a server passes None
     several = [goto] if isinstance(goto, str | Send) else goto
     return [each.node if isinstance(each, Send) else each for each in several]
 
 
 def _is_inside(config: RunnableConfig | None) -> bool:
-    """Whether another SagaGraph runs this one, as a node or from a node's function."""
+    """Tell whether another SagaGraph runs this one, as a node or from a node's function."""
     return active_scope() is not None or RUN in (config or {}).get("configurable", {})
 
 
 def _graphs(prefix: str, graph: AnyPregel, above: tuple[AnyPregel, ...] = ()) -> Iterator[tuple[str, AnyPregel]]:
-    """`graph` and all SagaGraphs that its nodes are or call: each with the prefix of its actions' names."""
+    """Yield `graph` and all SagaGraphs that its nodes are or call, each with the prefix of its actions' names."""
     yield prefix, graph
     for name, declaration in graph.declarations.items():
         for each in graphs_in(declaration.runnable):

@@ -1,4 +1,4 @@
-"""`SagaGraph`: a `StateGraph` whose nodes are operations of a saga (door 2)."""
+"""`SagaGraph`: a `StateGraph` whose nodes are operations of a saga."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RAISE = "raise"
 READING = Policy(timeout_s=600.0)
 """The default policy of a node without effects: a model may take long."""
 CONTAINING = Policy(retry=Retry(max_attempts=1), timeout_s=86_400.0, loop_guards=LoopGuards(deadline_s=86_400.0))
-"""The policy of a node that is a graph: what fails in it has used its own attempts."""
+"""The policy of a node that is a graph: whatever fails in it has used its own attempts."""
 
 
 class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
@@ -46,15 +46,16 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         super().__init__(state_schema, context_schema, **options)
         self.declarations: dict[str, NodeDeclaration] = {}
         self.known_as = ""
-        """The name that `compile` was given: it tells the graphs apart that one function calls."""
+        """The name that `compile` was given: it distinguishes the graphs that one function calls."""
         self._default_attempts = Attempts()
 
     @classmethod
     def of(cls, graph: Any, **told: Mapping[str, Any]) -> SagaGraph[Any, Any, Any, Any]:
-        """Converts `graph`, a StateGraph or what compiles one: an agent, a supervisor, a graph of a library.
+        """Convert `graph`, a StateGraph or a compiled one: an agent, a supervisor, a graph of a library.
 
         `told`: options of `add_node`, each as a mapping from the names of nodes: `compensate={"pay": refund}`. What `graph` was
-        compiled with (a checkpointer, breakpoints, a store, a name) is not part of it: tell `compile`. `graph` stays as it is.
+        compiled with (a checkpointer, breakpoints, a store, a name) is not part of it: pass that to `compile`. `graph` itself is
+        not changed.
         """
         builder = builder_of(graph)
         schemas = {"input_schema": builder.input_schema, "output_schema": builder.output_schema}
@@ -63,7 +64,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         return made
 
     def set_node_defaults(self, **defaults: Any) -> Self:
-        """Sets `retry_policy` and `timeout` for nodes without a policy, and `cache_policy` for graphs without effects."""
+        """Set `retry_policy` and `timeout` for nodes without a policy, and `cache_policy` for graphs without effects."""
         if defaults.pop("error_handler", None) is not None:
             raise InvalidInputError("give it to the nodes that need it, or say on_failure= of compile", field="error_handler")
         given = Attempts.of(defaults.pop("retry_policy", None), defaults.pop("timeout", None))
@@ -85,12 +86,12 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         provider: str = "",
         **options: Any,
     ) -> Self:
-        """Adds a node as in LangGraph. Without `kind`, a node with a compensation is compensatable, any other read-only.
+        """Add a node as in LangGraph. Without `kind`, a node with a compensation is compensatable, any other read-only.
 
-        `compensate(state, update, call)`: `update` is what the node returned (None where that was never learnt), without the
-        rest of a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had
-        finished in earlier steps. `provider`: which one the node calls, as in `@action`. `retry_policy` and `timeout` become a
-        policy where that means the same; `error_handler` runs once the node has failed and nothing of it stands.
+        `compensate(state, update, call)`: `update` is what the node returned (None if that was never learnt), without the rest of
+        a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had finished in
+        earlier steps. `provider`: which one the node calls, as in `@action`. `retry_policy` and `timeout` become a policy if that
+        means the same; `error_handler` runs once the node has failed and none of its effects is left.
         """
         attempts = Attempts.of(options.pop("retry_policy", None), options.pop("timeout", None))
         if policy is not None and attempts != Attempts():
@@ -122,12 +123,12 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             schema=spec.input_schema,
             provider=provider,
         )
-        with_attempts(declaration, Attempts())  # refused here, where it was said
+        with_attempts(declaration, Attempts())  # refused here, where it was given
         self.declarations[name] = declaration
         return self
 
     def _declare_handler(self, name: str) -> None:
-        """A handler of a failed node is a node without effects."""
+        """Declare the handler of a failed node, which is a node without effects."""
         spec = self.nodes[name]
         runnable = cast(Runnable[Any, Any], spec.runnable)
         self.declarations[name] = NodeDeclaration(
@@ -154,15 +155,16 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         name: str | None = None,
         **options: Any,
     ) -> CompiledSagaGraph[StateT, ContextT, InputT, OutputT]:
-        """`on_failure`: "raise" the failure after the compensation, or the name of the node with which the graph then continues.
+        """Compile. `on_failure`: "raise" the failure after the compensation, or the name of the node with which the graph then
+        continues.
 
-        `on_undone(state, undone)` returns an update of the state that says so: `undone` has the ids of the operations that were.
-        "reset": the state is again what it was before the run.
+        `on_undone(state, undone)` returns an update of the state that reports the undoing: `undone` has the ids of the undone
+        operations. "reset": the state is again what it was before the run.
 
-        Without an `engine` it serves as a node of another SagaGraph. Without a `checkpointer` threads are kept
-        in memory; the journal brings them back. Actions are named after `name`: it tells graphs with the same node names apart.
-        `engine` may be a store's URL: it is opened where the graph first runs, in each event loop, and closed with that; such
-        a graph has no synchronous calls.
+        Without an `engine` it serves as a node of another SagaGraph. Without a `checkpointer` threads are kept in memory; the
+        journal brings them back. Actions are named after `name`: it tells graphs with the same node names apart. `engine` may be
+        a store's URL: it is opened where the graph first runs, in each event loop, and closed with that; such a graph has no
+        synchronous calls.
         """
         self._check(on_failure)
         if on_undone == RESET and on_failure != RAISE:
@@ -178,7 +180,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
     @contextmanager
     def _journalled(self) -> Iterator[None]:
-        """While entered, nodes and routers are operations; a compile leaves the graph as it was written."""
+        """Make nodes and routers operations while entered; compiling leaves the graph as it was written."""
         written = self.nodes, self.branches, self._node_defaults
         self.nodes, self._node_defaults = dict(self.nodes), replace(self._node_defaults)
         self.branches = defaultdict(dict)
@@ -206,7 +208,9 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
                 _refuse_cache(declaration.name)
             for each in declaration.depends_on or ():
                 if each not in self.nodes:
-                    raise UnknownOperationError(f"node {declaration.name!r} depends on {each!r}, which is no node of this graph")
+                    raise UnknownOperationError(
+                        f"node {declaration.name!r} depends on {each!r}, which is not a node of this graph"
+                    )
 
     def _add_compensation(self, on_failure: str, on_undone: OnUndone | None) -> None:
         goto = END if on_failure == RAISE else on_failure
@@ -222,10 +226,10 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
 
 async def _route_failure(state: Any, error: NodeError, config: RunnableConfig) -> Command[Any]:
-    """Routes a failed node, or one refused because another failed, to the compensation: no further intent, then undo."""
+    """Route a failed node, or one refused because another failed, to the compensation: no further intent, then undo."""
     run = run_of(config, error.node)
     raised = error.error if isinstance(error.error, BaseException) else run.failure_in_journal(RuntimeError(str(error.error)))
-    if active_scope() is not None:  # in a graph that is a node: the outermost one compensates
+    if active_scope() is not None:  # for a graph that is a node, the outermost graph compensates
         raise raised
     is_after_the_end = run.compensated_at is not None and not isinstance(raised, SagaClosedError)
     if error.node == COMPENSATE or is_after_the_end:
@@ -241,7 +245,7 @@ def _default_policy(runnable: Runnable[Any, Any], kind: ActionKind) -> Policy:
 
 
 def with_attempts(declaration: NodeDeclaration, defaults: Attempts) -> NodeDeclaration:
-    """The declaration with the policy that LangGraph's own options say; `defaults`: those of the graph."""
+    """Return the declaration with the policy that LangGraph's own options ask for; `defaults`: those of the graph."""
     if declaration.attempts is None:
         return declaration
     attempts = declaration.attempts.or_else(defaults)

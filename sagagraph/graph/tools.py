@@ -42,12 +42,12 @@ def saga_tool(
     guarantees: Guarantees | None = None,
     provider: str = "",
 ) -> BaseTool:
-    """Makes `tool` usable by models and `ToolNode`, with each call an operation below the node that makes it.
+    """Make `tool` usable by models and `ToolNode`, with each call an operation below the node that makes it.
 
     `compensate(arguments, output, call)` and `probe(arguments, call)` get the arguments that the model chose and what the tool
-    returned, in the tool's own types: `output` is a pair where `response_format` is "content_and_artifact". The same arguments
-    in another pass of the node are the same operation, whatever id the model gave to its call; the second of two equal calls in
-    one pass is another one. Make it where it is imported before a saga is resumed or cancelled: it is registered by its name.
+    returned, in the tool's own types: `output` is a pair where `response_format` is "content_and_artifact". The same arguments in
+    another pass of the node are the same operation, whatever id the model gave to its call; the second of two equal calls in one
+    pass is another one. Make it in a module that is imported before a saga is resumed or cancelled: it is registered by its name.
     """
     made = Action(
         name=tool.name,
@@ -72,17 +72,17 @@ def saga_tool(
 
 
 def kind_of_tool(tool: BaseTool) -> ActionKind:
-    """Read-only for tools that `saga_tool` has not made."""
+    """Return the kind; read-only for tools that `saga_tool` has not made."""
     return tool._action.kind if isinstance(tool, _SagaTool) else ActionKind.READ_ONLY
 
 
 def _fields(schema: Any) -> Collection[str]:
-    """The names of a tool's arguments; arguments that LangGraph injects appear in only one of its schemas."""
+    """Return the names of a tool's arguments; arguments that LangGraph injects appear in only one of its schemas."""
     return schema["properties"] if isinstance(schema, dict) else get_fields(schema)
 
 
 def _outside(tool: BaseTool) -> Function:
-    """Executes a claim: the effect is made again under its key, only to be undone."""
+    """Execute a claim: the effect is made again under its key, only to be undone."""
 
     async def execute(arguments: Json, _call: Call) -> Any:
         return encode(await _call_tool(tool, decode(arguments), {}))
@@ -91,12 +91,12 @@ def _outside(tool: BaseTool) -> Function:
 
 
 def _of_call(*journalled: Any) -> tuple[object, ...]:
-    """The arguments and the output of a call in the tool's own types, and the call."""
+    """Return the arguments and the output of a call in the tool's own types, and the call."""
     return (*(decode(each) for each in journalled[:-1]), journalled[-1])
 
 
 def _of_types(guarantees: Guarantees) -> Guarantees:
-    """A void gets the tool's own types, as a probe does."""
+    """Give a void the tool's own types, as a probe gets."""
     void = guarantees.void
     if void is None:
         return guarantees
@@ -144,14 +144,14 @@ class _SagaTool(BaseTool):
         return scope
 
     def _chosen(self, named: dict[str, Any]) -> dict[str, Any]:
-        """The arguments that the model chose; what LangGraph injects differs from pass to pass, and identifies nothing."""
+        """Return the arguments that the model chose; what LangGraph injects differs from pass to pass, and identifies nothing."""
         fields = _fields(self._tool.tool_call_schema)
         return {key: each for key, each in named.items() if key in fields}
 
     def _made_with(
         self, scope: Scope, name: str, named: dict[str, Any], config: RunnableConfig, raised: list[BaseException]
     ) -> Action:
-        """The call itself: with what was injected, in the context of the node."""
+        """Return the call itself: with what was injected, in the context of the node."""
         context = copy_context()
 
         async def execute(_arguments: Json, call: Call) -> Any:
@@ -167,14 +167,16 @@ class _SagaTool(BaseTool):
         return replace(self._action, kind=self._kind_now(scope, name), execute=execute, _adapters={})
 
     def _kind_now(self, scope: Scope, name: str) -> ActionKind:
-        """A saga has one pivot: what else cannot be undone comes after it, and is repeated until it succeeds."""
+        """Return the kind. A saga has one pivot: anything else that cannot be undone comes after it, and is repeated until it
+        succeeds.
+        """
         saga, kind = scope.run.saga, self._action.kind
         is_later = saga.pivot_has_landed and saga.pivot != f"{scope.operation}/{name}"
         return ActionKind.RETRIABLE if kind is ActionKind.PIVOT and is_later else kind
 
 
 async def _call_tool(tool: BaseTool, named: dict[str, Any], config: RunnableConfig) -> Any:
-    """Calls the tool's own function, with its injected arguments and without running its callbacks again."""
+    """Call the tool's own function, with its injected arguments and without running its callbacks again."""
     function = tool._run if type(tool)._arun is BaseTool._arun else tool._arun
     wants_config = "config" in inspect.signature(function).parameters
     return await tool._arun(**named, **({"config": config} if wants_config else {}))

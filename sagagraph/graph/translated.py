@@ -1,4 +1,4 @@
-"""Translation of LangGraph's `retry_policy` and `timeout` into policies, where these mean the same."""
+"""Translation of LangGraph's `retry_policy` and `timeout` into policies, if these mean the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from langgraph._internal._retry import default_retry_on  # LangGraph's own rule for what is worth another attempt
+from langgraph._internal._retry import default_retry_on  # LangGraph's own rule for which failures deserve another attempt
 from langgraph.types import RetryPolicy, TimeoutPolicy
 from msgspec.structs import replace
 
@@ -19,14 +19,14 @@ from sagagraph.workflow.policy import Backoff, BackoffMode, LoopGuards, Policy, 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """What LangGraph was told. Of several retry policies the first that takes an exception counts."""
+    """Attempts as LangGraph was told. Of several retry policies, the first that matches an exception counts."""
 
     retry: tuple[RetryPolicy, ...] = ()
     timeout_s: float | None = None
 
     @classmethod
     def of(cls, retry_policy: RetryPolicy | Sequence[RetryPolicy] | None, timeout: Any) -> Attempts:
-        """Raises `InvalidInputError` for what no policy can say."""
+        """Translate. Raises `InvalidInputError` for what no policy can express."""
         policies = (retry_policy,) if isinstance(retry_policy, RetryPolicy) else tuple(retry_policy or ())
         limit = TimeoutPolicy.coerce(timeout)
         if limit is not None and (limit.idle_timeout is not None or limit.run_timeout is None):
@@ -36,11 +36,11 @@ class Attempts:
         return cls(policies, None if limit is None else float(limit.run_timeout))  # type: ignore[arg-type]
 
     def or_else(self, default: Attempts) -> Attempts:
-        """These, and for what they do not say a graph's defaults."""
+        """Return these, with a graph's defaults for whatever they leave open."""
         return Attempts(self.retry or default.retry, self.timeout_s or default.timeout_s)
 
     def policy(self, name: str, base: Policy, kind: ActionKind, guarantees: Guarantees) -> Policy:
-        """`base` with these. Raises `InvalidInputError` where a repetition could land twice."""
+        """Return `base` with these. Raises `InvalidInputError` if a repetition could land twice."""
         made = base
         if self.timeout_s is not None:
             made = replace(made, timeout_s=self.timeout_s, retry=made.retry if self.retry else Retry(max_attempts=1))
@@ -70,7 +70,7 @@ class Attempts:
         return replace(made, retry=Retry(max_attempts=attempts), backoff=backoff, loop_guards=guards)
 
     def is_worth(self, exc: Exception, attempt: int) -> bool:
-        """Whether another attempt may follow number `attempt`, which ended with `exc`."""
+        """Tell whether another attempt may follow number `attempt`, which ended with `exc`."""
         taking = (each for each in self.retry if _takes(each.retry_on, exc))
         return not self.retry or any(attempt < each.max_attempts for each in islice(taking, 1))
 

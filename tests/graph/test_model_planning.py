@@ -155,7 +155,7 @@ async def test_a_model_that_never_converges_leaves_the_trip_to_the_search(open_w
             last = (await of_kind(worker, e.PlanProposed))[-1]
             assert (await of_kind(worker, e.PlanJudged))[-1].verdict["verdict"] == "VALID"
     asked = [role_of(each) for each in server.asked]
-    nothing = f"openai:m proposed nothing that holds in {ROUNDS} rounds: planned without it"
+    nothing = f"openai:m proposed nothing valid in {ROUNDS} rounds: planned without it"
     again = "openai:m proposed again what was found INVALID: planned without it"
     assert (max(map(asked.count, ROLES)), last.reasons[-1]) in ((ROUNDS, nothing), (2, again))
 

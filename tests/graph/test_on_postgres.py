@@ -21,6 +21,8 @@ from tests.support.trips import REQUEST
 ReadLedger = Callable[[], Any]
 
 CONFIG: Any = {"configurable": {"thread_id": "trip", "checkpoint_ns": ""}}
+WRITE = b"""INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, idx, channel, blob)
+VALUES ('trip', $1, 'task', 0, '', '')"""
 CUTS = [PostgresProxy.cut, PostgresProxy.cut_before_next_request, PostgresProxy.cut_after_next_request]
 
 
@@ -82,6 +84,26 @@ async def test_a_checkpoint_over_a_lost_connection_is_kept(proxy: PostgresProxy,
         assert found is not None
         assert found.pending_writes == [("task", "channel", "written")]
     assert proxy.cuts >= 2
+
+
+async def test_rule_6_a_worker_that_froze_in_the_middle_of_a_checkpoint_holds_nobody_up(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No limit of the server's applies between a statement of a pipeline and the pipeline's end."""
+    monkeypatch.setattr(postgres_checkpointer, "_FROZEN_S", 0)
+    async with open_checkpointer(database) as saver, open_checkpointer(database) as other:
+        kept = await saver.aput(CONFIG, empty_checkpoint(), {}, {})
+        frozen: Any = other.conn.pgconn
+        frozen.enter_pipeline_mode()
+        frozen.send_query_params(WRITE, [kept["configurable"]["checkpoint_id"].encode()])
+        frozen.send_flush_request()
+        frozen.flush()
+        await asyncio.sleep(0.5)
+        await saver.conn.execute("SET lock_timeout = '300ms'")
+        await saver.aput_writes(kept, [("channel", "written")], "task")
+        found = await saver.aget_tuple(kept)
+        assert found is not None
+        assert found.pending_writes == [("task", "channel", "written")]
 
 
 async def test_a_checkpoint_that_cannot_be_kept_is_a_store_error_in_one_line(

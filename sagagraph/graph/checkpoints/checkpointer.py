@@ -23,7 +23,7 @@ Saver = BaseCheckpointSaver[str]
 
 
 def open_checkpointer(store_url: str) -> AbstractAsyncContextManager[Saver]:
-    """A saver for the same place as the store: in memory, in the store's SQLite file, or in its PostgreSQL database.
+    """Open a saver in the same place as the store: in memory, in the store's SQLite file, or in its PostgreSQL database.
 
     Raises `StoreError` for a database that cannot be used.
     """
@@ -45,7 +45,7 @@ async def _in_memory() -> AsyncIterator[Saver]:
 async def _in_sqlite(store_url: str) -> AsyncIterator[Saver]:
     path = sqlite_path(store_url)
     try:
-        # the store is there already: a file that vanished since is not made again
+        # the store exists already: a file that has vanished since is not created again
         connection = await aiosqlite.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_TIMEOUT_S)
     except aiosqlite.Error as exc:
         raise StoreError(f"the checkpoints of {path} cannot be used: {exc}") from exc
@@ -67,7 +67,7 @@ def _telling(method: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
 
 class _SqliteSaver(AsyncSqliteSaver):
-    """Raises every failure of a graph's call as a `StoreError`."""
+    """Saver that raises every failure of a graph's call as a `StoreError`."""
 
     aget_tuple = _telling(AsyncSqliteSaver.aget_tuple)  # type: ignore[assignment, arg-type]
     aput = _telling(AsyncSqliteSaver.aput)  # type: ignore[assignment, arg-type]

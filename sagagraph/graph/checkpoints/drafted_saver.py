@@ -1,4 +1,4 @@
-"""Drafted saver: reads a thread's checkpoints, and keeps what is to be written until everything is known to be right."""
+"""Drafted saver: reads a thread's checkpoints, and holds new ones back until everything is known to be right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Chec
 
 
 class DraftedSaver(BaseCheckpointSaver[Any]):
-    """What LangGraph writes here can be read again here; `write` brings it to `inner`, in the same order."""
+    """Saver of drafts. What LangGraph writes here can be read again here; `write` brings it to `inner`, in the same order."""
 
     def __init__(self, inner: BaseCheckpointSaver[Any]) -> None:
         super().__init__(serde=inner.serde)

@@ -1,4 +1,4 @@
-"""Fenced saver: the user's checkpointer, through which a superseded worker moves no thread (docs/protocol.md L4)."""
+"""Fenced saver: the user's checkpointer, through which a superseded worker cannot move a thread (docs/protocol.md L4)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ _NOT_OF_A_RUN: Final = ("acopy_thread", "adelete_for_runs", "aprune", "copy_thre
 
 
 class FencedSaver(BaseCheckpointSaver[Any]):
-    """All of `inner`, but writing to a thread requires holding its saga.
+    """Fence around `inner`: everything works as there, but writing to a thread requires holding its saga.
 
-    A saver without asynchronous methods is lent a thread.
+    A saver without asynchronous methods runs on a thread.
     """
 
     def __new__(cls, inner: Any = None) -> FencedSaver:
-        """LangGraph looks at the class of a saver to see what else it can do, so this class gets those methods of `inner`."""
+        """Make a class with those methods of `inner`, because LangGraph looks at the class of a saver to see what else it
+        can do.
+        """
         own = [each for each in _NOT_OF_A_RUN if getattr(type(inner), each, None) not in (None, getattr(cls, each))]
         return super().__new__(type(cls.__name__, (cls,), {each: property(attrgetter(f"inner.{each}")) for each in own}))
 
@@ -40,7 +42,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         self._takes_path = "task_path" in signature(inner.put_writes).parameters
 
     def __getattr__(self, name: str) -> Any:
-        if name == "inner":  # of one that is being copied
+        if name == "inner":  # for a saver that is being copied
             raise AttributeError(name)
         return getattr(self.inner, name)
 
@@ -52,7 +54,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
 
     @contextmanager
     def held_by(self, thread: str, coordinator: Coordinator | None) -> Iterator[None]:
-        """While entered, `thread` may be written to for as long as `coordinator` holds its saga; None: it has no saga yet."""
+        """Allow writing to `thread` while entered, for as long as `coordinator` holds its saga; None: it has no saga yet."""
         self._holders[thread] = coordinator
         try:
             yield
@@ -63,7 +65,7 @@ class FencedSaver(BaseCheckpointSaver[Any]):
     async def _check(self, config: RunnableConfig) -> None:
         thread = str(config["configurable"]["thread_id"])
         run = config["configurable"].get(RUN)
-        if run is not None:  # also a graph that a node runs on a thread of its own
+        if run is not None:  # even a graph that a node runs on a thread of its own
             await run.coordinator.check_still_held()
             return
         if thread not in self._holders:
@@ -94,13 +96,13 @@ class FencedSaver(BaseCheckpointSaver[Any]):
         await self._check(config)
         if self._takes_path:
             await self._call("put_writes", config, writes, task_id, task_path)
-        else:  # written before LangGraph had paths; its asynchronous method may be an inherited one that has them
+        else:  # written before LangGraph had paths; its inherited asynchronous method may take them
             await asyncio.to_thread(self.inner.put_writes, config, writes, task_id)
 
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> RunnableConfig:
-        """For a graph that a plain function calls with `invoke`, in a thread of its own."""
+        """Write for a graph that a plain function calls with `invoke`, in a thread of its own."""
         return self._waiting(config).wait(self.aput(config, checkpoint, metadata, new_versions))
 
     def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:

@@ -1,4 +1,4 @@
-"""PostgreSQL checkpointer: LangGraph's saver, on a connection that is opened again after it was lost."""
+"""PostgreSQL checkpointer: LangGraph's saver, on a connection that is opened again when it is lost."""
 
 from __future__ import annotations
 
@@ -21,13 +21,22 @@ T = TypeVar("T")
 Connection = psycopg.AsyncConnection[DictRow]
 
 _LOCK = 0x5A6A_C4EC
-"""The advisory lock of PostgreSQL under which LangGraph's tables are made."""
+"""The advisory lock of PostgreSQL under which LangGraph's tables are created."""
 _PAUSE_S = 0.05
+_FROZEN_S = 5
+_END_FROZEN = """
+SELECT pg_terminate_backend(pid) AS one FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND datname = current_database() AND usename = current_user
+  AND application_name = current_setting('application_name')
+  AND state = 'active' AND wait_event = 'ClientRead' AND xact_start < now() - interval '{seconds} seconds'
+"""
+"""Ends sessions of ours whose worker froze between a statement of a pipeline and the pipeline's end. The server's own limit, for
+idle transactions, does not apply there, so the locks of such a session would be held until the worker goes on or dies."""
 
 
 @asynccontextmanager
 async def open_postgres_checkpointer(store_url: str) -> AsyncIterator[AsyncPostgresSaver]:
-    """Makes LangGraph's tables where they are missing; safe to run in several processes at once."""
+    """Open the saver, and create LangGraph's tables if they are missing; safe to run in several processes at once."""
     saver: _Saver | None = None
     try:
         try:
@@ -48,7 +57,9 @@ async def _connected(store_url: str) -> Connection:
 
 
 async def _set_up(saver: _Saver, store_url: str) -> None:
-    """Polls for the lock instead of waiting for it: a migration builds indexes, which would wait for the waiting connection."""
+    """Create the tables. It polls for the lock instead of waiting for it: a migration builds indexes, which would wait for the
+    waiting connection.
+    """
     while not await _is_set_up(saver.conn):
         async with await _connected(store_url) as locking:
             if await _one(locking, f"SELECT pg_try_advisory_lock({_LOCK}) AS one"):
@@ -69,9 +80,9 @@ async def _one(connection: Connection, statement: str) -> Any:
 
 
 class _Saver(AsyncPostgresSaver):
-    """Raises failures as `StoreError`, and repeats what only a lost connection spoiled: every statement may be repeated.
+    """Saver that raises failures as `StoreError`, and repeats statements whose connection was lost: every one may be repeated.
 
-    One connection, because LangGraph's saver does one thing at a time whatever it is given.
+    It has one connection, because LangGraph's saver does one thing at a time anyway.
     """
 
     conn: Connection
@@ -99,11 +110,18 @@ class _Saver(AsyncPostgresSaver):
             try:
                 await self._reconnect()
                 return await work()
+            except psycopg.errors.LockNotAvailable as exc:
+                if not await self._end_frozen():
+                    raise StoreError(f"the checkpoint cannot be kept: {why(exc)}") from exc
             except psycopg.Error as exc:
                 give_up_at = give_up_at or time.monotonic() + RECONNECT_S
                 if not self.conn.closed or time.monotonic() >= give_up_at:
                     raise StoreError(f"the checkpoint cannot be kept: {why(exc)}") from exc
             await asyncio.sleep(_PAUSE_S)
+
+    async def _end_frozen(self) -> bool:
+        async with self.lock:
+            return bool(await _one(self.conn, _END_FROZEN.format(seconds=_FROZEN_S)))
 
     async def _reconnect(self) -> None:
         async with self.lock:

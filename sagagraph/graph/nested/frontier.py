@@ -1,4 +1,6 @@
-"""Frontier: the default prerequisites of a new operation: all that had finished before its step (docs/protocol.md L8)."""
+"""Frontier: the default prerequisites of a new operation, which are all that had finished before its step
+(docs/protocol.md L8).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ CALLED = re.compile(r".+~\d+")
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """`step`: in the pass of its graph; None for work outside the node's steps.
+    """Finished operation. `step`: in the pass of its graph; None for work outside the node's steps.
 
     `leaves`: operations that nothing else follows.
     """
@@ -30,7 +32,7 @@ class Finished:
 
 
 class Level:
-    """The finished operations of one pass of one graph, or of one node; `base`: the prerequisites of all of them."""
+    """Level: the finished operations of one pass of one graph, or of one node; `base`: the prerequisites of all of them."""
 
     def __init__(self, base: Iterable[str]) -> None:
         self._base = tuple(base)
@@ -47,7 +49,7 @@ class Level:
         self._of_node.setdefault(finished.node, []).extend((finished.name, *finished.leaves))
 
     def before(self, step: int | None) -> tuple[str, ...]:
-        """Those that finished in earlier steps and have no dependents.
+        """Return those that finished in earlier steps and have no dependents.
 
         A node's operations outside its steps follow one another.
         """
@@ -74,10 +76,10 @@ class Level:
 
 
 class Levels:
-    """All levels of a saga, by the operation that they are below ("" for the graph itself), built from its journal."""
+    """Levels of a saga, by the operation that they are below ("" for the graph itself), built from its journal."""
 
     def __init__(self, saga: Saga, root: str) -> None:
-        """`root`: the prefix of the live branch."""
+        """Begin without levels. `root`: the prefix of the live branch."""
         self._levels: dict[str, Level] = {}
         self._root = root
         self._below: dict[str, dict[str, None]] = {}
@@ -88,25 +90,25 @@ class Levels:
             self.plan(operation.id, parent_of(saga, operation.id, root))
 
     def plan(self, name: str, parent: str) -> None:
-        """Plans `name` below `parent`."""
+        """Plan `name` below `parent`."""
         below = self._below.setdefault(parent, {})
         below[name] = None
         if is_called(parent):
             self._called.setdefault(parent.rpartition("/")[0], {})[parent] = None
 
     def own_of(self, saga: Saga, name: str) -> list[str]:
-        """What the code of `name` did besides running the nodes of graphs and recording facts."""
+        """Return what the code of `name` did besides running the nodes of graphs and recording facts."""
         own = [each for each in self._planned(saga, name) if step_and_node(each.id, name)[0] is None]
         return [each.id for each in own if not each.spec.action.startswith(RECORD)]
 
     def of_graphs_below(self, saga: Saga, name: str) -> list[Operation]:
-        """The finished nodes of the graphs that the code of `name` ran."""
+        """Return the finished nodes of the graphs that the code of `name` ran."""
         below = [each for part in self._called.get(name, ()) for each in self._planned(saga, part)]
         below += [each for each in self._planned(saga, name) if step_and_node(each.id, name)[0] is not None]
         return sorted(filter(is_finished, below), key=lambda each: each.ordinal)
 
     def _planned(self, saga: Saga, name: str) -> list[Operation]:
-        """What is below `name`, but for what runs at once and has yet to reach the journal."""
+        """Return what is below `name`, except for what is running now and has yet to reach the journal."""
         return [saga.operations[each] for each in self._below.get(name, ()) if each in saga.operations]
 
     def at(self, saga: Saga, parent: str) -> Level:
@@ -118,7 +120,7 @@ class Levels:
         return self._levels[parent]
 
     def _base_of(self, saga: Saga, parent: str) -> tuple[str, ...]:
-        """What everything below `parent` comes after; for a called graph, also what the same node had done before."""
+        """Return what everything below `parent` comes after; for a called graph, also what the same node had done before."""
         if is_called(parent) and parent not in saga.operations:
             caller = parent.rpartition("/")[0]
             earlier = [
@@ -140,13 +142,13 @@ class Levels:
         self.at(saga, parent).finish(Finished(name, node, step, operation.spec.depends_on, self.leaves_of(saga, name)))
 
     def leaves_of(self, saga: Saga, name: str) -> tuple[str, ...]:
-        """What is below `name` and nothing else there follows."""
+        """Return what is below `name` and is followed by nothing else there."""
         below = [each for each in (name, *self._called.get(name, ())) if each in self._below or each in self._levels]
         return tuple(leaf for each in below for leaf in self.at(saga, each).leaves)
 
 
 def kept_of(saga: Saga, root: str) -> tuple[str, ...]:
-    """For a branch: the effects kept from the branches before it."""
+    """Return, for a branch, the effects kept from the branches before it."""
     if not root:
         return ()
     return tuple(
@@ -157,7 +159,7 @@ def kept_of(saga: Saga, root: str) -> tuple[str, ...]:
 
 
 def is_finished(operation: Operation) -> bool:
-    """Whether others may come after it: it did something, and stays in the plan."""
+    """Tell whether others may come after it: it did something, and stays in the plan."""
     return operation.succeeded and not operation.removed and not operation.spec.action.startswith(RECORD)
 
 
@@ -166,7 +168,7 @@ def is_called(part: str) -> bool:
 
 
 def parent_of(saga: Saga, name: str, root: str) -> str:
-    """The operation, or the graph that an operation called, that `name` is below, which its id tells."""
+    """Return what `name` is below, according to its id: an operation, or a graph that an operation called."""
     parent = name.rpartition("/")[0]
     while parent and parent not in saga.operations and not is_called(parent):
         parent = parent.rpartition("/")[0]

@@ -1,8 +1,8 @@
 """Inner tasks: what plain graphs, agents and `@task`s do for a node, which LangGraph checkpoints by itself.
 
-LangGraph does not run an inner task again whose writes it has. So what such a task asked for stays wanted, though no later
-pass of the node asks for it: the journal says which tasks were about to be checkpointed, and with which operations. Where the
-process died in between, LangGraph runs the task again, and what it then says replaces what it said first.
+If LangGraph has the writes of an inner task, it does not run the task again. So the operations of such a task are still wanted,
+even if no later pass of the node asks for them: the journal says which tasks were about to be checkpointed, and with which
+operations. If the process died in between, LangGraph runs the task again, and its new operations replace the old ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph._internal._constants import CONFIG_KEY_TASK_ID  # no public name; tells a node from what it runs
+from langgraph._internal._constants import CONFIG_KEY_TASK_ID  # not a public name; distinguishes a node from what it runs
 from langgraph.checkpoint.base import WRITES_IDX_MAP
 
 from sagagraph.graph.nested.frontier import RECORD
@@ -23,7 +23,7 @@ CONSUMED = "consumed"
 
 @dataclass(frozen=True, slots=True)
 class InnerTask:
-    """A task below a node. `root`: LangGraph's id of the node's own task, which changes where its checkpoint is lost."""
+    """Inner task below a node. `root`: LangGraph's id of the node's own task, which changes when its checkpoint is lost."""
 
     id: str
     node: str
@@ -32,7 +32,7 @@ class InnerTask:
 
 @dataclass(slots=True)
 class _Said:
-    """What the journal has of a task."""
+    """Record that the journal has of a task."""
 
     task: InnerTask
     operations: frozenset[str]
@@ -41,7 +41,7 @@ class _Said:
 
 @dataclass(slots=True)
 class InnerTasks:
-    """The inner tasks of a run; `saga` is read once, at the start."""
+    """Inner tasks of a run; `saga` is read once, at the start."""
 
     saga: Saga
     _running: dict[str, tuple[InnerTask, set[str]]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class InnerTasks:
         self._said[task.id] = _Said(task, frozenset(said["operations"]), known.revision + 1 if known else 1)
 
     def begin_pass(self, node: str) -> None:
-        """Forgets what an earlier pass of `node` in this process asked for and did not finish."""
+        """Forget what an earlier pass of `node` in this process asked for and did not finish."""
         for name in [name for name, (task, _asked) in self._running.items() if task.node == node]:
             del self._running[name]
 
@@ -68,7 +68,7 @@ class InnerTasks:
             self._running.setdefault(task.id, (task, set()))[1].add(operation)
 
     def consumed(self, node: str, root: str, *, but_for: Iterable[InnerTask] = ()) -> dict[str, None]:
-        """What finished tasks below this pass of `node` asked for, in order; `but_for`: tasks that are running again."""
+        """Return what finished tasks below this pass of `node` asked for, in order; `but_for`: tasks that are running again."""
         again = {each.id for each in but_for}
         return {
             name: None
@@ -78,7 +78,7 @@ class InnerTasks:
         }
 
     def ending(self, task_id: str, writes: Sequence[tuple[str, Any]]) -> tuple[str, Mapping[str, Any]] | None:
-        """The record to journal before LangGraph keeps the `writes` of a task: its name and value."""
+        """Return the record to journal before LangGraph keeps the `writes` of a task: its name and value."""
         if all(channel in WRITES_IDX_MAP for channel, *_rest in writes):
             return None  # it waits, or it failed: it will run again
         task, asked = self._running.get(task_id, (None, set[str]()))
@@ -93,7 +93,7 @@ class InnerTasks:
 
 
 def tasks_of(config: RunnableConfig, node: str, root: str, namespace: str) -> tuple[InnerTask, ...]:
-    """The inner tasks in which code with this `config` runs, outermost first. `namespace`: where the node itself runs."""
+    """Return the inner tasks in which code with this `config` runs, outermost first. `namespace`: where the node itself runs."""
     configurable = config.get("configurable", {})
     names = _below(str(configurable.get("checkpoint_ns", "")), namespace)
     found = [InnerTask(each.rpartition(":")[2], node, root) for each in names if ":" in each]
@@ -104,7 +104,7 @@ def tasks_of(config: RunnableConfig, node: str, root: str, namespace: str) -> tu
 
 
 def place_of(config: RunnableConfig) -> str:
-    """Where in an inner graph code runs: equal in every pass, whatever runs beside it."""
+    """Return where in an inner graph code runs: equal in every pass, whatever runs alongside it."""
     metadata = config.get("metadata", {})
     path = metadata.get("langgraph_path", ())
     number = next((each for each in reversed(path) if isinstance(each, int) and not isinstance(each, bool)), None)
@@ -112,7 +112,9 @@ def place_of(config: RunnableConfig) -> str:
 
 
 def called_graph(namespace: str, within: str) -> list[str]:
-    """The parts of `namespace` between the node at `within` and the node of a graph that it runs: calls' numbers, inner tasks."""
+    """Return the parts of `namespace` between the node at `within` and the node of a graph that it runs: numbers of calls, inner
+    tasks.
+    """
     return _below(namespace, within)[:-1]
 
 

@@ -1,4 +1,4 @@
-"""Reach of a node: the graphs that it is, or that its function calls."""
+"""Reach of a node: the graph that it is, or the graphs that its function calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from langgraph.pregel._utils import get_function_nonlocals  # how LangGraph itse
 
 
 def graphs_in(runnable: Any) -> list[Pregel[Any, Any, Any, Any]]:
-    """The node itself, or what its function reaches."""
+    """Return the node itself, if it is a graph, or the graphs that its function reaches."""
     functions = [each for each in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)) if each is not None]
     reached = [runnable, *(each for function in functions for each in get_function_nonlocals(function))]
     found = [getattr(each, "__self__", each) for each in reached]

@@ -21,7 +21,7 @@ from sagagraph.saga.engine.body import checked_id
 
 
 def current_saga() -> NodeSaga:
-    """The saga of the SagaGraph node that is running. Raises `NotAllowedError` anywhere else."""
+    """Return the saga of the SagaGraph node that is running. Raises `NotAllowedError` anywhere else."""
     scope = active_scope()
     if scope is None:
         raise NotAllowedError("current_saga() works only inside a node of a SagaGraph")
@@ -29,7 +29,7 @@ def current_saga() -> NodeSaga:
 
 
 class NodeSaga:
-    """In a plain function, `run` returns the result; in a coroutine it is awaited."""
+    """Saga of a node. In a plain function, `run` returns the result; in a coroutine it is awaited."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -39,7 +39,7 @@ class NodeSaga:
         return self._scope.run.saga.id
 
     def run(self, action: Action, request: object = None, *, id: str | None = None, after: Iterable[str] | None = None) -> Any:  # noqa: A002 - as in door 1
-        """Runs `action` as an operation below the node's, or returns what the journal has of it.
+        """Run `action` as an operation below the node's, or return what the journal has of it.
 
         Ids are local to the node, also in `after` (by default all that had finished before). Errors are those of `BodySaga.run`.
         """
@@ -66,12 +66,12 @@ class NodeSaga:
     def _of_node(self, name: str) -> str:
         own = f"{self._scope.operation}/{name}"
         if own not in self._scope.asked and own not in self._scope.consumed():
-            raise InvalidInputError(f"{name!r} is no operation of node {self._scope.operation!r}", field="after")
+            raise InvalidInputError(f"{name!r} is not an operation of node {self._scope.operation!r}", field="after")
         return own
 
 
 async def perform_below(scope: Scope, local: str, action: Action, request: object, after: Iterable[str] | None) -> Operation:
-    """Performs operation `local` of the node. A new one waits until what an earlier pass left in doubt is settled (rule 2)."""
+    """Perform operation `local` of the node. A new one waits until what an earlier pass left in doubt is settled (rule 2)."""
     name = f"{scope.operation}/{local}"
     run = scope.run
     run.engine.register(action)
@@ -89,7 +89,7 @@ async def perform_below(scope: Scope, local: str, action: Action, request: objec
 
 
 def numbered(scope: Scope, local: str) -> str:
-    """Numbers equal calls: the second of two in one pass is another operation, and so is one after a consumed one."""
+    """Number equal calls: the second of two in one pass is another operation, and so is one after a consumed one."""
     taken = scope.asked | scope.consumed(but_for=scope.inner_tasks(get_config())).keys()
     count = 1
     while f"{scope.operation}/{local}-{count}" in taken:
@@ -98,7 +98,7 @@ def numbered(scope: Scope, local: str) -> str:
 
 
 async def _settled(run: GraphRun, scope: Scope) -> None:
-    """Settles operations that an earlier pass asked for and this one did not."""
+    """Settle operations that an earlier pass asked for and this one did not."""
     left = [name for name in run.levels.own_of(run.saga, scope.operation) if name not in scope.asked]
     if not left:
         return
@@ -115,7 +115,7 @@ async def _settled(run: GraphRun, scope: Scope) -> None:
 
 
 def _moves_no_more(saga: Saga, name: str) -> bool:
-    """Whether the operation stays as it is unless somebody asks for it."""
+    """Tell whether the operation stays as it is unless somebody asks for it."""
     operation = saga.operations[name]
     if operation.in_flight:
         return False

@@ -1,4 +1,4 @@
-"""Interrupts: questions of nodes to people and the answers, journalled alongside the node and replayed."""
+"""Interrupts: questions of nodes to people and their answers, journalled alongside the node and replayed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCRATCHPAD = "__pregel_scratchpad"
 
 
 async def hand_out_answers(run: GraphRun, node: str, config: RunnableConfig) -> None:
-    """Journals what LangGraph brings for the interrupt at which `node` waits; restores what LangGraph has lost."""
+    """Journal what LangGraph brings for the interrupt at which `node` waits; restore what LangGraph has lost."""
     scratchpad = config["configurable"][_SCRATCHPAD]
     answers = answers_of(run.saga, node)
     known = run.saga.operations.get(node)
@@ -29,13 +29,13 @@ async def hand_out_answers(run: GraphRun, node: str, config: RunnableConfig) -> 
 
 
 async def record_answer(run: GraphRun, node: str, answer: Json) -> None:
-    """Records the answer to the interrupt at which `node` waits."""
+    """Record the answer to the interrupt at which `node` waits."""
     number = len(answers_of(run.saga, node))
     await run.record(_answer(node, number, _refusals(run.saga, node, number)), answer, what="answer")
 
 
 async def record_interrupt(run: GraphRun, node: str, config: RunnableConfig, raised: GraphInterrupt) -> None:
-    """Records the interrupt, unless a node of a graph that `node` runs raised it."""
+    """Record the interrupt, unless a node of a graph that `node` runs raised it."""
     interrupts = [each for each in raised.args[0] if each.id not in run.asked_interrupts] if raised.args else []
     run.asked_interrupts.update(each.id for each in interrupts)
     for each in interrupts:
@@ -43,14 +43,14 @@ async def record_interrupt(run: GraphRun, node: str, config: RunnableConfig, rai
 
 
 async def refuse_last_answer(run: GraphRun, node: str) -> None:
-    """Refuses the last answer, which does not match the interrupt's schema: another one may be given."""
+    """Refuse the last answer, which does not match the interrupt's schema: another one may be given."""
     number = len(answers_of(run.saga, node)) - 1
     if number >= 0:
         await run.record(f"{_answer(node, number, _refusals(run.saga, node, number))}-refused", None, what="refusal")
 
 
 def answers_of(saga: Saga, node: str) -> list[Json]:
-    """The answers given to `node` so far, in order, as JSON."""
+    """Return the answers given to `node` so far, in order, as JSON."""
     found: list[Json] = []
     while (answer := saga.operations.get(_answer(node, len(found), _refusals(saga, node, len(found))))) is not None:
         if not answer.succeeded:
@@ -60,13 +60,13 @@ def answers_of(saga: Saga, node: str) -> list[Json]:
 
 
 def last_answer(saga: Saga) -> Json:
-    """The newest answer of all, as JSON in a tuple of one; None if there is none."""
+    """Return the newest answer of all, as JSON in a tuple of one; None if there is none."""
     answers = [each for each in saga.in_order() if each.succeeded and each.spec.action == RECORD + "answer"]
     return (answers[-1].output,) if answers else None
 
 
 def waiting_nodes(saga: Saga) -> list[str]:
-    """The operations that wait for an answer."""
+    """Return the operations that wait for an answer."""
     asked = (each.id.rpartition("/interrupt-")[0] for each in saga.in_order() if each.spec.action == RECORD + "interrupt")
     return [node for node in dict.fromkeys(asked) if _waits(saga, saga.operations.get(node))]
 
@@ -78,7 +78,7 @@ def _waits(saga: Saga, node: Operation | None) -> bool:
 
 
 def is_answered_by(saga: Saga, answer: Json) -> bool:
-    """Whether `answer` is the one that was journalled last: a client that asks again after a crash."""
+    """Tell whether `answer` is the one that was journalled last: a client asks again after a crash."""
     return bool(last_answer(saga) == (encode(answer),))
 
 

@@ -33,12 +33,12 @@ DOMAIN = "langgraph"
 
 
 class NotBegunError(NotAllowedError, EmptyInputError):
-    """Raised for no input on a new thread; LangGraph's error, too, so that what catches that goes on to do so."""
+    """Raised when a new thread is given no input; it is LangGraph's error too, so code that catches that one still works."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """`given` goes to LangGraph with `config`; `thread_config` names the thread's newest checkpoint."""
+    """Invocation. `given` goes to LangGraph with `config`; `thread_config` names the thread's newest checkpoint."""
 
     run: GraphRun
     given: Any
@@ -56,19 +56,20 @@ class _Thread:
 
     @property
     def head(self) -> str | None:
-        """Its newest checkpoint."""
+        """Return its newest checkpoint."""
         return self.snapshot.config["configurable"].get("checkpoint_id") if self.snapshot.metadata is not None else None
 
     @property
     def was_moved(self) -> bool:
-        """Whether its newest checkpoint was made by hand."""
+        """Tell whether its newest checkpoint was made by hand."""
         return (self.snapshot.metadata or {}).get("source") in ("update", "fork")
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """`on_failure`: "raise", or the node that continues once the saga was compensated; `resets`: whether the state is then what
-    it was before the run; `adopt`: as for `astream`."""
+    """Ending of a run. `on_failure`: "raise", or the node that continues once the saga was compensated; `resets`: whether the
+    state is then what it was before the run; `adopt`: as for `astream`.
+    """
 
     on_failure: str
     resets: bool
@@ -77,7 +78,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a client of a server says in `configurable`, under `saga`, having no arguments of `invoke`."""
+    """Arguments that a client of a server gives in `configurable`, under `saga`, because it cannot pass those of `invoke`."""
 
     effects: dict[str, str] | None = None
     adopt: bool = False
@@ -85,7 +86,7 @@ class Said:
 
 
 def said_in(config: RunnableConfig | None) -> Said:
-    """Raises `InvalidInputError` for what it does not know."""
+    """Read them. Raises `InvalidInputError` for unknown ones."""
     said = (config or {}).get("configurable", {}).get("saga")
     try:
         return convert(said or {}, Said)
@@ -101,12 +102,14 @@ def thread_of(config: RunnableConfig | None) -> str:
 
 
 def _newest(config: Any) -> RunnableConfig:
-    """The newest checkpoint of the thread that `config` names."""
+    """Return the newest checkpoint of the thread that `config` names."""
     return {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
 
 
 async def latest_run(engine: Engine, thread: str) -> tuple[str, int]:
-    """The saga of the thread's newest run and its number; number 0 if there is none. Reads few runs, however many there are."""
+    """Return the saga of the thread's newest run and its number; number 0 if there is none. It reads few runs, however many there
+    are.
+    """
 
     async def exists(number: int) -> bool:
         return await engine.store.headline(run_id(thread, number)) is not None
@@ -170,7 +173,7 @@ async def opened(
 
 
 def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_failure: bool) -> SagaBegun | None:
-    """How the thread's next run begins; None if the invocation continues the latest one. Raises `ConflictError`."""
+    """Return how the thread's next run begins; None if the invocation continues the latest one. Raises `ConflictError`."""
     if thread.saga is None:
         if given is None and thread.head is None:
             raise NotBegunError(f"thread {thread.id!r} has not begun: invoke it with an input", saga_id=thread.id)
@@ -192,7 +195,7 @@ def _begins(thread: _Thread, given: object, point: str | None, *, ends_with_fail
 
 
 def _check_adopted(thread: _Thread, adopt: bool) -> None:
-    """An answer on a thread of which the journal knows nothing: plain LangGraph began it, or this is not its journal."""
+    """Check an answer on a thread of which the journal knows nothing: plain LangGraph began it, or this is not its journal."""
     if not thread.snapshot.interrupts:
         raise ConflictError(f"thread {thread.id!r} waits for no answer: it has not begun", saga_id=thread.id)
     if not adopt:
@@ -219,11 +222,11 @@ async def _what_to_give(
     configurable[RUN] = run
     whole: RunnableConfig = {**(config or {}), "configurable": configurable}
     if given is None and thread.was_moved and fork_point(config, None) == thread.head:
-        configurable["checkpoint_id"] = thread.head  # named, LangGraph gives the graphs in it their states of that time
+        configurable["checkpoint_id"] = thread.head  # if named, LangGraph gives the graphs in it their states of that time
     first = decode(begun["input"])
     answer = given if _is_answer(given) else None
     fork = fork_ahead(saga, thread.head)
-    if fork is not None and fork["point"] not in (None, thread.head):  # an answer is one to what waited there
+    if fork is not None and fork["point"] not in (None, thread.head):  # an answer is for what waited there
         configurable["checkpoint_id"] = fork["point"]
         return answer, whole
     if thread.head == begun["after"] and begun.get("at"):
@@ -252,10 +255,11 @@ def _is_answer(given: object) -> bool:
 
 
 def _addressed(answer: Command[Any], waiting: StateSnapshot, graph: Pregel[Any, Any, Any, Any]) -> Command[Any]:
-    """The answer, for the one interrupt that waits: LangGraph would hand an answer without an address to the next interrupt too,
-    if the process died in between. One in a graph without checkpoints has no address: it is another in every run.
+    """Return the answer, addressed to the one interrupt that waits: LangGraph would hand an answer without an address to the next
+    interrupt too, if the process died in between. An interrupt in a graph without checkpoints has no address: it is a different
+    one in every run.
 
-    Raises what LangGraph raises where several wait.
+    Raises what LangGraph raises if several wait.
     """
     if isinstance(answer.resume, dict) and answer.resume and all(is_xxh3_128_hexdigest(each) for each in answer.resume):
         return answer
@@ -273,7 +277,7 @@ def _addressed(answer: Command[Any], waiting: StateSnapshot, graph: Pregel[Any, 
 
 
 async def _takes(run: GraphRun, thread: _Thread, answer: Command[Any]) -> bool:
-    """Whether LangGraph should receive `answer`. Raises `ConflictError` if nothing waits for one."""
+    """Tell whether LangGraph should receive `answer`. Raises `ConflictError` if nothing waits for one."""
     if run.is_turned_back:
         return False
     waiting = waiting_nodes(run.saga)

@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph._internal._config import patch_configurable
-from langgraph._internal._constants import (  # as its own retries do
+from langgraph._internal._constants import (  # as LangGraph's own retries do
     CONFIG_KEY_DURABILITY,
     CONFIG_KEY_RESUMING,
     CONFIG_KEY_RUNTIME,
@@ -52,7 +52,7 @@ from sagagraph.workflow.values import Json
 
 
 def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[Any, Any]:
-    """`graph`: its name, which is part of its actions' names where a function calls it."""
+    """Return the function. `graph`: its name, which is part of its actions' names if a function calls it."""
     runnable = declaration.runnable  # LangGraph looks for subgraphs in this function's closure
     keeps_nothing = any(each.checkpointer is False for each in graphs_in(runnable))
     is_saga = isinstance(runnable, CompiledSagaGraph)
@@ -81,10 +81,10 @@ def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[A
 
 
 def _with_durability(config: RunnableConfig, keeps_nothing: bool, is_saga: bool) -> RunnableConfig:
-    """How the graphs in a node keep their checkpoints.
+    """Set how the graphs in a node keep their checkpoints.
 
-    A plain one continues from them, with what it has asked for: each is there before the next step. One that keeps none cannot
-    wait for them.
+    A plain one continues from them, including what it has asked for: each is there before the next step. One that keeps none
+    cannot wait for them.
     """
     if is_saga:
         return config
@@ -94,7 +94,7 @@ def _with_durability(config: RunnableConfig, keeps_nothing: bool, is_saga: bool)
 async def _after_the_end(
     declaration: NodeDeclaration, runnable: Runnable[Any, Any], run: GraphRun, state: object, config: RunnableConfig
 ) -> Any:
-    """Where the graph continues after its saga was compensated: outside the saga, and so without effects."""
+    """Return where the graph continues after its saga was compensated: outside the saga, and so without effects."""
     if declaration.kind is not ActionKind.READ_ONLY:
         ended = f"saga {run.saga.id!r} is {run.status.value}: node {declaration.name!r}, which has effects, comes too late"
         raise LeftOpen(SagaClosedError(ended, saga_id=run.saga.id))
@@ -102,7 +102,7 @@ async def _after_the_end(
 
 
 class Pass:
-    """One pass of LangGraph through one node."""
+    """Pass of LangGraph through one node."""
 
     def __init__(
         self,
@@ -125,11 +125,11 @@ class Pass:
         self._attempted_at = 0.0
         """When its last attempt began, by the monotonic clock."""
         self._raised: BaseException | None = None
-        """The exception of the node's function, where that is no outcome of the node."""
+        """The exception of the node's function, if that is not the node's outcome."""
         self._failed_with: Exception | None = None
         """The exception of the node's function that made it fail."""
         self._fresh: tuple[Json, Any] | None = None
-        """What the function returned in this process, after what the journal has of it."""
+        """What the function returned in this process, following what the journal has of it."""
 
     async def run_through(self) -> Any:
         try:
@@ -168,7 +168,9 @@ class Pass:
         return LeftOpen(failed) if raised is None and exc.leaves_saga_open else failed
 
     def _own_failure(self, exc: SagaGraphError) -> BaseException:
-        """The exception of the node's function, so that `except` knows it; what the saga says of it is a note, or the error."""
+        """Return the exception of the node's function, so that `except` works; what the saga says about it is a note, or the
+        error.
+        """
         own = self._failed_with or self._timed_out()
         if own is None:
             return exc
@@ -179,7 +181,7 @@ class Pass:
         return own
 
     def _timed_out(self) -> NodeTimeoutError | None:
-        """What LangGraph raises where `timeout=` has stopped the last attempt."""
+        """Return what LangGraph raises if `timeout=` has stopped the last attempt."""
         attempts, known = self._declaration.attempts, self._run.saga.operations.get(self._name)
         fault = known.fault if known is not None else None
         if attempts is None or attempts.timeout_s is None or fault is None or fault.code != TimeoutError.__name__:
@@ -188,7 +190,7 @@ class Pass:
         return NodeTimeoutError(self._declaration.name, elapsed_s, kind="run", run_timeout=attempts.timeout_s)
 
     def _request(self) -> Json:
-        """The request; the one in the journal, where they differ only in the ids that a reducer gave to messages."""
+        """Return the request, or the journalled one if they differ only in the ids that a reducer gave to messages."""
         state = encode_state(self._state, but_for=self._declaration.unkept)
         request = state if self._declaration.keeps_state else {"state_hash": hash_of(state)}
         known = self._run.saga.operations.get(self._name)
@@ -199,7 +201,7 @@ class Pass:
         return request
 
     def _is_updated(self, known: Operation, request: Json) -> bool:
-        """Whether a person changed the state while the node waited for an answer (`Command(resume=…, update=…)`)."""
+        """Tell whether a person changed the state while the node waited for an answer (`Command(resume=…, update=…)`)."""
         return (
             not self._declaration.keeps_state
             and not known.succeeded
@@ -227,7 +229,7 @@ class Pass:
         return returned
 
     def _value_of(self, output: Json) -> Any:
-        """What the node returned: the very objects, as in LangGraph, where it ran here."""
+        """Return what the node returned: the very objects, as in LangGraph, if it ran here."""
         fresh = self._fresh[1] if self._fresh is not None and self._fresh[0] == output else None
         if fresh is not None and not self._declaration.offloaded:
             return fresh
@@ -238,7 +240,7 @@ class Pass:
     # -- the call of the node's function ---------------------------------------------------------------------------------
 
     def _execute(self) -> Function:
-        """Executes for the coordinator, in its task or thread but in the context that LangGraph made for the node."""
+        """Execute for the coordinator, in its task or thread but in the context that LangGraph made for the node."""
         context = copy_context()
         runnable = self._declaration.runnable
         if _is_plain(runnable):
@@ -251,7 +253,7 @@ class Pass:
                         returned = context.copy().run(runnable.invoke, state, config)
                     except ParentCommand as exc:
                         returned = _for_parent(exc)
-                    except asyncio.CancelledError as exc:  # its own: nobody can cancel a thread
+                    except asyncio.CancelledError as exc:  # a thread of its own: nobody can cancel a thread
                         raise NodeCancelledError(self._declaration.name) from exc
                     return self._output(returned, scope)
 
@@ -290,7 +292,9 @@ class Pass:
         return scope
 
     def _config_of_attempt(self) -> RunnableConfig:
-        """The node's config: each attempt counts its interrupts, tasks and graphs anew, and a later one resumes the graphs."""
+        """Return the node's config: each attempt counts its interrupts, tasks and graphs anew, and a later one resumes the
+        graphs.
+        """
         self._attempts += 1
         self._attempted_at = time.monotonic()
         if self._attempts == 1:
@@ -315,7 +319,7 @@ class Pass:
         return output
 
     def ended_with(self, exc: BaseException) -> BaseException:
-        """What the coordinator is told instead of `exc`."""
+        """Return what the coordinator is told instead of `exc`."""
         if isinstance(exc, GraphBubbleUp) or (isinstance(exc, SagaGraphError) and exc.leaves_saga_open):
             self._raised = exc if isinstance(exc, GraphBubbleUp | SagaClosedError) else LeftOpen(exc)
             return Paused(f"it waits for an answer at {self._name!r}" if isinstance(exc, GraphInterrupt) else str(exc))
@@ -335,7 +339,9 @@ class Pass:
 
 
 def _for_parent(raised: ParentCommand) -> dict[str, object]:
-    """A subgraph's command for an outer graph, under names that are equal in every run: LangGraph adds task ids to them."""
+    """Return a subgraph's command for an outer graph, under names that are equal in every run: LangGraph adds task ids to
+    them.
+    """
     command: Command[Any] = raised.args[0]
     names = (part.partition(":")[0] for part in str(command.graph).split("|"))
     return {_PARENT: replace(command, graph="|".join(name for name in names if not name.isdecimal()))}
@@ -359,7 +365,7 @@ class _Ends:
 
 
 def _is_plain(runnable: Runnable[Any, Any]) -> bool:
-    """Whether it is a function and not a coroutine: it gets one of the coordinator's threads."""
+    """Tell whether it is a function and not a coroutine: it gets one of the coordinator's threads."""
     if not isinstance(runnable, RunnableCallable) or runnable.func is None:
         return False
     return runnable.afunc is None or isinstance(runnable.afunc, partial)

@@ -45,14 +45,14 @@ RUN = "__pregel_sagagraph_run"
 
 
 BY_HAND = "__pregel_sagagraph_by_hand"
-"""In `configurable` while somebody updates the state: routers run outside a run. Its value brings off-loaded items."""
+"""In `configurable` while somebody updates the state: routers run outside a run. Its value provides off-loaded items."""
 
 COMPENSATE = "__compensate__"
 """The node that waits for the compensation."""
 
 
 class LeftOpen(GraphBubbleUp):
-    """Carries an error that leaves the saga open through LangGraph: siblings end, and nothing is recorded as failed."""
+    """Carrier of an error that leaves the saga open, through LangGraph: siblings end, and nothing is recorded as failed."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))
@@ -61,7 +61,7 @@ class LeftOpen(GraphBubbleUp):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The operation whose code is running; "" is the graph itself. `action` prefixes the names of the actions below it.
+    """Scope: the operation whose code is running; "" is the graph itself. `action` prefixes the names of the actions below it.
 
     `asked`: the operations that this code itself has asked for in this pass, without the nodes of graphs that it runs; `level`:
     those of them that have finished. `task` and `namespace`: LangGraph's names for the node's own task. `called`: the names of
@@ -79,11 +79,11 @@ class Scope:
     is_graph: bool = True
 
     def inner_tasks(self, config: RunnableConfig) -> tuple[InnerTask, ...]:
-        """The inner tasks in which code of this node runs with `config`."""
+        """Return the inner tasks in which code of this node runs with `config`."""
         return tasks_of(config, self.operation, self.task, self.namespace)
 
     def consumed(self, *, but_for: Iterable[InnerTask] = ()) -> dict[str, None]:
-        """What inner tasks that LangGraph will not run again have asked for."""
+        """Return what inner tasks that LangGraph will not run again have asked for."""
         return self.run.inner.consumed(self.operation, self.task, but_for=but_for)
 
 
@@ -99,7 +99,7 @@ def active_scope() -> Scope | None:
 
 
 class GraphRun:
-    """`name`: the graph's. `root`: the prefix of the live branch's ids, empty for the first."""
+    """Run of a graph. `name`: the graph's. `root`: the prefix of the live branch's ids, empty for the first."""
 
     def __init__(self, engine: Engine, coordinator: Coordinator, name: str) -> None:
         self.engine = engine
@@ -132,9 +132,9 @@ class GraphRun:
         return active if active is not None and active.run is self else self._scope
 
     def called(self, scope: Scope, namespace: str, config: RunnableConfig) -> str:
-        """The part of an id for one of several graphs in a node's code; empty for the first that its function calls.
+        """Return the part of an id for one of several graphs in a node's code; empty for the first that its function calls.
 
-        A node of LangGraph's own, in which a SagaGraph runs, is told from its other passes by what they have consumed.
+        If a SagaGraph runs in a node of LangGraph's own, passes of that node are distinguished by what they have consumed.
         """
         parts: list[str] = []
         tasks = {each.id: each for each in scope.inner_tasks(config)}
@@ -161,10 +161,10 @@ class GraphRun:
     async def perform(
         self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
     ) -> Operation:
-        """Runs `action` as operation `name`, or finds it in the journal.
+        """Run `action` as operation `name`, or find it in the journal.
 
-        Its outcome is durable when this returns; that of a graph's node (with a `step`) before a checkpoint or an effect follows.
-        A cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
+        Its outcome is durable when this returns; if it is a graph's node (with a `step`), before the next checkpoint or effect. A
+        cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
         """
         performing = asyncio.ensure_future(self._perform(name, action, request, after, step))
         performing.add_done_callback(_told)
@@ -202,7 +202,7 @@ class GraphRun:
         return self.levels.at(self.saga, scope.operation).of_nodes(nodes)
 
     async def record(self, name: str, value: object, *, what: str) -> None:
-        """Journals a fact as an operation without effect; one that is already there is kept."""
+        """Journal a fact as an operation without effect; one that is already there is kept."""
         known = self.saga.operations.get(name)
         if known is None or not known.succeeded:
             self.asked.add(name)
@@ -213,7 +213,7 @@ class GraphRun:
         return known if known is not None and known.succeeded else None
 
     async def task_ends(self, task: str, writes: Sequence[tuple[str, Any]]) -> None:
-        """Journals what an inner task asked for; LangGraph is about to keep its `writes`, and will not run it again."""
+        """Journal what an inner task asked for; LangGraph is about to keep its `writes`, and will not run it again."""
         ending = self.inner.ending(task, writes)
         if ending is not None and self.saga.stage is Stage.RUNNING:
             recording = asyncio.ensure_future(self.record(*ending, what=CONSUMED))
@@ -223,7 +223,7 @@ class GraphRun:
                 await recording
 
     async def is_journalled(self) -> None:
-        """Returns when the journal has what LangGraph is about to keep."""
+        """Return when the journal has what LangGraph is about to keep."""
         await asyncio.gather(*self._ending, return_exceptions=True)
         await self.coordinator.flush()
 
@@ -235,7 +235,7 @@ class GraphRun:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the compensation could not be completed, or not be begun."""
+        """Tell whether the compensation could not be completed, or not even begun."""
         return self.saga.stage is not Stage.COMPENSATED
 
     @property
@@ -246,19 +246,19 @@ class GraphRun:
         return saga.stage is not Stage.COMMITTED
 
     def is_mistake(self, error: BaseException) -> bool:
-        """Whether the caller of an open saga asked for something impossible: no node has run in this invocation."""
+        """Tell whether the caller of an open saga asked for something impossible: no node has run in this invocation."""
         has_begun_here = len(self.saga.operations) == 0
         return not (self.asked or has_begun_here or isinstance(error, InvalidUpdateError | GraphRecursionError))
 
     async def turn_back(self, error: BaseException) -> None:
-        """Turns the saga back: no further intent is accepted, and what committed will be compensated."""
+        """Turn the saga back: no further intent is accepted, and what committed will be compensated."""
         if self.failure is None:
             self.failure = error
         if self.saga.stage is Stage.RUNNING and self.saga.body_fault is None:
             await self.coordinator.tell(c.RaiseBody(Fault(type(error).__name__, words_of(error) or type(error).__name__)))
 
     def routes_first(self) -> bool:
-        """Whether nothing in this process has routed to the compensation before."""
+        """Tell whether nothing in this process has routed to the compensation before."""
         first, self._has_routed = not self._has_routed, True
         return first
 
@@ -267,7 +267,7 @@ class GraphRun:
         return await self.coordinator.until_quiet()
 
     async def completed(self) -> None:
-        """Completes the run: all nodes are done. Raises `OperationHeldError` where a person must settle something first."""
+        """Complete the run: all nodes are done. Raises `OperationHeldError` if a person must settle something first."""
         saga = self.saga
         if saga.stage is Stage.COMMITTED:
             return
@@ -279,7 +279,7 @@ class GraphRun:
             raise open_end_of(saga)
 
     def _wanted(self) -> frozenset[str]:
-        """The operations still asked for: not those of an abandoned pass that its rerun left out (ADR-0005)."""
+        """Return the operations still asked for: not those of an abandoned pass that its rerun left out (ADR-0005)."""
         saga = self.saga
         stale: set[str] = set()
         for operation in saga.in_order():
@@ -299,12 +299,12 @@ class GraphRun:
         return self.failure
 
     def failure_in_journal(self, otherwise: BaseException) -> BaseException:
-        """What a node failed with in another process; `otherwise`, if none has failed."""
+        """Return what a node failed with in another process; `otherwise`, if none has failed."""
         failed = next((each for each in self.saga.in_order() if each.failed), None)
         return failure_of(self.saga, failed) if failed is not None else otherwise
 
     async def settle(self) -> None:
-        """Lets running effects end, within their policies, before the lease is given back."""
+        """Let running effects end, within their policies, before the lease is released."""
         with suppress(SagaGraphError, TimeoutError):
             waits_s = max((each.spec.policy.timeout_s for each in self._effects_out()), default=0.0)
             async with asyncio.timeout(waits_s + 1.0):
@@ -314,7 +314,7 @@ class GraphRun:
         return [each for each in self.saga.operations.values() if each.in_flight and each.has_effect]
 
     def held(self) -> SagaGraphError | None:
-        """What waits for a person, other than an answer to an interrupt."""
+        """Return what waits for a person, other than an answer to an interrupt."""
         for each in self.saga.in_order():
             if each.status is OperationStatus.HELD and each.has_effect and not waits_for_answer(each):
                 return failure_of(self.saga, each)
@@ -322,7 +322,7 @@ class GraphRun:
 
 
 def _told(performing: asyncio.Future[Operation]) -> None:
-    """A cancelled caller no longer asks how the operation ended; the journal has it."""
+    """Report how the operation ended to the journal only: a cancelled caller no longer asks."""
     if not performing.cancelled():
         performing.exception()
 
@@ -344,24 +344,24 @@ BRANCH = "branch-"
 
 
 def live_branch(saga: Saga) -> str:
-    """The newest one; the first has no prefix."""
+    """Return the newest branch; the first has no prefix."""
     branches = [each.id for each in saga.in_order() if each.id.startswith(BRANCH) and "/" not in each.id and each.succeeded]
     return branches[-1] if branches else ""
 
 
 def abandoned(saga: Saga) -> tuple[str, ...]:
-    """Passes without effects that nothing will finish: of another branch, or of a node that is no longer reached."""
+    """Return passes without effects that nothing will finish: of another branch, or of a node that is no longer reached."""
     return tuple(each.id for each in saga.in_order() if not (each.has_effect or is_done_with(each)))
 
 
 async def remove(coordinator: Coordinator, names: Iterable[str]) -> None:
-    """Removes operations from the plan (docs/protocol.md rule 8): those with effects are compensated while the saga continues."""
+    """Remove operations from the plan (docs/protocol.md rule 8): those with effects are compensated while the saga continues."""
     if removed := tuple(names):
         await coordinator.tell(c.AcceptPlan((), removed))
 
 
 async def write_down(coordinator: Coordinator, name: str, value: object, *, what: str) -> None:
-    """Records `value`, JSON, as the output of an operation without effect; durable when this returns."""
+    """Record `value`, JSON, as the output of an operation without effect; durable when this returns."""
     action = _recording(what, value)
     coordinator.give(name, action)
     await coordinator.tell_until(c.PlanOperation(action.spec(name, None)), partial(is_over, name=name), operation=name)

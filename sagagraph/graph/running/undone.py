@@ -1,4 +1,4 @@
-"""Undone: what the state of a thread says once the effects of its run were compensated."""
+"""Undone effects: what the state of a thread says once the effects of its run were compensated."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from sagagraph.saga.core.status import OperationStatus
 OnUndone = Callable[[Any, tuple[str, ...]], Any] | Literal["reset"]
 RESET: Literal["reset"] = "reset"
 _OF = "saga_reset"
-"""In the metadata of a checkpoint: the saga whose effects it does without."""
+"""In the metadata of a checkpoint: the saga whose effects were undone."""
 
 
 def undone_in(saga: Saga) -> tuple[str, ...]:
-    """The operations with effects that were undone, in the order of their making."""
+    """Return the operations with effects that were undone, in the order in which they were made."""
     undone = (OperationStatus.COMPENSATED, OperationStatus.VOIDED)
     return tuple(each.id for each in saga.in_order() if each.has_effect and each.status in undone)
 
 
 async def update_of(on_undone: OnUndone | None, state: Any, saga: Saga) -> Any:
-    """The update of the state that the hook returns; None where there is no hook."""
+    """Return the update of the state that the hook returns; None if there is no hook."""
     if not callable(on_undone):
         return None
     update = on_undone(state, undone_in(saga))
@@ -36,12 +36,12 @@ async def update_of(on_undone: OnUndone | None, state: Any, saga: Saga) -> Any:
 
 
 def is_reset(metadata: Any, saga: Saga) -> bool:
-    """Whether a checkpoint, of which this is the metadata, is the one from before the run of `saga`."""
+    """Tell whether a checkpoint, of which this is the metadata, is the one from before the run of `saga`."""
     return (metadata or {}).get(_OF) == saga.id
 
 
 async def reset(saver: FencedSaver, saga: Saga) -> None:
-    """Makes the state from before the run the thread's newest, for which the caller holds `saga`. Safe to repeat."""
+    """Make the state from before the run the thread's newest; the caller holds `saga`. Safe to repeat."""
     thread: RunnableConfig = {"configurable": {"thread_id": thread_id(saga), "checkpoint_ns": ""}}
     newest = await saver.aget_tuple(thread)
     if newest is None or is_reset(newest.metadata, saga):

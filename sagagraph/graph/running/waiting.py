@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Waiting:
-    """`loop` None: the engine's loop is unknown."""
+    """Waiting for calls. `loop` None: the engine's loop is unknown."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None) -> None:
         self._loop = loop
@@ -34,7 +34,7 @@ class Waiting:
         return asyncio.run_coroutine_threadsafe(work, loop).result()
 
     def iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
-        """Iterates; stopping the iteration stops the work."""
+        """Iterate; stopping the iteration stops the work."""
         loop = self._checked()
         arrived: SimpleQueue[tuple[T, None] | tuple[None, BaseException | None]] = SimpleQueue()
 
@@ -69,7 +69,7 @@ class Waiting:
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop of this thread, if one is running."""
+    """Return the event loop of this thread, if one is running."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

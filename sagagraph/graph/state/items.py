@@ -13,7 +13,7 @@ from sagagraph.saga.engine.engine import Engine
 
 
 class Items:
-    """`current`: the saga in whose state the lists are found; its run's number is in its request."""
+    """Items of lists. `current`: the saga in whose state the lists are found; its run's number is in its request."""
 
     def __init__(self, engine: Engine, current: Callable[[], Saga]) -> None:
         self._engine = engine
@@ -22,7 +22,7 @@ class Items:
         self._known: dict[tuple[Reference, str], list[Any]] = {}
 
     async def in_place(self, value: Any, key: str = "") -> Any:
-        """`value` with the items of its off-loaded lists in place. `key`: its key in the state."""
+        """Return `value` with the items of its off-loaded lists in place. `key`: its key in the state."""
         if is_offloaded(value):
             return [item for part in parts_of(value) for item in await self._items_of(part, key)]
         if isinstance(value, dict):
@@ -30,7 +30,7 @@ class Items:
         return value
 
     async def in_chunk(self, chunk: Any) -> Any:
-        """Does the same for what a stream yields: tuples around what the graph's channels hold."""
+        """Do the same for what a stream yields: tuples around what the graph's channels hold."""
         if not isinstance(chunk, tuple):
             return await self.in_place(chunk)
         parts = [await self.in_chunk(each) for each in chunk]
@@ -56,7 +56,7 @@ class Items:
 
 
 def run_id(thread: str, number: int) -> str:
-    """The saga of the thread's `number`-th run, from 1."""
+    """Return the saga of the thread's `number`-th run, from 1."""
     return thread if number == 1 else f"{thread}/run-{number}"
 
 

@@ -17,7 +17,7 @@ Reference = tuple[int, int]
 
 
 def offload(current: Json, update: Json) -> Json:
-    """The reducer. Items that no operation of a saga returned (an input's) are kept as they are."""
+    """Append, as the list's reducer. Items that no operation of a saga returned (an input's) are kept as they are."""
     return {_MARK: [*_parts(current), *_parts(update)]}
 
 
@@ -30,7 +30,7 @@ def is_offloaded(value: object) -> bool:
 
 
 def parts_of(value: Json) -> Iterator[Reference | list[Json]]:
-    """The parts in order: a reference, or items that are in the state themselves."""
+    """Yield the parts in order: references, or items that are in the state themselves."""
     for part in value[_MARK]:
         yield part["items"] if isinstance(part, dict) else (int(part[0]), int(part[1]))
 

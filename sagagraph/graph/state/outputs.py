@@ -10,21 +10,23 @@ _UPDATE, _ASKED = "$update", "$operations"
 
 
 def output_with(encoded: Json, asked: Iterable[str]) -> Json:
-    """For a node that has operations of its own: those that it no longer asked for are removed at the end (ADR-0005)."""
+    """Return the output of a node that has operations of its own: those that it no longer asked for are removed at the end
+    (ADR-0005).
+    """
     return {_UPDATE: encoded, _ASKED: sorted(asked)}
 
 
 def output_of(output: Json) -> Json:
-    """What the node returned, encoded; also where a person supplied it."""
+    """Return what the node returned, encoded; even if a person supplied it."""
     return output[_UPDATE] if isinstance(output, dict) and _UPDATE in output else output
 
 
 def asked_by(output: Json) -> list[str] | None:
-    """None: the node has no operations of its own."""
+    """Return the operations that it asked for; None: the node has no operations of its own."""
     return output.get(_ASKED) if isinstance(output, dict) else None
 
 
 def update_of(returned: Json) -> dict[str, Json]:
-    """The part of what a node returned that changes the state."""
+    """Return the part of what a node returned that changes the state."""
     update = getattr(returned, "update", returned) if not isinstance(returned, dict) else returned
     return update if isinstance(update, dict) else {}

@@ -1,4 +1,4 @@
-"""Unkept values: what LangGraph writes to no checkpoint, the journal does not keep either. A process that died has lost them."""
+"""Unkept values: what LangGraph writes to no checkpoint is not journalled either. A process that dies loses them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def untracked_keys(channels: Mapping[str, object]) -> frozenset[str]:
 
 
 def without(value: Any, keys: Collection[str]) -> Any:
-    """A state, an update, or what a router says, without those `keys`; itself where it has none of them."""
+    """Return a state, an update, or a router's answer without those `keys`; itself if it has none of them."""
     if not keys:
         return value
     if isinstance(value, dict):

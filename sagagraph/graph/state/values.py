@@ -1,4 +1,4 @@
-"""Values of a graph as JSON that a journal can hold, and back: what is plain stays plain, so that people can read it.
+"""Values of a graph as JSON that a journal can hold, and back: plain values stay plain, so that people can read them.
 
 Messages, `Command` and `Send` are written out; anything else goes through LangGraph's own serializer, as in a checkpoint.
 """
@@ -30,7 +30,7 @@ _NAMESPACE = uuid.UUID("c2f5a7c6-0c5b-5a53-9b7f-0a3b8a1f7d10")
 
 
 def encode(value: object) -> Json:
-    """Raises `InvalidInputError` for what neither JSON nor LangGraph's serializer can hold."""
+    """Encode a value. Raises `InvalidInputError` if neither JSON nor LangGraph's serializer can hold it."""
     if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
         return value
     if type(value) is list:
@@ -106,7 +106,7 @@ def _read_command(content: Json) -> Command[Any]:
 
 
 def _read_partial(content: Json) -> Any:
-    """A model of which LangGraph takes only some fields for an update."""
+    """Read a model of which LangGraph takes only some fields for an update."""
     value = _READ["$value"](content[:2])
     if isinstance(value, BaseModel):
         value.__pydantic_fields_set__ = set(content[2])
@@ -128,7 +128,7 @@ _READ: dict[str, Callable[[Json], Any]] = {
 
 
 def encode_state(state: object, *, but_for: Collection[str] = ()) -> Json:
-    """Writes a state that is a model or a dataclass by its fields; its schema says what it was."""
+    """Write a state that is a model or a dataclass by its fields; its schema says what it was."""
     if isinstance(state, BaseModel):
         return {name: encode(getattr(state, name)) for name in type(state).model_fields if name not in but_for}
     if is_dataclass(state) and not isinstance(state, type):
@@ -143,7 +143,7 @@ def decode_state(encoded: Json, schema: Any) -> Any:
 
 
 def with_message_ids(value: Any, origin: str) -> Any:
-    """Gives messages without an id one that is the same in every replay: a reducer would invent a new one each time.
+    """Give messages without an id one that is the same in every replay: a reducer would invent a new one each time.
 
     `origin`: the operation that returns them, with its saga.
     """
@@ -168,12 +168,14 @@ def with_message_ids(value: Any, origin: str) -> Any:
 
 
 def hash_of(encoded: Json) -> str:
-    """Hashes an encoded value as a checkpoint keeps it."""
+    """Hash an encoded value as a checkpoint keeps it."""
     return content_hash(as_kept(encoded))
 
 
 def as_kept(encoded: Json) -> Json:
-    """What of an encoded value is equal after a restart: ids that a reducer gave to messages are not, and tuples become lists."""
+    """Return the part of an encoded value that is equal after a restart: ids that a reducer gave to messages differ, and tuples
+    become lists.
+    """
     if isinstance(encoded, list):
         return [as_kept(each) for each in encoded]
     if not isinstance(encoded, dict):

@@ -1,7 +1,7 @@
-"""Team graph: one node for each agent of a domain, in the order in which they depend on each other, then the plan of it all.
+"""Team graph: one node for each agent of a domain, in the order in which they depend on each other, then a plan from all of it.
 
-A typed LangGraph state graph inside the planning graph's node `plan`. Each agent has a state of its own (`Said`); none sees
-another's slice, only the results that it depends on. Agents that do not depend on each other speak at the same time.
+It is a typed LangGraph state graph inside the planning graph's node `plan`. Each agent has a state of its own (`Said`); none sees
+another's slice, only the results that it depends on. Agents that do not depend on each other run at the same time.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ class TeamState(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class TeamContext:
-    """What the agents' nodes work with."""
+    """Context that the agents' nodes work with."""
 
     team: Team
     entries: Sequence[Entry]
     """The saga's journal."""
     voice_of: Callable[[Role], Voice | None]
-    """Who speaks for a role; None: the search."""
+    """The voice of a role; None: the search."""
     lessons: Sequence[str] = ()
     before: Mapping[str, Said] = field(default_factory=dict)
-    """What was said of the plan that was judged INVALID."""
+    """What was said for the plan that was judged INVALID."""
     blamed: frozenset[str] = frozenset()
-    """Whose part of it the validators object to."""
+    """Roles to whose part the validators object."""
 
 
-Compiled = Any  # LangGraph's compiled graph has four type parameters that say nothing here
+Compiled = Any  # LangGraph's compiled graph has four type parameters that mean nothing here
 
 
 def team_graph(roles: Sequence[Role]) -> Compiled:
@@ -67,7 +67,7 @@ def team_graph(roles: Sequence[Role]) -> Compiled:
 async def spoken(graph: Compiled, context: TeamContext) -> dict[str, Said]:
     """Run it, and return what each agent said.
 
-    Apart from the graph whose node this is: it would lend its checkpointer, and what providers wrote would get into checkpoints.
+    It runs apart from the graph whose node this is, whose checkpointer would otherwise keep what providers wrote.
     """
     apart = copy_context()
     apart.run(var_child_runnable_config.set, None)
@@ -110,7 +110,9 @@ async def _said(role: Role, roles: Mapping[str, Role], said: Mapping[str, Said],
 
 
 def _partly(before: Said | None, told: Said, context: TeamContext) -> Said:
-    """Return what still stands of an agent that has no round left: its candidates but the first, then those of the search."""
+    """Return what is still valid for an agent that has no round left: its candidates except the first, then those of the
+    search.
+    """
     if before is None or before.is_of_the_search or before.inputs != told.inputs:
         return told
     parts = {part: (*(before.candidates.get(part, ())[1:]), *some) for part, some in told.candidates.items()}
@@ -119,14 +121,14 @@ def _partly(before: Said | None, told: Said, context: TeamContext) -> Said:
 
 
 def _stands(before: Said, roles: Mapping[str, Role], context: TeamContext) -> bool:
-    """Whether what was said was said from the slice that its context still gives: after a crash as before it."""
+    """Tell whether an answer was given to the slice that its context still yields: after a crash as before it."""
     return restored(before, roles, context.entries, context.before) is not None
 
 
 def restored(
     before: Said, roles: Mapping[str, Role], entries: Sequence[Entry], said: Mapping[str, Said]
 ) -> Mapping[str, Any] | None:
-    """Return the facts that an agent was shown, made again from the journal; None if the journal says otherwise now."""
+    """Return the facts that an agent was shown, made again from the journal; None if the journal now says something else."""
     issued = Issued(
         before.agent, before.agent, need_of(roles[before.agent]), before.version, before.slice_hash, before.slice_tokens
     )

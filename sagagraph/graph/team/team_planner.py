@@ -1,4 +1,4 @@
-"""Team planner: has a domain's agents plan together, and makes proposals of what they said."""
+"""Team planner: has a domain's agents plan together, and makes proposals from what they said."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Planned:
 
 
 class TeamPlanner:
-    """`model`: speaks for every role that none of `agents` speaks for; without one, the search does."""
+    """Planner by a team. `model`: takes every role that none of `agents` takes; without one, the search does."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class TeamPlanner:
 
 
 async def _proposals(team: Team, said: Mapping[str, Said], judged: str | None) -> tuple[Proposal, ...]:
-    """Return the plan of all that was said, then the search's. `judged`: the hash of one that was found INVALID."""
+    """Return the plan made from what all agents said, then the search's. `judged`: the hash of one that was found INVALID."""
     why = tuple(dict.fromkeys(each.reason for each in said.values() if each.reason))
     solved = tuple(replace(each, reasons=(*each.reasons, *why)) for each in team.solved)
     authors = tuple(dict.fromkeys(each.by for each in said.values() if not each.is_of_the_search))
@@ -99,7 +99,7 @@ async def _proposals(team: Team, said: Mapping[str, Said], judged: str | None) -
 
 
 def _said_before(saga: Saga) -> dict[str, Said]:
-    """Return what was said of the plan that was proposed last, if it was judged INVALID."""
+    """Return what was said about the plan that was proposed last, if it was judged INVALID."""
     verdict = saga.plan.verdict or {}
     if verdict.get("verdict") != VerdictStatus.INVALID.value:
         return {}
@@ -107,7 +107,7 @@ def _said_before(saga: Saga) -> dict[str, Said]:
 
 
 def _blamed(saga: Saga, said: Mapping[str, Said]) -> frozenset[str]:
-    """Return the roles whose part the validators object to: all, where that is no single part."""
+    """Return the roles whose part the validators object to: all, if it is no single part."""
     violations = (saga.plan.verdict or {}).get("violations", ())
     return frozenset(
         name for name, each in said.items() if any(concerns(violation.get("scope", {}), each.inputs) for violation in violations)
