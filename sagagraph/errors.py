@@ -26,7 +26,7 @@ class SagaGraphError(RuntimeError):  # servers that show clients no message of a
 
 
 def words_of(exc: BaseException) -> str:
-    """Its message, as text that can be written down: what is not valid Unicode is replaced."""
+    """Return its message as text that can be written down: what is not valid Unicode is replaced."""
     return str(exc).encode(errors="replace").decode()
 
 
@@ -42,7 +42,7 @@ class InvalidInputError(SagaGraphError):
 
 
 class MissingStoreError(SagaGraphError):
-    """No store is where the address says, and this is not the moment to create one: a store that vanished is not a new one."""
+    """No store is at this address, and this command does not create one: a store that vanished is not a new one."""
 
 
 class MissingExtraError(SagaGraphError):
@@ -55,11 +55,11 @@ class MissingExtraError(SagaGraphError):
 
 
 class UnknownSagaError(SagaGraphError):
-    """No journal has this saga id."""
+    """No journal exists for this saga id."""
 
 
 class UnknownOperationError(SagaGraphError):
-    """The saga has no operation of this id."""
+    """The saga has no operation with this id."""
 
 
 class UnknownActionError(SagaGraphError):
@@ -71,7 +71,7 @@ class ConflictError(SagaGraphError):
 
 
 class ProviderMismatchError(ConflictError):
-    """The provider that is here is not the one that the saga works with (docs/protocol.md rule 2a): nothing went out.
+    """The provider here is not the one that the saga works with (docs/protocol.md rule 2a): nothing went out.
 
     `known` and `found` are their identities.
     """
@@ -117,7 +117,7 @@ class Refused(SagaGraphError):  # noqa: N818 - the name is part of the public co
     """Raised by an action: the provider said no, and nothing happened (docs/protocol.md rule 3a).
 
     `transient=True` says that the same request may be accepted later (a rate limit): the policy may retry it, under the key of
-    the next generation, and not before `retry_after_s` seconds have passed.
+    the next generation, but not before `retry_after_s` seconds have passed.
     """
 
     leaves_saga_open = False
@@ -132,7 +132,9 @@ class Refused(SagaGraphError):  # noqa: N818 - the name is part of the public co
 
 
 class OperationFailedError(SagaGraphError):
-    """An operation was refused or exhausted its policy, and has no effect; the saga compensates unless the body handles it."""
+    """An operation was refused or used up its policy's attempts, and has no effect; the saga compensates unless the body handles
+    it.
+    """
 
     exit_code = 1
     leaves_saga_open = False
@@ -166,9 +168,9 @@ class BusyError(SagaGraphError):
 
 
 class LockedError(SagaGraphError):
-    """Other sagas keep what this one needs, and it has waited long enough (docs/protocol.md rule 12): nothing was taken.
+    """Other sagas have locked what this one needs, and it has waited long enough (docs/protocol.md rule 12): nothing was taken.
 
-    `holders`: the ids of those sagas; `blockers`: the locks that they keep (`sagagraph.saga.core.locks.Holding`).
+    `holders`: the ids of those sagas; `blockers`: their locks (`sagagraph.saga.core.locks.Holding`).
     """
 
     exit_code = 3
@@ -192,7 +194,7 @@ class StoreError(SagaGraphError):
 
 
 class LostStoreError(StoreError):
-    """The store's file was removed, replaced or damaged while it was in use; nothing more goes out on what it said."""
+    """The store's file was removed, replaced or damaged while it was in use; nothing more is sent on the strength of it."""
 
 
 class JournalError(StoreError):
@@ -216,18 +218,19 @@ class PlannerError(SagaGraphError):
 
 
 class ModelError(SagaGraphError):
-    """A language model cannot be asked: no key, a refused key, a rate limit, no answer in time. Names the model's provider.
+    """A language model cannot be asked: no key, a refused key, a rate limit, no answer in time. The message names the model's
+    provider.
 
-    Repeats nothing that the provider said: it may contain a key.
+    It repeats nothing that the provider said, which may contain a key.
     """
 
     exit_code = 3
 
 
 class UnusableAnswerError(ModelError):
-    """A language model was asked, and refused, stopped half-way or answered something that cannot be read.
+    """A language model was asked, but refused, stopped half-way or gave an unreadable answer.
 
-    `usage`: what that cost, where it is known.
+    `usage`: what that cost, if known.
     """
 
     def __init__(self, message: str, *, usage: object = None) -> None:

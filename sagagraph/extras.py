@@ -1,4 +1,4 @@
-"""Extras: what a domain or a door needs beside the base of the package, and how to install it where it is missing."""
+"""Extras: what a domain or an interface needs besides the base package, and how to install it if it is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sagagraph.errors import MissingExtraError
 
 
 def require(*modules: str, extra: str) -> None:
-    """Raises `MissingExtraError`, with the command that installs them, unless all these modules can be imported."""
+    """Check that all these modules can be imported. Raises `MissingExtraError`, with the command that installs them."""
     for module in modules:
         if find_spec(module) is None:
             raise MissingExtraError(module, extra)
@@ -18,7 +18,7 @@ def require(*modules: str, extra: str) -> None:
 
 @contextmanager
 def needing(extra: str) -> Iterator[None]:
-    """Imports inside it that fail name the extra: `MissingExtraError`. One of our own modules that is missing is no extra."""
+    """Turn an import inside it that fails into a `MissingExtraError` that names the extra, unless our own module is missing."""
     try:
         yield
     except ModuleNotFoundError as exc:

@@ -1,4 +1,4 @@
-"""Files: those that commands read, and those that domains leave for people, whole or not at all."""
+"""Files: those that commands read, and those that domains write for people, in full or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_NAME = 200
 
 
 def file_name(name: str) -> str:
-    """One file name for each name; no id can lead out of the folder with it."""
+    """Return a file name, a different one for each name; no id can lead out of the folder with it."""
     quoted = quote(name, safe=" ~@")
     if len(quoted) > _LONGEST_NAME:
         return hashlib.sha256(name.encode()).hexdigest()
@@ -23,14 +23,16 @@ def file_name(name: str) -> str:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """All of it or nothing, also when the process dies in between."""
+    """Write all of it or nothing, even if the process dies in between."""
     fresh = path.with_name(path.name + ".part")
     fresh.write_bytes(content)
     fresh.replace(path)
 
 
 def text_file(path: Path, field: str) -> str:
-    """Raises `InvalidInputError`, which names `field` and the file, where it cannot be read, is no text, or far too large."""
+    """Read a text file. Raises `InvalidInputError`, which names `field` and the file, if it cannot be read, is not text, or is
+    far too large.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -44,7 +46,7 @@ def text_file(path: Path, field: str) -> str:
 
 
 def write_json(path: Path, document: Any, field: str) -> None:
-    """Raises `InvalidInputError`, which names `field` and the file, where it cannot be written."""
+    """Write JSON to a file. Raises `InvalidInputError`, which names `field` and the file, if it cannot be written."""
     try:
         path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     except OSError as exc:
@@ -52,10 +54,10 @@ def write_json(path: Path, document: Any, field: str) -> None:
 
 
 def json_file(path: Path, field: str) -> Any:
-    """Raises `InvalidInputError`, which names `field` and the file, where it cannot be read or is not JSON."""
+    """Read a JSON file. Raises `InvalidInputError`, which names `field` and the file, if it cannot be read or is not JSON."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-        json.dumps(value, ensure_ascii=False).encode()  # half a character can be escaped in JSON, and not be written again
+        json.dumps(value, ensure_ascii=False).encode()  # lone surrogates can be escaped in JSON, but not be written again
         return value
     except OSError as exc:
         raise InvalidInputError(f"{path} cannot be read: {exc.strerror}", field=field) from exc
@@ -64,5 +66,5 @@ def json_file(path: Path, field: str) -> Any:
 
 
 def sqlite_path(url: str) -> Path:
-    """Of `sqlite:///FILE`."""
+    """Return the path in `sqlite:///FILE`."""
     return Path(url.removeprefix("sqlite:///")).expanduser()

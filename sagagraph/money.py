@@ -10,7 +10,7 @@ _WITH_A_SIGN: Final = {"USD": "$"}
 
 
 def money_text(amount: Decimal, currency: str = "USD") -> str:
-    """`$1,234.50`, and without decimals where there are none: `$5,000`, `5,000 EUR`."""
+    """Format an amount: `$1,234.50`, without decimals if there are none: `$5,000`, `5,000 EUR`."""
     digits = f"{abs(amount):,.0f}" if amount == amount.to_integral_value() else f"{abs(amount):,.2f}"
     sign = "-" if amount < 0 else ""
     symbol = _WITH_A_SIGN.get(currency)
@@ -18,7 +18,7 @@ def money_text(amount: Decimal, currency: str = "USD") -> str:
 
 
 def cost_text(cost: Mapping[str, Any] | None) -> str:
-    """What a plan costs, as the journal holds it: `$2,007`, with fees beside it; empty where it costs nothing."""
+    """Format what a plan costs, as the journal has it: `$2,007`, with any fees after it; empty if it costs nothing."""
     fees = cost.get("fees") if cost else None
     if not cost or not cost.get("currency") or not (cost["total"] or fees):
         return ""

@@ -1,6 +1,6 @@
 """Registry: the installed domains, found by their entry points and loaded at first use.
 
-It is also the one place that picks concrete parts from settings: the store, the engine, the reservation service, the model.
+It is also the one place that selects implementations from settings: the store, the engine, the reservation service, the model.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def account(saga: Saga) -> Account:
     from sagagraph.saga.engine.views.view import Account
 
     entry = entry_of(saga.domain)
-    with suppress(MissingExtraError):  # a saga can be inspected where its domain cannot be opened
+    with suppress(MissingExtraError):  # a saga can be inspected even if its domain cannot be opened
         return Account() if entry is None else entry.account(saga)
     return Account()
 
@@ -110,7 +110,7 @@ def model_of(settings: Settings) -> Model | None:
 
 
 def limits_of(settings: Settings) -> Limits:
-    """Return what a model may take. Raises `InvalidInputError` for a limit of its cost without its prices."""
+    """Return what a model may use. Raises `InvalidInputError` for a cost limit without prices."""
     from sagagraph.planning.models.limits import Limits
 
     prices = _prices(settings.model_prices)
@@ -134,7 +134,7 @@ async def open_engine(
 ) -> AsyncIterator[Engine]:
     """Return an engine on the settings' store, without any domain's actions: enough to inspect sagas.
 
-    `only_looks`: what makes a database unsafe is reported and not refused.
+    `only_looks`: an unsafe database is reported and not refused.
 
     Raises `MissingStoreError` for a store that is not there, unless it is to be created.
     """
@@ -153,9 +153,9 @@ async def open_engine(
 
 @asynccontextmanager
 async def surroundings(settings: Settings, documents: Documents | None = None) -> AsyncIterator[Surroundings]:
-    """Return what domains are opened on; a reservation service started for them ends with it.
+    """Return what domains need to be opened; a reservation service started for them ends with it.
 
-    Without `documents`, as when nothing is carried out, documents are kept in memory.
+    Without `documents`, for commands that carry nothing out, documents are kept in memory.
     """
     from sagagraph.saga.stores.memory import MemorySagaStore
     from sagagraph.saga.stores.sqlite_file import rows_in

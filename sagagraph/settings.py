@@ -42,7 +42,7 @@ class Settings(BaseSettings):
     model_prices: str = ""
     """US dollars per million tokens in and out, as in `0.25,2`; for the figures in the journal and for `model_max_cost`."""
     harness_validators: str = ""
-    """A JSON file: which validators outside a harness may name, and what is run for each (docs/harness.md)."""
+    """A JSON file: which external validators a harness may name, and what is run for each (docs/harness.md)."""
     goals: str = ""
     """`package.module:NAME` of the `GoalLibrary` whose actions `sagagraph goal` plans with."""
 

@@ -1,4 +1,6 @@
-"""Sockets and signals of a server of ours. Its socket is taken before anything else is begun: a port in use is said at once."""
+"""Sockets and signals of our servers. The socket is opened before anything else is begun, so that a port in use is reported at
+once.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from sagagraph.errors import InvalidInputError
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Raises `InvalidInputError` where nobody can listen there. Port 0: any that is free."""
-    # The protocol by its name: asyncio sends answers without delay only on sockets that say that they are TCP.
+    """Listen. Raises `InvalidInputError` if that is not possible. Port 0: any free port."""
+    # The protocol by its name: asyncio sends without delay only on sockets that declare themselves TCP.
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # A restart on the same port need not wait for the connections of the last run to be forgotten.
@@ -33,7 +35,7 @@ def url_of(listener: socket.socket) -> str:
 
 @contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM call `stop`, and nothing else."""
+    """Have SIGINT and SIGTERM call `stop`, and do nothing else."""
 
     def call(_signal: int, _frame: FrameType | None) -> None:
         stop()

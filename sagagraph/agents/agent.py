@@ -38,12 +38,12 @@ def saga_agent(
     name: str = "agent",
     **options: Any,
 ) -> CompiledSagaGraph[Any, Any, Any, Any]:
-    """An agent whose tool calls are undone, dependents first, when it fails or when a person says no.
+    """Make an agent whose tool calls are undone, dependents first, when it fails or when a person says no.
 
-    Tools with effects are made with `saga_tool`. `asks_before`: "irreversible", "effects" or "nothing", see `SagaMiddleware`.
-    Whatever was undone is said in the messages (`on_undone`), and calls without an answer get one. Without an `engine` it is a
-    node of a SagaGraph. `options` and the rest are those of `create_agent` and `SagaGraph.compile`; a run is a saga with the id
-    of its thread. Raises what the agent raised, after the compensation; `OperationFailedError` where a person said no.
+    Tools with effects are made with `saga_tool`. `asks_before`: "irreversible", "effects" or "nothing", see `SagaMiddleware`. The
+    messages say what was undone (`on_undone`), and calls without an answer get one. Without an `engine` it is a node of a
+    SagaGraph. `options` and the rest are those of `create_agent` and `SagaGraph.compile`; a run is a saga with the id of its
+    thread. Raises what the agent raised, after the compensation; `OperationFailedError` if a person said no.
     """
     with_effects: list[BaseTool] = []
     without: list[AnyTool] = []

@@ -31,23 +31,23 @@ _ASKED: Mapping[str, frozenset[ActionKind]] = {
 
 
 class Decision(TypedDict):
-    """A person's answer to a plan: approve it, undo the whole run, or reply to the model, which then plans again."""
+    """Decision of a person about a plan: approve it, undo the whole run, or reply to the model, which then plans again."""
 
     type: Literal["approve", "undo", "reply"]
     message: NotRequired[str]
 
 
 class SagaMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Gives an agent tools with effects: their calls are operations of the saga of the thread that the agent runs in.
+    """Middleware that gives an agent tools with effects: their calls are operations of the saga of the agent's thread.
 
     Before the first call of a kind in `asks_before` ("irreversible", "effects" or "nothing") it interrupts with the plan: what is
     done, and what comes next. Answer with a `Decision`. An irreversible call runs on its own, when what can be undone has
-    succeeded; afterwards nothing may begin that could have to be undone: the model is told so. A provider's refusal
-    is told to the model, too. The agent runs in a SagaGraph: `SagaGraph.of(agent).compile(engine=…)`, or as a node of one.
+    succeeded; afterwards nothing may begin that could have to be undone: the model is told so. A provider's refusal is told to
+    the model, too. The agent runs in a SagaGraph: `SagaGraph.of(agent).compile(engine=…)`, or as a node of one.
     """
 
     def __init__(self, tools: Iterable[BaseTool] = (), *, asks_before: str = IRREVERSIBLE) -> None:
-        """`tools`: made with `saga_tool`; do not give them to `create_agent` again."""
+        """Take `tools` made with `saga_tool`; do not give them to `create_agent` again."""
         if asks_before not in _ASKED:
             raise InvalidInputError(f"{asks_before!r} is none of {', '.join(_ASKED)}", field="asks_before")
         super().__init__()
@@ -74,7 +74,7 @@ class SagaMiddleware(AgentMiddleware[Any, Any, Any]):
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         try:
             return await handler(request)
-        except OperationFailedError as exc:  # nothing of it stands
+        except OperationFailedError as exc:  # nothing of it is in effect
             if request.tool_call["name"] not in self._kinds:
                 raise
             return _answer(request.tool_call, str(exc).rpartition("failed: ")[2])
@@ -83,7 +83,7 @@ class SagaMiddleware(AgentMiddleware[Any, Any, Any]):
         return self._kinds.get(call["name"], ActionKind.READ_ONLY)
 
     def _put_off(self, saga: Saga, calls: list[Any]) -> dict[str, str]:
-        """The calls that are not made now, by their ids, with what the model is told."""
+        """Return the calls that are not made now, by their ids, with what the model is told."""
         for_good = [each for each in calls if self._kind(each) in _FOR_GOOD]
         if saga.pivot_has_landed:
             too_late = "Not done: what came before cannot be undone, so only what never has to be may follow. Begin another run."
@@ -93,7 +93,7 @@ class SagaMiddleware(AgentMiddleware[Any, Any, Any]):
         return {each["id"]: again for each in for_good if each not in first}
 
     def _plan(self, saga: Saga, calls: list[Any]) -> dict[str, Any]:
-        """What a person is shown."""
+        """Return what a person is shown."""
         done = [each for each in saga.in_order() if each.succeeded and each.has_effect and not each.removed]
         following = [{"name": each["name"], "args": each["args"], "kind": self._kind(each).value} for each in calls]
         return {"type": "plan", "done": [{"id": each.id, "name": name_of(each.id)} for each in done], "next": following}

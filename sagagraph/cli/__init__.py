@@ -1,4 +1,4 @@
-"""Command line: thin doors that parse, call and render."""
+"""Command line: thin commands that parse, call and render."""
 
 from sagagraph.cli.app import main
 

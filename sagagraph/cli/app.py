@@ -1,4 +1,4 @@
-"""Commands of docs/formats.md section 2 that belong to no domain, and how each of them ends.
+"""Commands of docs/formats.md section 2 that belong to no domain, and how each of them exits.
 
 Only the names, options and help are here; what a command does is imported when it is called.
 """
@@ -33,7 +33,7 @@ app.add_typer(harness, name="harness")
 
 
 class Found(StrEnum):
-    """What a person found out about an operation: `Resolution`, whose module is slow to import."""
+    """Result that a person reports about an operation: `Resolution`, whose module is slow to import."""
 
     LANDED = "landed"
     ABSENT = "absent"
@@ -54,7 +54,7 @@ def _tell_version(asked: bool) -> None:
 @app.callback()
 def root(
     _version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Which release this is.")
+        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Print the release.")
     ] = False,
     log_level: Annotated[
         LogLevel, typer.Option("--log-level", envvar="SAGAGRAPH_LOG", help="Log lines on standard error, from this level on.")
@@ -99,7 +99,8 @@ def change(
     text: o.Text = None,
     request: o.RequestFile = None,
     lost: Annotated[
-        list[str] | None, typer.Option("--lost", metavar="OPERATION", help="What has fallen through; may be repeated.")
+        list[str] | None,
+        typer.Option("--lost", metavar="OPERATION", help="An operation that has fallen through; may be repeated."),
     ] = None,
     yes: o.Yes = False,
     model_seconds: o.ModelSeconds = None,
@@ -110,7 +111,7 @@ def change(
     provider: o.Provider = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Change what a saga is to do, before its pivot or after; what is done and fits stays."""
+    """Change what a saga is to do, before its pivot or after; whatever is done and still fits is kept."""
     from sagagraph.cli import beginning
 
     options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
@@ -193,7 +194,7 @@ def cancel(
 def resolve(
     saga: o.SagaId,
     operation: Annotated[str, typer.Argument(metavar="OPERATION")],
-    found: Annotated[Found, typer.Option("--as", help="What a person found out.")],
+    found: Annotated[Found, typer.Option("--as", help="What a person has found out.")],
     output: Annotated[str | None, typer.Option("--output", metavar="JSON", help="What it returned, if it landed.")] = None,
     verbose: o.Verbose = False,
     store: o.Store = "",
@@ -209,7 +210,7 @@ def resolve(
 
 @app.command(name="yield")
 def yield_locks(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
-    """Let other sagas have what a saga keeps that stands still."""
+    """Release the locks of a saga that is at a standstill to other sagas."""
     from sagagraph.cli import settling
 
     o.end(settling.yield_locks(Options(store, provider, as_json), saga))
@@ -222,24 +223,24 @@ def yield_locks(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", 
 def status(
     saga: o.AnySaga = None,
     at: Annotated[
-        int | None, typer.Option("--at", metavar="VERSION", help="As it was when its journal had that many events.")
+        int | None, typer.Option("--at", metavar="VERSION", help="Its state when its journal had that many events.")
     ] = None,
     store: o.Store = "",
     provider: o.Provider = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Where a saga stands, or all of them."""
+    """Show where a saga stands, or all of them."""
     from sagagraph.cli import looking
 
     if saga is None and at is not None:
-        raise InvalidInputError("say which saga stood there", field="SAGA")
+        raise InvalidInputError("name the saga whose earlier state is meant", field="SAGA")
     options = Options(store, provider, as_json)
     o.end(looking.list_all(options) if saga is None else looking.status(options, saga, at))
 
 
 @app.command()
 def log(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
-    """A saga's journal."""
+    """Show a saga's journal."""
     from sagagraph.cli import looking
 
     o.end(looking.log(Options(store, provider, as_json), saga))
@@ -261,7 +262,7 @@ def graph(
     provider: o.Provider = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """A saga's dependency graph."""
+    """Show a saga's dependency graph."""
     from sagagraph.cli import looking
 
     is_mermaid = form is GraphFormat.MERMAID and not as_json
@@ -271,19 +272,22 @@ def graph(
 @app.command()
 def validate(
     domain: Annotated[str, typer.Argument(metavar="DOMAIN")],
-    problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="What the plan is for.")],
+    problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="The problem that the plan is for.")],
     plan: Annotated[Path, typer.Argument(metavar="PLAN")],
     event: o.Events = None,
     executed_until: Annotated[
-        str | None, typer.Option("--executed-until", metavar="MOMENT", help="What was done by then, as the problem has times.")
+        str | None,
+        typer.Option(
+            "--executed-until", metavar="MOMENT", help="Until when the old plan was carried out, in the problem's times."
+        ),
     ] = None,
-    against: Annotated[Path | None, typer.Option("--against", metavar="OLDPLAN", help="As the plan was then.")] = None,
+    against: Annotated[Path | None, typer.Option("--against", metavar="OLDPLAN", help="The plan as it was before.")] = None,
     without: Annotated[
         bool, typer.Option("--without-time-constraints", help="Recipes: no step must follow another within a time.")
     ] = False,
     criterion: Annotated[
         str | None,
-        typer.Option("--criterion", metavar="SENTENCE", help="What a model is to judge besides; its verdict can only refuse."),
+        typer.Option("--criterion", metavar="SENTENCE", help="A criterion for a model to judge as well; it can only reject."),
     ] = None,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -344,7 +348,7 @@ def mcp(
 @app.command()
 def ui(
     port: Annotated[int, typer.Option("--port", help="0 takes a free one.")] = 7860,
-    host: Annotated[str, typer.Option("--host", help="Anything but loopback asks for a user and a password.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="Anything but loopback needs a user and a password.")] = "127.0.0.1",
     user: Annotated[str, typer.Option("--user", envvar="SAGAGRAPH_UI_USER", help="Who may log in.")] = "",
     password: Annotated[
         str, typer.Option("--password", envvar="SAGAGRAPH_UI_PASSWORD", help="Better in the environment: others see arguments.")
@@ -371,7 +375,7 @@ def redact(
     provider: o.Provider = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Make what a finished saga's journal has under these names unreadable, for good."""
+    """Make the values under these names in a finished saga's journal unreadable, for good."""
     from sagagraph.cli import store as stores
 
     o.end(stores.redact(Options(store, provider, as_json), saga, fields))
@@ -387,7 +391,7 @@ def db_upgrade(store: o.Store = "", as_json: o.AsJson = False) -> None:
 
 @db.command("restored")
 def db_restored(store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Say that a backup was put back or a replica promoted: open sagas then ask before anything goes out."""
+    """Record that a backup was put back or a replica promoted: open sagas then ask before anything goes out."""
     from sagagraph.cli import store as stores
 
     o.end(stores.restored(Options(store, as_json=as_json)))
@@ -395,7 +399,7 @@ def db_restored(store: o.Store = "", as_json: o.AsJson = False) -> None:
 
 @db.command("project")
 def db_project(saga: o.AnySaga = None, store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Bring the projections' tables up to date: of that saga, or of all that have moved on."""
+    """Bring the projections' tables up to date: of that saga, or of all whose journals have grown."""
     from sagagraph.cli import store as stores
 
     o.end(stores.project(Options(store, as_json=as_json), saga))
@@ -403,7 +407,9 @@ def db_project(saga: o.AnySaga = None, store: o.Store = "", as_json: o.AsJson = 
 
 @db.command("retire")
 def db_retire(
-    older_than: Annotated[float, typer.Option("--older-than", metavar="DAYS", help="What ended so many days ago, or earlier.")],
+    older_than: Annotated[
+        float, typer.Option("--older-than", metavar="DAYS", help="Sagas that ended at least that many days ago.")
+    ],
     archive: Annotated[Path | None, typer.Option("--archive", metavar="FILE.jsonl", help="Append them to this file.")] = None,
     drop: Annotated[bool, typer.Option("--drop", help="Keep no copy.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say which.")] = False,
@@ -414,7 +420,7 @@ def db_retire(
     from sagagraph.cli import store as stores
 
     if drop is (archive is not None):
-        raise InvalidInputError("say --archive FILE.jsonl or --drop, one of them", field="--archive")
+        raise InvalidInputError("say either --archive FILE.jsonl or --drop", field="--archive")
     o.end(stores.retire(Options(store, as_json=as_json), older_than, archive, dry_run=dry_run))
 
 
@@ -422,7 +428,7 @@ def db_retire(
 
 
 def main() -> None:
-    """The entry point: every way in which a command can end, as an exit code and one clear line."""
+    """Run the command line: every way in which a command can end becomes an exit code and one clear line."""
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     try:

@@ -14,7 +14,7 @@ from sagagraph.saga.engine.views.view import SagaView, reasons_of
 
 
 async def approved_or_not(options: Options, opened: Opened, view: SagaView) -> SagaView:
-    """Ask the person at a terminal, and again about what becomes of the plan; tell anybody else what to do."""
+    """Ask the person at a terminal, and ask again if the plan changes; tell anybody else what to do."""
     while view.status is SagaStatus.AWAITING_APPROVAL and is_terminal() and not options.as_json:
         decided = await _ask(opened, view)
         if decided is None:

@@ -55,7 +55,7 @@ def new_id(prefix: str) -> str:
 
 
 async def started(options: Options, opened: Opened, saga_id: str, wish: Json, *, approved: bool) -> SagaView:
-    """Run as far as possible without anybody, or with the person at the terminal."""
+    """Run as far as possible without a person, or with the person at the terminal."""
     with interruptible(saga_id):  # before this there is no saga to resume
         view = await opened.graph.start(saga_id, wish, approved_by=_approver(approved=approved))
         return await approved_or_not(options, opened, view)
@@ -66,13 +66,13 @@ def _approver(*, approved: bool) -> str | None:
 
 
 async def _first_request(engine: Engine, saga_id: str) -> Any:
-    """Return what the saga was begun with, whatever it was changed to since."""
+    """Return what the saga was begun with, however it has been changed since."""
     begun = (await engine.journal(saga_id))[0].event
     return begun.request if isinstance(begun, SagaBegun) else None
 
 
 async def _tell_what_was_planned(opened: Opened, view: SagaView) -> None:
-    """Show a plan that nobody was asked about, and that has not been shown yet."""
+    """Show a plan that nobody was asked to approve, and that has not been shown yet."""
     saga = await opened.engine.load(view.saga_id)
     if saga.plan.content and view.status is not SagaStatus.AWAITING_APPROVAL:
         show_plan(saga)
@@ -95,10 +95,10 @@ async def change(
     *,
     approved: bool,
 ) -> int:
-    """Change a saga's request, or report lost operations; what is booked and still fits stays."""
+    """Change a saga's request, or report lost operations; whatever is booked and still fits is kept."""
     if (text is not None and request is not None) or (text is None and request is None and not lost):
         raise InvalidInputError(
-            "say what is wished otherwise, or give --request FILE.json, one of them; or name what is --lost", field="TEXT"
+            "say what should change, or give --request FILE.json, but not both; or name what is --lost", field="TEXT"
         )
     with interruptible(saga_id):
         async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
@@ -114,7 +114,7 @@ async def change(
 
 
 async def told(options: Options, domain: str, saga_id: str, after: Callable[[Saga], Json], *, approved: bool = False) -> int:
-    """Tell an open saga what has happened. `after`: its request then; where no plan is left, the one before holds."""
+    """Report an event to an open saga. `after`: its request then; if no plan is left, the one before still applies."""
     with interruptible(saga_id):
         async with acting(options, await domain_of(options, saga_id, only=domain), saga_id) as opened:
             wish = after(await opened.engine.load(saga_id))

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 
 _LONGEST_TOKENS: Final = 4 * DEFAULT_BUDGET_TOKENS
-"""Of a plan that a model is shown whole."""
+"""The longest plan, in tokens, that a model is shown."""
 
 
 async def judge(options: Options, domain: str, case: Case, criterion: str | None = None) -> int:
-    """`criterion`: what a model is asked about the plan besides; it can refuse a plan, and never pass one that is INVALID."""
+    """Judge a plan. `criterion`: what a model is asked about it as well; it can reject a plan, but never pass one that is
+    INVALID.
+    """
     entry = require_entry(domain)
     if case.without_time_constraints and not entry.has_time_constraints:
         raise InvalidInputError(f"{domain} has no time constraints that can be left out", field="--without-time-constraints")

@@ -96,7 +96,7 @@ async def log(options: Options, saga_id: str) -> int:
 async def _expand(
     documents: list[dict[str, Any]], options: Options, engine: Engine, saga_id: str, entries: Sequence[Entry]
 ) -> None:
-    """Put in the certificates of which the journal holds only the root hash, where they still lead to it."""
+    """Fill in the certificates of which the journal holds only the root hash, if they still lead to it."""
     domain = (await engine.load(saga_id)).domain
     try:
         async with open_domain(domain, options.settings, engine.store) as served:

@@ -1,4 +1,4 @@
-"""Options: those of every command, and those that several share. Light, so that `--help` need not wait."""
+"""Options: those of every command, and those that several share. It imports little, so that `--help` need not wait."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Provider = Annotated[
 SameProvider = Annotated[
     bool, typer.Option("--same-provider", help="State that --provider is the saga's own provider at another address.")
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", help="The journal as it grows, on standard error.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Print the journal as it grows, on standard error.")]
 Today = Annotated[
     datetime | None,
     typer.Option(
@@ -40,21 +40,27 @@ Today = Annotated[
 ]
 ModelSeconds = Annotated[
     float | None,
-    typer.Option("--model-seconds", metavar="N", min=0.1, help="How long the model may think; then the solver goes on."),
+    typer.Option("--model-seconds", metavar="N", min=0.1, help="How long the model may think before the solver takes over."),
 ]
-MaxCost = Annotated[float | None, typer.Option("--max-cost", metavar="DOLLARS", min=0.0, help="What the saga's model may cost.")]
+MaxCost = Annotated[
+    float | None, typer.Option("--max-cost", metavar="DOLLARS", min=0.0, help="The most that the saga's model may cost.")
+]
 MaxTokens = Annotated[int | None, typer.Option("--max-tokens", metavar="N", min=0, help="Tokens that the saga's model may use.")]
 SagaId = Annotated[str, typer.Argument(metavar="SAGA")]
 AnySaga = Annotated[str | None, typer.Argument(metavar="[SAGA]")]
 NewSagaId = Annotated[str | None, typer.Option("--saga-id", metavar="ID", help="Begin that saga, or resume it.")]
 PlanHash = Annotated[str | None, typer.Option("--plan", metavar="HASH", help="Insist on this plan.")]
-Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="What is wished, in a sentence.")]
-RequestFile = Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="What is wished, as JSON.")]
+Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="The request, in a sentence.")]
+RequestFile = Annotated[Path | None, typer.Option("--request", metavar="FILE.json", help="The request, as JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Approve the preferred plan, and repairs of it.")]
-PlanOnly = Annotated[bool, typer.Option("--plan-only", help="Only plan.")]
-Events = Annotated[list[Path] | None, typer.Option("--event", metavar="EVENT.json", help="What became known; may be repeated.")]
-Seconds = Annotated[float, typer.Option("--seconds", metavar="N", min=0.1, max=86400.0, help="How long to think, in all.")]
-UnusedStore = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="Not asked: everything stands in files.")]
+PlanOnly = Annotated[bool, typer.Option("--plan-only", help="Only print the plans.")]
+Events = Annotated[
+    list[Path] | None, typer.Option("--event", metavar="EVENT.json", help="What has become known; may be repeated.")
+]
+Seconds = Annotated[
+    float, typer.Option("--seconds", metavar="N", min=0.1, max=86400.0, help="The time limit of the search, in all.")
+]
+UnusedStore = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="Not used: everything is in files.")]
 
 
 def end(command: Coroutine[Any, Any, int]) -> NoReturn:
@@ -100,7 +106,9 @@ class Options:
 
 
 def begins(domain: str, about: str, *, prefix: str) -> typer.Typer:
-    """Return the verb that begins sagas of a domain, whose ids begin with `prefix`: `sagagraph begin DOMAIN` by its own name."""
+    """Return the command that begins sagas of a domain, whose ids begin with `prefix`: `sagagraph begin DOMAIN` under its own
+    name.
+    """
     verb = verbs(about)
 
     @verb.command(help=about)

@@ -29,11 +29,11 @@ _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
 
 _STEERING = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
-"""What a terminal obeys instead of showing it. Line ends and tabs stay."""
+"""Control characters, which a terminal would obey instead of showing. Line ends and tabs stay."""
 
 
 class _Console(Console):
-    """Shows what providers, models and files said; none of it steers the terminal."""
+    """Console that shows what providers, models and files said; none of it can control the terminal."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for each in super().render(renderable, options):
@@ -84,7 +84,7 @@ def print_saga(view: SagaView) -> None:
     for blocker in view.awaits:
         stdout.print(f"waits for: {blocker.key}, which saga {blocker.saga} keeps for {blocker.operation}", markup=False)
     if view.yielded_by:
-        stdout.print(f"yielded: {view.yielded_by} let others have its locks", markup=False)
+        stdout.print(f"yielded: {view.yielded_by} released its locks to others", markup=False)
     for each_left in view.residue:
         stdout.print(f"residue: {escape(each_left)}")
     for use in view.models:

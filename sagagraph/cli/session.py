@@ -1,4 +1,4 @@
-"""Session: what a command opens until it ends: an engine, the domain of a saga, and the graph that runs it."""
+"""Session: what a command keeps open until it ends: an engine, the domain of a saga, and the graph that runs it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sagagraph.settings import Settings
 
 EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0, SagaStatus.RUNNING: 0}
-"""A saga that still runs when a command returns has done what there was to do, and has an open end."""
+"""A saga that is still running when a command returns has done everything it can, and has an open end."""
 VERDICT_AGAINST = 1
 _LONGEST_ID = 200
 
@@ -50,17 +50,17 @@ def show(options: Options, view: SagaView) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An engine that can also act, with the actions of the saga's domain."""
+    """Engine that can also act, with the actions of the saga's domain."""
 
     engine: Engine
     domain: Any
-    """Of the type that its entry opens: a domain's commands know it."""
+    """Its type is what its entry opens: a domain's commands know it."""
     graph: PlanningGraph
     model: Model | None
     name: str
 
     def page(self) -> Page:
-        """The part that reads sentences and requests. Raises `InvalidInputError` if the domain has none."""
+        """Return the part that reads sentences and requests. Raises `InvalidInputError` if the domain has none."""
         page = require_entry(self.name).page(self.domain, self.model)
         if page is None:
             raise InvalidInputError(f"{self.name} reads no requests", field="DOMAIN")
@@ -130,7 +130,7 @@ def _tell_assumed(saga: Saga, here: ProviderHere) -> None:
 
 @asynccontextmanager
 async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
-    """On SIGTERM, let calls under way end, and journal them, before this process ends."""
+    """Let calls under way end, and journal them, before this process ends on SIGTERM."""
     loop, command = asyncio.get_running_loop(), asyncio.current_task()
     draining: list[asyncio.Task[None]] = []
 
@@ -155,7 +155,7 @@ async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
 
 
 async def domain_of(options: Options, saga_id: str, *, only: str | None = None) -> str:
-    """Return the domain of a saga that this program can run. `only`: the domain that the command is for."""
+    """Return the domain of a saga, if this program can run it. `only`: the domain that the command is for."""
     async with open_engine(options.settings) as engine:
         saga = await engine.load(saga_id)
     if not runs_sagas(saga.domain):
@@ -166,7 +166,7 @@ async def domain_of(options: Options, saga_id: str, *, only: str | None = None) 
 
 
 def checked_id(saga_id: str) -> str:
-    """Check an id, which goes into keys, file names and other sagas' ids."""
+    """Check an id, which becomes part of keys, file names and other sagas' ids."""
     if not saga_id.strip() or saga_id != saga_id.strip() or not saga_id.isprintable() or len(saga_id) > _LONGEST_ID:
         raise InvalidInputError(f"an id has 1 to {_LONGEST_ID} printable characters, and no space at its ends", field="--saga-id")
     return saga_id

@@ -84,7 +84,7 @@ async def _open_by_provider(options: Options) -> dict[tuple[str, str], list[str]
 
 
 async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait: bool) -> list[SagaView | int]:
-    """Resume sagas that work with one provider. One that is away does not hold up those that work with others."""
+    """Resume sagas that work with one provider. One whose provider is away does not hold up those that work with others."""
     room = asyncio.Semaphore(_AT_ONCE)
     try:
         async with acting(options, domain, sagas[0]) as opened:
@@ -95,7 +95,7 @@ async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait
 
 
 async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:
-    """Return the saga's resulting state, or the exit code of what prevents resuming, which is reported."""
+    """Return the saga's resulting state, or the exit code if something prevents resuming, which is reported."""
     async with room:
         try:
             return await _resumed_beside_others(opened, saga_id, wait=wait)
@@ -107,7 +107,7 @@ async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore
 
 
 async def _resumed_beside_others(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
-    """Resume the saga, waiting while another worker holds it and it moves."""
+    """Resume the saga; wait while another worker holds it and makes progress."""
     version = 0
     while True:
         try:

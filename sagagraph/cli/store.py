@@ -32,7 +32,7 @@ async def retire(options: Options, older_than_days: float, archive: Path | None,
     try:
         age = timedelta(days=older_than_days)
     except (OverflowError, ValueError) as exc:
-        raise InvalidInputError("is no number of days that there can be", field="--older-than") from exc
+        raise InvalidInputError("is not a possible number of days", field="--older-than") from exc
     async with open_engine(options.settings) as engine:
         told = await engine.retire(older_than=age, archive=archive, dry_run=dry_run)
     if options.as_json:

@@ -1,4 +1,4 @@
-"""Terminal: asking a person, and what they are told when they interrupt."""
+"""Terminal: asking a person, and what the person is told on an interrupt."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def is_terminal() -> bool:
 
 
 async def asked(question: str) -> str | None:
-    """Return what a person types; None at the end of input. Its thread can be abandoned: nothing interrupts waiting for a
-    line.
+    """Return what a person types; None at the end of input. The thread can be abandoned, because nothing can interrupt waiting
+    for a line.
     """
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[str | None] = loop.create_future()
@@ -41,7 +41,7 @@ async def asked(question: str) -> str | None:
 
 @contextmanager
 def interruptible(saga_id: str, again: str = "resume") -> Iterator[None]:
-    """Tell whoever interrupts which command resumes. A cancel must be repeated: it may not have been heard yet."""
+    """Tell a person who interrupts which command resumes. A cancellation must be repeated: it may not have arrived yet."""
     try:
         yield
     except (KeyboardInterrupt, asyncio.CancelledError, DrainedError):

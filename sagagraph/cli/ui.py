@@ -17,7 +17,7 @@ from sagagraph.ui.server.options import ServerOptions
 
 async def serve_ui(settings: Settings, *, host: str, port: int, user: str, password: str, as_json: bool) -> int:
     if bool(user) is not bool(password):
-        raise InvalidInputError("give both, a user and a password, or none", field="--user" if password else "--password")
+        raise InvalidInputError("give both a user and a password, or neither", field="--user" if password else "--password")
     options = ServerOptions(host, port, {user: password} if user else {})
     with _tables_made_meanwhile(settings), needing("ui"):
         from sagagraph.ui.server.app import serve

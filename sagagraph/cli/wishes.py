@@ -1,4 +1,4 @@
-"""Wishes: a sentence or a file as the request of a domain; what is missing is asked for at a terminal, and reported otherwise."""
+"""Requests: a sentence or a file as the request of a domain; what is missing is asked for at a terminal, otherwise reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answering: one question of which a typed answer is expected, and nothing where the model is of no help."""
+"""Answering: one question for which a typed answer is expected, or nothing if the model is of no help."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def answer_of(
     mint: Callable[[], str] = new_nonce,
     max_tokens: int = MAX_ANSWER_TOKENS,
 ) -> A | None:
-    """Return the answer in its form; None where the model said something else.
+    """Return the answer in its form; None if the model said something else.
 
     Raises:
         ModelError: the model cannot be asked.

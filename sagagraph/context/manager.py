@@ -12,7 +12,7 @@ from sagagraph.errors import ContextMismatchError
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A slice that was handed out: enough to hand it out again."""
+    """Record of a slice that was handed out: enough to hand it out again."""
 
     agent: str
     operation: str
@@ -24,11 +24,13 @@ class Issued:
 
 
 SourceAt = Callable[[int], ContextSource]
-"""The saga after its journal's first so many events."""
+"""Function that returns the saga after a given number of its journal's events."""
 
 
 class ContextManager:
-    """Serves the agents and validators of one saga. Keeps a record of the last slice that each was given, not its content."""
+    """Manager for the agents and validators of one saga. It keeps a record of the last slice that each was given, not its
+    content.
+    """
 
     def __init__(self, source_at: SourceAt) -> None:
         self._source_at = source_at
@@ -39,13 +41,13 @@ class ContextManager:
         return tuple(self._issued.values())
 
     def issue(self, agent: str, operation: str, need: Need, version: int) -> ContextSlice:
-        """Issues the context of `agent` for `operation`. Raises `ContextBudgetError` if its critical facts do not fit."""
+        """Issue the context of `agent` for `operation`. Raises `ContextBudgetError` if its critical facts do not fit."""
         context = context_of(self._source_at(version), operation, need)
         self._issued[agent, operation] = Issued(agent, operation, need, version, context.hash, context.tokens)
         return context
 
     def restore(self, issued: Issued) -> ContextSlice:
-        """The same slice again, after a crash, or to see what somebody knew when making a decision.
+        """Return the same slice again, after a crash, or to see what somebody knew when making a decision.
 
         Raises:
             ContextMismatchError: the journal no longer says what it said then.

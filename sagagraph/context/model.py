@@ -14,21 +14,21 @@ MAX_ANSWER_TOKENS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question with a context of its own: no earlier question or answer goes with it."""
+    """Question with a context of its own: no earlier question or answer goes with it."""
 
     instructions: str
     """Written only by us."""
     data: Quoted
-    """What others wrote, providers and people: it is kept apart from the instructions, and is never one."""
+    """What others wrote, providers and people; it is kept apart from the instructions, and is never an instruction."""
     schema: Mapping[str, Json]
     """The JSON schema of the answer, with a `title`."""
     max_tokens: int = MAX_ANSWER_TOKENS
-    """For the answer."""
+    """The most tokens of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars for a million tokens."""
+    """Prices in US dollars for a million tokens."""
 
     tokens_in: float
     tokens_out: float
@@ -39,7 +39,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one question cost. `cost_usd` is None where the model's prices are unknown."""
+    """Usage: what one question cost. `cost_usd` is None if the model's prices are unknown."""
 
     model: str
     tokens_in: int
@@ -50,7 +50,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`content` is JSON that claims to follow the schema: the caller must check that."""
+    """Answer. `content` is JSON that claims to follow the schema: the caller must check that."""
 
     content: Json
     usage: Usage
@@ -58,16 +58,16 @@ class Answer:
 
 @runtime_checkable
 class Model(Protocol):
-    """A language model behind a provider. `name` is `PROVIDER:NAME`."""
+    """Language model behind a provider. `name` is `PROVIDER:NAME`."""
 
     @property
     def name(self) -> str: ...
 
     async def answer(self, question: Question) -> Answer:
-        """Answers within a time limit, and without retries of its own.
+        """Answer within a time limit, and without retries of its own.
 
         Raises:
             ModelError: it could not be asked: no key, refused key, rate limit, time-out, outage.
-            UnusableAnswerError: it refused, stopped half-way, or said something that is no JSON object.
+            UnusableAnswerError: it refused, stopped half-way, or said something that is not a JSON object.
         """
         ...

@@ -18,25 +18,25 @@ from sagagraph.workflow.values import Json
 MOST_VISITED: Final = 256
 """How many ancestors are visited, whether or not they have an output."""
 MOST_MISSED: Final = 8
-"""How many outputs without room end the search: a smaller one behind them might still fit."""
+"""How many outputs that do not fit end the search: a smaller one behind them might still fit."""
 
 
 class ContextSource(Protocol):
-    """The source of contexts: a saga at one version of its journal. It holds nothing that a planner said."""
+    """Source of contexts: a saga at one version of its journal. It holds nothing that a planner said."""
 
     @property
     def wishes(self) -> Mapping[str, Json]:
-        """The request's fields, by name."""
+        """Return the request's fields, by name."""
         ...
 
     def inputs(self, operation: str) -> Json: ...
 
     def prerequisites(self, operation: str) -> Sequence[str]:
-        """Its direct dependencies; the latest last."""
+        """Return its direct dependencies; the latest last."""
         ...
 
     def constraint(self, operation: str) -> Json:
-        """The condition under which it runs, as JSON; None: that all its prerequisites have succeeded."""
+        """Return the condition under which it runs, as JSON; None: that all its prerequisites have succeeded."""
         ...
 
     def has_output(self, operation: str) -> bool: ...
@@ -46,7 +46,7 @@ class ContextSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an agent or validator declares to read. `wishes` are critical: it cannot do without them."""
+    """Need of an agent or validator, as it declares it. `wishes` are critical: it cannot do without them."""
 
     wishes: tuple[str, ...] = ()
     ancestors: bool = True
@@ -55,7 +55,7 @@ class Need:
 
 
 def context_of(source: ContextSource, operation: str, need: Need) -> ContextSlice:
-    """The slice for one operation. Raises `ContextBudgetError` if its critical facts do not fit."""
+    """Return the slice for one operation. Raises `ContextBudgetError` if its critical facts do not fit."""
     facts = [Fact("inputs", source.inputs(operation), critical=True)]
     facts += [Fact(name, source.wishes[name], critical=True) for name in need.wishes if name in source.wishes]
     constraint = source.constraint(operation)
@@ -68,7 +68,7 @@ def context_of(source: ContextSource, operation: str, need: Need) -> ContextSlic
 
 
 def _outputs(source: ContextSource, operation: str, room: int) -> Iterator[Fact]:
-    """Outputs of the ancestors until the room is full: priority is the distance."""
+    """Yield outputs of the ancestors until the budget is used up: priority is the distance."""
     missed = 0
     for ancestor, distance in islice(_ancestors(source, operation), MOST_VISITED):
         if missed >= MOST_MISSED:
@@ -81,7 +81,7 @@ def _outputs(source: ContextSource, operation: str, room: int) -> Iterator[Fact]
 
 
 def _ancestors(source: ContextSource, operation: str) -> Iterator[tuple[str, int]]:
-    """Each once, the nearest first; at equal distance, the latest first."""
+    """Yield each ancestor once, the nearest first; at equal distance, the latest first."""
     seen = {operation}
     frontier = deque([(operation, 0)])
     while frontier:

@@ -12,12 +12,12 @@ from sagagraph.workflow.values import Json
 
 DEFAULT_BUDGET_TOKENS = 1000
 BYTES_PER_TOKEN = 4
-"""A rough and stable measure: it uses no model's tokenizer, so that a slice is the same everywhere."""
+"""A rough and stable measure: it uses no model's tokenizer, so a slice is the same everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`priority`: lower is kept longer. A critical fact is never dropped."""
+    """Fact. `priority`: lower is kept longer. A critical fact is never dropped."""
 
     name: str
     value: Json
@@ -33,12 +33,14 @@ class ContextSlice:
 
     @property
     def hash(self) -> str:
-        """Sixteen hexadecimal digits over the facts: equal slices have equal hashes, in any process."""
+        """Return sixteen hexadecimal digits over the facts: equal slices have equal hashes, in any process."""
         return content_hash(self.facts)
 
 
 def select(facts: Iterable[Fact], *, budget_tokens: int = DEFAULT_BUDGET_TOKENS) -> ContextSlice:
-    """All critical facts, then the others by priority as long as they fit. Raises `ContextBudgetError` if the critical do not."""
+    """Select all critical facts, then the others by priority as long as they fit. Raises `ContextBudgetError` if the critical
+    ones do not.
+    """
     ordered = sorted(facts, key=lambda fact: (not fact.critical, fact.priority, fact.name))
     kept: dict[str, Json] = {}
     dropped: list[str] = []
@@ -67,7 +69,7 @@ def content_hash(value: Json) -> str:
 
 
 def hash_of(written: bytes) -> str:
-    """The hash of a value that is written already."""
+    """Return the hash of a value that is already written as text."""
     return hashlib.sha256(written).hexdigest()[:16]
 
 

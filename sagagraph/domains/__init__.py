@@ -1,1 +1,1 @@
-"""."""
+"""Domains: one folder for each; its entry point makes it known to the registry."""

@@ -1,1 +1,1 @@
-"""Harnesses: rules over numbers as an asset, judged exactly; proofs where no artifact can satisfy them (CAAF)."""
+"""Harnesses: rules over numbers as an asset, judged exactly; proofs if no artifact can satisfy them (CAAF)."""

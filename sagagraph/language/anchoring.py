@@ -1,4 +1,4 @@
-"""Anchoring: whether the words of a text say a value that somebody, such as a model, has read from them."""
+"""Anchoring: whether the words of a text state a value that somebody, such as a model, claims to have read there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sagagraph.language.utterance.tongues import NUMBERS
 
 
 def plain(text: str) -> str:
-    """The words of a text, as they are compared."""
+    """Return the words of a text in the form in which they are compared."""
     return " ".join(text.casefold().replace("’", "'").split())
 
 
@@ -20,7 +20,7 @@ def is_quoted(quote: str, text: str) -> bool:
 
 
 def says(number: int, quote: str, *, week: int = 0) -> bool:
-    """Tell whether the words say this number, in any of the languages; `week`: how many a week is."""
+    """Tell whether the words state this number, in any of the languages; `week`: how many days or nights a week is."""
     passage = Passage.of(quote)
     tag_numbers(passage)
     said = {int(each.value) for each in passage.values(Number) if each.value is not None}

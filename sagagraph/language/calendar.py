@@ -1,4 +1,4 @@
-"""Calendar: days, months and ranges are tagged `date` (`Expression`), weekdays `weekday`, holidays and seasons `holiday`.
+"""Calendar: tags days, months and ranges as `date` (`Expression`), weekdays as `weekday`, holidays and seasons as `holiday`.
 
 `resolved` says which days they are; a missing year or month is taken from the other dates, or is the next that fits.
 """
@@ -38,7 +38,7 @@ class Weekday:
 
 @dataclass(frozen=True, slots=True)
 class Holiday:
-    """A holiday. `first` None: only the writer can say which days it means."""
+    """Holiday. `first` None: only the writer can say which days it means."""
 
     name: str
     first: date | None = None
@@ -47,7 +47,7 @@ class Holiday:
 
 @dataclass(frozen=True, slots=True)
 class Rough:
-    """Days of one month; its month and year may have been left out."""
+    """Rough date: days of one month, whose month and year may have been left out."""
 
     begins: int
     ends: int
@@ -116,7 +116,7 @@ def _day(day: int, month: int | None, year: int | None = None, order: str = "") 
 
 def _numeric(found: Found) -> Expression:
     """Read `06/07/2025`: which number is the month depends on the writer's country."""
-    if found["month"]:  # `10.6.` is written where the day comes first
+    if found["month"]:  # `10.6.` is written with the day first
         return _one(found.said, _day(int(found["a"]), int(found["month"]), order="day"))
     a, b = int(found["a"]), int(found["b"] or found["c"])
     year = int(found["year"]) % 2000 + 2000 if found["year"] else None

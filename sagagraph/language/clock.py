@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _SAYS: Final = Forms(__file__, "clock")
 
 _HOURS: Final = _SAYS.text("HOURS").split("|")
+_PARTS: Final = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "twenty five": 25, "half": 30}
 
 DAY: Final = 24 * 60
 AFTERNOON_UP_TO: Final = 6
@@ -31,7 +32,7 @@ class Clock:
 
     @property
     def minutes(self) -> int | None:
-        """Minutes since midnight (midnight itself ends the day); None if it is not exact, or no clock shows it."""
+        """Return minutes since midnight (midnight itself ends the day); None if it is not exact, or not a time of day."""
         since = self.hour * 60 + self.minute
         return since if self.is_exact and since <= DAY else None
 
@@ -47,11 +48,14 @@ def on_the_clock(text: str) -> str:
 
 
 def _past(found: re.Match[str]) -> str:
+    part, to = (found["minutes"] or "half").lower(), found["to"].lower() == "to"
+    if to and (part.isdigit() or (part != "quarter" and not found["cue"])):
+        return found[0]  # "ten to twelve people"
     hour = _HOURS.index(found["hour"].lower()) + 1 if found["hour"].lower() in _HOURS else int(found["hour"])
-    before = 60 if found["to"].lower() == "to" else 0
-    minutes = 60 * hour - before + (before - 15 if before else 15 if found["part"] else 30)
+    past = int(part) if part.isdigit() else _PARTS[part.replace("-", " ")]
+    minutes = 60 * hour + (-past if to else past)
     half = " pm" if minutes < 60 * (AFTERNOON_UP_TO + 1) else ""
-    return f"{minutes // 60}:{minutes % 60:02}{half}"
+    return f"{found['cue'] or ''}{minutes // 60}:{minutes % 60:02}{half}"
 
 
 def tag_clock_digits(passage: Passage) -> None:

@@ -48,7 +48,7 @@ class Forms:
     An entry is an attribute, or found by its name; they are iterated by their names.
 
     `{NAME}` stands for the entry NAME, a part of forms, of the same section, of the one that it belongs to (`[stays]` of
-    `[stays.roles]`), or of `[everywhere]` in that file, or in the one of this package. `parts`: those that are made in code.
+    `[stays.roles]`), or of `[everywhere]` in that file, or in the one of this package. `parts`: entries that are defined in code.
     """
 
     def __init__(self, module: str, section: str, **parts: str) -> None:
@@ -81,7 +81,7 @@ class Forms:
         return _HOLE.sub(lambda hole: f"({self._entries[hole[1]]})", self._entries[name].replace("\n", " "))
 
     def listed(self, name: str) -> frozenset[str]:
-        """Return the words of an entry that is a mere list of them."""
+        """Return the words of an entry that is simply a list of them."""
         return frozenset(self._entries[name].split())
 
     def __iter__(self) -> Iterator[str]:

@@ -37,13 +37,13 @@ class Money:
 
     @property
     def currency(self) -> str | None:
-        """The currency that is meant; None if none is stated, or several are possible."""
+        """Return the currency that is meant; None if none is stated, or several are possible."""
         return self.currencies[0] if len(self.currencies) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """Words before (they end in `$`) or after a bare number of `least` or more that make it an amount."""
+    """Cues before (ending in `$`) or after a bare number of `least` or more, which make it an amount."""
 
     before: re.Pattern[str]
     after: re.Pattern[str]
@@ -51,7 +51,7 @@ class Cues:
 
 
 def currencies_meant(written: str, codes: frozenset[str] | None) -> tuple[str, ...]:
-    """Return the currency, or the candidates; empty for what is no currency. `codes` None: any three letters are one."""
+    """Return the currency, or the candidates; empty if it is not a currency. `codes` None: any three letters are one."""
     for names in _CURRENCIES:
         if _CURRENCIES[names].fullmatch(written.strip()):
             return tuple(names.upper().split())

@@ -41,7 +41,7 @@ class Number:
 
     @property
     def count(self) -> int | None:
-        """The whole number; None if it is not one."""
+        """Return the whole number; None if it is not one."""
         return int(self.value) if self.value is not None and self.value == self.value.to_integral_value() else None
 
 

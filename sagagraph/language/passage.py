@@ -42,7 +42,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?|\d+(?:[.,:]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A match of a form."""
+    """Match of a form."""
 
     passage: Passage
     match: re.Match[str]
@@ -57,12 +57,12 @@ class Found:
 
     @property
     def said(self) -> str:
-        """The match as it was written."""
+        """Return the match as it was written."""
         return self.passage.said(self.match[0]).strip()
 
     @property
     def denial(self) -> str:
-        """The words right before it that deny it (`not on Sundays`, `avoid changing planes`); empty if there are none."""
+        """Return the words right before it that deny it (`not on Sundays`, `avoid changing planes`); empty if there are none."""
         denied = self.led_by(_SAYS.denial)
         return denied[0] if denied else ""
 
@@ -100,9 +100,10 @@ class Passage:
 
     @classmethod
     def of(cls, text: str, *, most: int = MOST_CHARACTERS) -> Passage:
-        """
+        """Make a passage.
+
         Raises:
-            InvalidInputError: it is far too long.
+            InvalidInputError: the text is far too long.
         """
         if len(text) > most:
             raise InvalidInputError(f"is longer than {most} characters", field="text")

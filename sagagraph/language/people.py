@@ -25,7 +25,7 @@ _PARTIES: Final = Forms(__file__, "people.parties")
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A party. `count` None: nobody counted them (`with my family`)."""
+    """Party. `count` None: nobody counted them (`with my family`)."""
 
     count: int | None
     is_more: bool = False
@@ -53,7 +53,7 @@ def tag_people(passage: Passage) -> None:
 
 
 def _aged(found: Found) -> Quantity | None:
-    """`A 4 year old`, `two 4 year olds`."""
+    """Read `a 4 year old`, `two 4 year olds`."""
     years, many = found.get("span", Quantity), found.get("many", Number)
     if years is None or years.unit != "year" or years.change:
         return None
@@ -64,6 +64,8 @@ def _aged(found: Found) -> Quantity | None:
 def _also_comes(found: Found) -> Company | None:
     people = found.values(Quantity)
     if any(each.count is None or each.change for each in people):
+        return None
+    if found["others"] and any(each.unit != "other" for each in people):
         return None
     kin = _kin_in(found) + (2 if found["parents"] else 0)
     return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(people))
@@ -87,6 +89,11 @@ def _company(found: Found) -> Company | None:
     if any(each.change for each in people):
         return None
     units = [each.unit for each in people]
+    number = found.get("n", Number)
+    if number is not None and units == ["child"]:  # `a family of 4 (kids 6 and 9)`
+        return Company(number.count, children=_children_in(people))
+    if found["couple"]:
+        return Company(2 + sum(each.count or 0 for each in people), children=_children_in(people))
     if any(each.count is None for each in people) or (units == ["child"] and not found["me"]):
         return Company(None)
     if found["children"] and units != ["person", "child"]:
@@ -100,7 +107,4 @@ def _company(found: Found) -> Company | None:
         return None if is_everybody else Company(count, children=_children_in(people))
     if found["alone"]:
         return Company(1)
-    if found["couple"]:
-        return Company(2)
-    number = found.get("n", Number)
     return Company(count + (number.count or 0 if number else 0), children=_children_in(people))

@@ -32,7 +32,7 @@ _MOST_COMPARED: Final = 24
 
 
 class Known(Protocol):
-    """A place of a gazetteer."""
+    """Place that a gazetteer knows."""
 
     @property
     def name(self) -> str: ...
@@ -46,7 +46,7 @@ _K = TypeVar("_K", bound=Known)
 
 
 class Gazetteer(Protocol[_K]):
-    """Names of all places."""
+    """Gazetteer: names of all places."""
 
     def find_name(self, name: str) -> _K | None: ...
     def find_code(self, code: str) -> _K | None: ...
@@ -77,7 +77,7 @@ class _Span(NamedTuple):
 
 
 def tag_places(passage: Passage, gazetteer: Gazetteer[_K]) -> None:
-    """Tag places. A name counts only where it can mean a place."""
+    """Tag places. A name counts only if it can mean a place."""
     reader = _Reader(passage, gazetteer)
     words = list(_SAYS.name.finditer(passage.text))
     spans: list[_Span] = []

@@ -42,13 +42,13 @@ class Quantity:
 
     @property
     def count(self) -> int | None:
-        """The one whole number that is stated; None otherwise."""
+        """Return the one whole number that is stated; None otherwise."""
         is_exact = len(self.amounts) == 1 and self.amounts[0] == self.amounts[0].to_integral_value()
         return int(self.amounts[0]) if is_exact else None
 
     @property
     def delta(self) -> int:
-        """How many more; negative: how many fewer."""
+        """Return how many more; negative: how many fewer."""
         return (self.count or 0) * (-1 if self.change in ("less", "earlier") else 1)
 
     @property

@@ -1,4 +1,4 @@
-"""Tools of an MCP server as operations: what their annotations leave open, a small mapping says."""
+"""Tools of an MCP server as operations: a small mapping says what their annotations leave open."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """What a server does not say of one of its tools. A `result` is the structured one, or the text where there is none.
+    """Mapping of one tool: what its server does not say. A `result` is the structured one, or the text if there is none.
 
     `undo`: another tool of the server, and `undo_with(arguments, result, call)` makes its arguments; `find`: a read-only tool,
     `find_with(arguments, call)` makes its arguments, and `found(result)` says as a `Probe` whether the effect is there. `key`:
     the argument that takes an idempotency key, which the model then does not see; `remembers`: how long the server knows keys.
-    `refuses`: an error that this tool reports says that nothing happened. `kind`: in place of what the annotations say.
+    `refuses`: an error that this tool reports says that nothing happened. `kind`: overrides the annotations.
     """
 
     undo: str = ""
@@ -46,12 +46,12 @@ class McpTool:
 
 
 def mcp_tools(tools: Iterable[BaseTool], mapping: Mapping[str, McpTool]) -> list[BaseTool]:
-    """Makes tools of langchain-mcp-adapters operations of sagas; those with `readOnlyHint` stay as they are.
+    """Turn tools of langchain-mcp-adapters into operations of sagas; those with `readOnlyHint` stay as they are.
 
     A tool with `undo` is compensatable, any other one a pivot, as a server without annotations promises nothing. A hint is
     believed as you believe the server. Make them before a saga is resumed or cancelled: they are registered by name.
 
-    Raises `InvalidInputError` for a name that is no tool.
+    Raises `InvalidInputError` for a name that is not a tool's.
     """
     by_name = {each.name: each for each in tools}
     for name in [*mapping, *(used for each in mapping.values() for used in (each.undo, each.find) if used)]:
@@ -83,7 +83,7 @@ def _kind_of(hints: Mapping[str, Any], told: McpTool) -> ActionKind:
 
 
 def _calling(tool: BaseTool, told: McpTool) -> BaseTool:
-    """The tool with its key, and with errors that are refusals."""
+    """Return the tool with its key, and with errors that are refusals."""
 
     async def call(**arguments: Any) -> Any:
         key = {told.key: current_call().idempotency_key} if told.key else {}
@@ -102,7 +102,7 @@ def _calling(tool: BaseTool, told: McpTool) -> BaseTool:
 
 
 async def _outcome_of(tool: BaseTool, arguments: Arguments) -> Any:
-    """Content and artifact. An error that the server reports is raised, not returned as the answer."""
+    """Return content and artifact. An error that the server reports is raised, not returned as the answer."""
     return await tool.coroutine(**arguments)  # type: ignore[attr-defined]  # the adapter makes StructuredTools
 
 

@@ -40,15 +40,15 @@ class Place(Protocol):
 
 
 async def in_background(think: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Returns what `think` returns, or raises what it raises. If the caller gives up, a process is ended, but a thread runs on.
+    """Return what `think` returns, or raise what it raises. If the caller gives up, a process is ended, but a thread runs on.
 
-    Raises `PlannerError` where a process ended without an answer.
+    Raises `PlannerError` if a process ended without an answer.
     """
     return await PLACE.get().think(partial(think, *args, **kwargs))
 
 
 async def apart(plan: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Does the same for planning that also calls others: on this event loop, or on a process's own."""
+    """Do the same for planning that also calls others: on this event loop, or on a process's own."""
     return await PLACE.get().plan(partial(plan, *args, **kwargs))
 
 
@@ -66,7 +66,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def stand_back(by: int, thread: int | None = None) -> None:
-    """Lowers the priority. `by`: niceness added to the current one. `thread`: its native id; this one by default."""
+    """Lower the priority. `by`: niceness added to the current one. `thread`: its native id; this one by default."""
     if hasattr(os, "setpriority") and hasattr(threading, "get_native_id"):
         whose = thread or threading.get_native_id()
         with suppress(OSError):
@@ -85,9 +85,9 @@ _SHORT_S: Final = 2.0
 
 @contextmanager
 def in_processes(*modules: str, at_once: int = AT_ONCE) -> Iterator[None]:
-    """For everything begun inside. `modules`: what planners import, once, in the meantime.
+    """Use processes for everything begun inside. `modules`: what planners import, once, in advance.
 
-    Arguments and answers of planners are pickled. Where there is no fork server (Windows), they stay in threads.
+    Arguments and answers of planners are pickled. If there is no fork server (Windows), they stay in threads.
     """
     if "forkserver" not in get_all_start_methods():
         yield
@@ -100,9 +100,9 @@ def in_processes(*modules: str, at_once: int = AT_ONCE) -> Iterator[None]:
 
 
 class _Processes:
-    """Each process is made for one thought, as a copy of one that has imported what planners need and does nothing else (a fork
-    server), so it begins at once, and nothing of one person's plan is there for the next. In a thread, a planner written in
-    Python would hold the interpreter's lock against all other threads, and nothing could interrupt a solver that was given up.
+    """Processes, each made for one plan, as a copy of one that has imported what planners need and does nothing else (a fork
+    server), so it begins at once, and nothing of one person's plan is left for the next. In a thread, a planner written in Python
+    would hold the interpreter's lock against all other threads, and nothing could interrupt a solver that was given up.
     """
 
     def __init__(self, modules: tuple[str, ...], at_once: int) -> None:
@@ -134,7 +134,7 @@ def _looped(plan: Callable[[], Coroutine[Any, Any, T]]) -> T:  # a function of a
 
 
 class _Thinker:
-    """A process for one plan. `answer` waits for it, in a thread; `give_up` ends it, before or after that."""
+    """Process for one plan. `answer` waits for it, in a thread; `give_up` ends it, before or after that."""
 
     def __init__(self, context: Any, think: Callable[[], object]) -> None:
         self._answers, self._told = context.Pipe(duplex=False)
@@ -175,8 +175,8 @@ class _Thinker:
 
 
 def _think(think: Callable[[], object], answers: Connection) -> None:
-    """Runs in the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # again: a fork server that was restarted may receive the signal
+    """Run in the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # repeated: a fork server that was restarted may receive the signal
     stand_back(_PROCESS_STANDS_BACK)
     threading.Thread(target=_end_with_parent, args=(threading.get_native_id(),), daemon=True).start()
     PLACE.set(_Here())
@@ -195,7 +195,7 @@ def _think(think: Callable[[], object], answers: Connection) -> None:
 
 
 def _end_with_parent(thinker: int) -> None:
-    """Ends with the parent, however it ends: nobody else would end a solver."""
+    """End with the parent, however it ends: nobody else would end a solver."""
     parent = parent_process()
     if parent is None:
         return
@@ -206,7 +206,7 @@ def _end_with_parent(thinker: int) -> None:
 
 
 class _Here:
-    """Plans on the spot: inside the process there is nobody to make way for."""
+    """Planning on the spot: inside the process it need not make way for anything."""
 
     async def think(self, think: Callable[[], T]) -> T:
         return think()

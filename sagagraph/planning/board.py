@@ -1,4 +1,4 @@
-"""Boards: pages of domains whose problems are pasted and whose plans are only drawn, since nothing of them is carried out."""
+"""Boards: pages of domains whose problems are pasted and whose plans are only drawn, because they are never carried out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagagraph.planning.page import PlanView
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A plan to look at, and what is told of it in sentences. `before`: the plan that it repairs."""
+    """Drawn plan to look at, with what is said about it in sentences. `before`: the plan that it repairs."""
 
     view: PlanView
     told: tuple[str, ...]
@@ -19,7 +19,7 @@ class Drawn:
 
 
 class Board(Protocol):
-    """What a person fills in, and what comes of it. It goes to another process, and comes back."""
+    """Board: the fields that a person fills in, and the result. It is sent to another process, and back."""
 
     title: str
     opening: str

@@ -1,4 +1,4 @@
-"""Budget: how long a planner may think."""
+"""Budget: how long a planner may run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The time on `clock` (seconds) until which a search may continue."""
+    """Budget: the time on `clock` (seconds) until which a search may continue."""
 
     deadline: float
     clock: Callable[[], float]
@@ -19,7 +19,7 @@ class Budget:
 
     @classmethod
     def of(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Budget:
-        """A budget that starts now."""
+        """Return a budget that starts now."""
         return cls(clock() + seconds, clock)
 
     @property

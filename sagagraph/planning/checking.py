@@ -25,11 +25,11 @@ TIME_LIMIT_S: Final = 60.0
 VERSION: Final = 1
 """The version of the judgement of a domain whose validator is shown everything at once."""
 MOST_CERTIFICATES: Final = 100
-"""How many certificates a journal holds of one plan; of more it holds the root hash, and `log` makes them again."""
+"""How many certificates of one plan a journal holds; if there are more it holds the root hash, and `log` makes them again."""
 
 
 class Judged(Protocol):
-    """The parts of a domain that judge its plans."""
+    """Protocol of the parts of a domain that judge its plans."""
 
     @property
     def name(self) -> str: ...
@@ -43,18 +43,19 @@ class Judged(Protocol):
 
 
 async def judged_plan(domain: Judged, request: Any, plan: Any, shown: Any) -> Verdict:
-    """The verdict on `plan` as a journal keeps it: with a certificate of the plan and all that it was judged by, and one for
-    each validator and slice unless these are too many.
+    """Judge `plan` as a journal keeps it: with a certificate of the plan and of all that it was judged by, and one for each
+    validator and slice unless these are too many.
 
     Raises:
-        ProviderError: the validators did not answer in time. An outage is no verdict: the plan is judged when the saga resumes.
+        ProviderError: the validators did not answer in time. An outage is not a verdict: the plan is judged when the saga
+            resumes.
     """
     verdict = await expanded_verdict(domain, request, plan, shown)
     return verdict if len(verdict.certificates) <= MOST_CERTIFICATES else verdict.model_copy(update={"certificates": ()})
 
 
 async def expanded_verdict(domain: Judged, request: Any, plan: Any, shown: Any) -> Verdict:
-    """The same with all certificates, however many they are."""
+    """Return the same verdict with all certificates, however many they are."""
     try:
         async with asyncio.timeout(TIME_LIMIT_S):
             verdict = await domain.validate(request, plan, shown)
@@ -78,7 +79,7 @@ async def expanded_verdict(domain: Judged, request: Any, plan: Any, shown: Any) 
 
 
 def is_abridged(event: object) -> bool:
-    """Whether a journal's event is a verdict on a plan that lacks the certificates of its slices."""
+    """Tell whether a journal's event is a verdict on a plan that lacks the certificates of its slices."""
     if not isinstance(event, PlanJudged):
         return False
     verdict = Verdict.model_validate(event.verdict)
@@ -86,7 +87,7 @@ def is_abridged(event: object) -> bool:
 
 
 async def unabridged(domain: Judged, saga: Saga, event: Any) -> Any:
-    """The verdict of a `PlanJudged` with all certificates; as it is if they do not lead to its root hash any more."""
+    """Return the verdict of a `PlanJudged` with all certificates, or unchanged if they no longer lead to its root hash."""
     recorded = Verdict.model_validate(event.verdict)
     again = await expanded_verdict(domain, saga.request, saga.plan.content, event.shown)
     is_same = recorded.certificate == again.certificate
@@ -94,7 +95,7 @@ async def unabridged(domain: Judged, saga: Saga, event: Any) -> Any:
 
 
 def judge_plan_of(domain: Judged) -> Callable[[Any, Any, Any], Any]:
-    """`judged_plan` for one domain, in the form that a replay calls."""
+    """Return `judged_plan` for one domain, in the form that a replay calls."""
 
     async def judge(request: Any, plan: Any, shown: Any) -> Verdict:
         return await judged_plan(domain, request, plan, shown)
@@ -103,7 +104,7 @@ def judge_plan_of(domain: Judged) -> Callable[[Any, Any, Any], Any]:
 
 
 def structural_faults(specs: Sequence[OperationSpec], actions: Sequence[Action]) -> Iterator[Violation]:
-    """Checks for a DAG whose inputs and actions exist, with its pivot in the right place and no resource taken twice."""
+    """Check for a DAG whose inputs and actions exist, with its pivot in the right place and no resource taken twice."""
     known = {(each.name, each.version): each for each in actions}
     for spec in specs:
         action = known.get((spec.action, spec.action_version))
@@ -131,7 +132,7 @@ def _at(spec: OperationSpec, code: str, message: str) -> Violation:
 
 
 def over_budget(cost: float, budget: float | None) -> Iterator[Violation]:
-    """Whether the plan's estimated cost exceeds its budget. A cost that is not a number does."""
+    """Tell whether the plan's estimated cost exceeds its budget. A cost that is not a number does."""
     if budget is not None and not cost <= budget:
         message = f"is estimated to cost {cost:g}, and the budget is {budget:g}"
         yield Violation(code="BUDGET", message=message, evidence={"cost": cost, "budget": budget})

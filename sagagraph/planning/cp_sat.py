@@ -21,7 +21,9 @@ class Status(StrEnum):
 
 
 def solver_with(budget: Budget) -> cp_model.CpSolver:
-    """One worker with a fixed seed: equal questions get equal answers, unless the time runs out before the proof."""
+    """Return a solver with one worker and a fixed seed: equal questions get equal answers, unless the time runs out before the
+    proof.
+    """
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = budget.seed
@@ -32,12 +34,14 @@ def solver_with(budget: Budget) -> cp_model.CpSolver:
 
 
 def proven_bound(solver: cp_model.CpSolver) -> int:
-    """What no answer goes below in the aim, which is whole numbers; after any search, also one that found nothing."""
+    """Return a bound that no answer goes below in the aim, in whole numbers; after any search, even one that found nothing."""
     return math.ceil(solver.best_objective_bound - 1e-6)
 
 
 def interrupted(tasks: Iterable[tuple[int, int, int]]) -> int:
-    """Return the least makespan of (head, duration, tail), all in one unit of time: the longest tail goes first."""
+    """Return the least makespan of (head, duration, tail), all in one unit of time, with interruptions: the longest tail goes
+    first.
+    """
     coming = sorted(tasks, reverse=True)
     waiting: list[tuple[int, int]] = []
     now = latest = 0

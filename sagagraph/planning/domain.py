@@ -19,15 +19,15 @@ Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | boo
 
 
 def object_of(value: Json) -> Mapping[str, Json]:
-    """A JSON object. Raises `InvalidInputError` for any other value."""
+    """Return a JSON object. Raises `InvalidInputError` for any other value."""
     if not isinstance(value, Mapping):
-        raise InvalidInputError("is no JSON object", field="request")
+        raise InvalidInputError("is not a JSON object", field="request")
     return value
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`plan_hash` covers all of the plan that matters; approval is bound to it."""
+    """Proposal of a plan. `plan_hash` covers everything in it that matters; approval is bound to it."""
 
     plan: Json
     plan_hash: str
@@ -43,12 +43,12 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """What it would take to relax one wish of a conflict while all other wishes hold."""
+    """Relaxation of one wish of a conflict that suffices while all other wishes hold."""
 
     wish: str
     sentence: str
     needs: str | None = None
-    """The least that the wish would have to become; None: dropping it alone does not help."""
+    """The least change of the wish that suffices; None: dropping it alone does not help."""
     change: Mapping[str, Json] | None = None
     """The same as fields of the request, in JSON."""
     together: tuple[str, ...] = ()
@@ -61,14 +61,14 @@ class Infeasible:
 
     reasons: tuple[str, ...]
     conflict: tuple[str, ...] = ()
-    """A minimal set of wishes that cannot be met together. Empty: nothing can be had at all."""
+    """A minimal set of wishes that cannot be met together. Empty: nothing is available at all."""
     relaxations: tuple[Relaxation, ...] = ()
     """One for each wish of the conflict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The changes that a new plan makes to a saga's operations; see `AcceptPlan`."""
+    """Revision: the changes that a new plan makes to a saga's operations; see `AcceptPlan`."""
 
     operations: tuple[OperationSpec, ...]
     removed: tuple[str, ...] = ()
@@ -77,14 +77,14 @@ class Revision:
 
 @runtime_checkable
 class Provided(Protocol):
-    """A domain whose sagas each work with one provider, and only with that one (docs/protocol.md rule 2a)."""
+    """Domain whose sagas each work with one provider, and only with that one (docs/protocol.md rule 2a)."""
 
     @property
     def provider_here(self) -> ProviderHere: ...
 
 
 class Domain(Protocol):
-    """A subclass has plans that cost nothing, and that no evidence, no amendment and no second approval is needed for."""
+    """Domain. By default, its plans cost nothing, and need no evidence, no amendment and no second approval."""
 
     name: str
 
@@ -92,40 +92,41 @@ class Domain(Protocol):
     def actions(self) -> tuple[Action, ...]: ...
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
-        """Proposes plans for a JSON request, the preferred one first. Raises `ProviderError` when an outside part fails."""
+        """Propose plans for a JSON request, the preferred one first. Raises `ProviderError` if an outside part fails."""
         ...
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        """For a disrupted saga or an amendment, the plan that keeps most of what has been done; `Infeasible` where none is left.
+        """Return, for a disrupted saga or an amendment, the plan that keeps most of what has been done; `Infeasible` if there is
+        none.
 
         The saga is quiet: its operations say what it has done and what failed, and it holds its accepted plan as well.
         """
         ...
 
     async def evidence(self, saga: Saga) -> Json:
-        """What validators need to know of the world to judge the proposed plan: JSON, kept in the journal."""
+        """Return what validators need to know of the world to judge the proposed plan: JSON, kept in the journal."""
         return {}
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
-        """Judges `plan` independently, whoever made it, by what `evidence` has shown."""
+        """Judge `plan` independently, whoever made it, by what `evidence` has shown."""
         ...
 
     def needs_approval(self, saga: Saga) -> bool:
-        """Whether the proposed plan asks more of people than the accepted one: other costs, other times."""
+        """Tell whether the proposed plan asks more of people than the accepted one: other costs, other times."""
         return False
 
     def title(self, plan: Json) -> str:
-        """The plan in words, its parts separated by semicolons."""
+        """Return the plan in words, its parts separated by semicolons."""
         ...
 
     def workflow(self, plan: Json) -> tuple[OperationSpec, ...]:
-        """The plan as executable operations."""
+        """Return the plan as executable operations."""
         ...
 
     def revision(self, saga: Saga) -> Revision:
-        """The steps from the existing operations to the proposed plan."""
+        """Return the changes that lead from the existing operations to the proposed plan."""
         return Revision(())
 
     def account(self, saga: Saga) -> Account:
-        """What the saga costs now, and what it leaves behind."""
+        """Return what the saga costs now, and what it leaves behind."""
         return Account()

@@ -1,4 +1,4 @@
-"""Entries: what a domain gives to the registry, the command line and the app, before any of it is loaded."""
+"""Entries: what a domain offers to the registry, the command line and the app, before any of it is loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ D = TypeVar("D", bound="Domain")
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The environment in which a domain is opened."""
+    """Surroundings: the environment in which a domain is opened."""
 
     settings: Settings
     outbox: Path
@@ -46,7 +46,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The arguments of `sagagraph validate`."""
+    """Case: the arguments of `sagagraph validate`."""
 
     problem: Path
     plan: Path
@@ -56,16 +56,16 @@ class Case:
     without_time_constraints: bool = False
 
     def read_events(self) -> list[Any]:
-        """Reads the events of all files; each file holds one event or a list of them."""
+        """Read the events of all files; each file holds one event or a list of them."""
         files = [json_file(each, "--event") for each in self.events]
         return [event for file in files for event in (file if isinstance(file, list) else [file])]
 
     def read_against(self) -> Any:
-        """Reads the old plan; None where there is none."""
+        """Read the old plan; None if there is none."""
         return None if self.against is None else json_file(self.against, "--against")
 
     def check_told(self) -> None:
-        """Checks that a plan carried out so far, and the time up to which it was, are named together."""
+        """Check that a plan carried out so far, and the time up to which it was, are given together."""
         if self.executed_until is not None and self.against is None:
             raise InvalidInputError("name the plan that was carried out until then: --against OLDPLAN", field="--executed-until")
         if self.against is not None and self.executed_until is None and not self.read_events():
@@ -73,7 +73,7 @@ class Case:
 
 
 class Entry(Generic[D]):
-    """A domain as the registry knows it. `domains/NAME/entry.py` has a subclass, and an entry point names its instance.
+    """Entry: a domain as the registry knows it. `domains/NAME/entry.py` has a subclass, and an entry point names its instance.
 
     Each method imports what it needs of the domain when it is called: an entry alone costs nothing to load.
     """
@@ -92,35 +92,35 @@ class Entry(Generic[D]):
     """The modules that planning processes import in advance."""
 
     def is_configured(self, settings: Settings) -> bool:
-        """Whether the settings name all that it needs; the app leaves it out otherwise."""
+        """Tell whether the settings name all that it needs; the app leaves it out otherwise."""
         return True
 
     def title(self, plan: Json) -> str:
-        """The plan in words, its parts separated by semicolons; empty where there is nothing to say."""
+        """Return the plan in words, its parts separated by semicolons; empty if there is nothing to say."""
         return ""
 
     def account(self, saga: Saga) -> Account:
-        """What the saga costs now, and what it leaves behind."""
+        """Return what the saga costs now, and what it leaves behind."""
         from sagagraph.saga.engine.views.view import Account
 
         return Account()
 
     def open(self, around: Surroundings) -> AbstractAsyncContextManager[D]:
-        """Opens the domain, ready to plan. Raises `ProviderError` where an outside part cannot be reached."""
+        """Open the domain, ready to plan. Raises `ProviderError` if an outside part cannot be reached."""
         raise InvalidInputError(f"{self.name} runs no sagas; there are commands for it", field="DOMAIN")
 
     def page(self, domain: D, model: Model | None) -> Page | None:
-        """How people talk to it and see its plans, in the app and in sentences on the command line."""
+        """Return the page through which people talk to it and see its plans, in the app and in sentences on the command line."""
         return None
 
     def board(self) -> Board | None:
-        """The page of a domain that runs no sagas."""
+        """Return the page of a domain that runs no sagas."""
         return None
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
-        """Judges a plan, whoever made it, by the domain's validators. Raises `InvalidInputError` that names what is unusable."""
+        """Judge a plan, whoever made it, by the domain's validators. Raises `InvalidInputError`, which names what is unusable."""
         raise InvalidInputError(f"{self.name} judges no plans in files", field="DOMAIN")
 
     def command(self, name: str) -> typer.Typer:
-        """One of `commands`, with its implementation."""
+        """Return one of `commands`, with its implementation."""
         raise NotImplementedError(name)

@@ -1,4 +1,4 @@
-"""Fault desk of the sandbox: orders what goes wrong with a saga's calls, and takes bookings away."""
+"""Fault desk of the sandbox: decides what goes wrong with a saga's calls, and takes bookings away."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAULTS: Final = {
     "after": "books, and the answer is lost",
     "hang": "hangs",
     "late": "times out, and lands later",
-    "price_up": "is dearer by now",
+    "price_up": "has become more expensive",
     "other_night": "books another day",
     "retimed": "confirms a later arrival",
     "other_class": "books another class",
@@ -31,9 +31,9 @@ CALLS: Final = ("book", "cancel", "capture", "refund")
 
 
 class FaultDesk:
-    """`url`: of the provider. A provider that is not a sandbox has no such desk: then nothing can be ordered.
+    """Fault desk. `url`: of the provider. A provider that is not a sandbox has no such desk, and no fault can be injected.
 
-    `kinds`: what can be booked there, the one to offer first in front.
+    `kinds`: what can be booked there, with the one to offer first at the front.
     """
 
     def __init__(self, url: str, kinds: tuple[str, ...]) -> None:
@@ -47,17 +47,17 @@ class FaultDesk:
             return False
 
     async def order(self, saga_id: str, *, kind: str, call: str, fault: str, nth: int, seconds: float | None) -> None:
-        """Orders a fault for the `nth` such call of this saga from now on.
+        """Inject a fault into the `nth` such call of this saga from now on.
 
         Raises `InvalidInputError` for what the sandbox does not know.
         """
         order = {"kind": kind, "call": call, "fault": int(fault) if fault.isdigit() else fault, "nth": nth, "saga_id": saga_id}
         answer = await self._ask("POST", "/faults", {**order, **({} if seconds is None else {"seconds": seconds})})
         if answer.status_code != httpx2.codes.CREATED:
-            raise InvalidInputError(f"the sandbox does not take this order: {answer.text[:200]}", field="fault")
+            raise InvalidInputError(f"the sandbox does not accept this fault: {answer.text[:200]}", field="fault")
 
     async def withdraw(self, reservation_id: str) -> None:
-        """Cancels a reservation on the provider's side, as happens in reality."""
+        """Cancel a reservation on the provider's side, as happens in reality."""
         answer = await self._ask("POST", f"/reservations/{quote(reservation_id, safe='')}/withdraw")
         if answer.status_code != httpx2.codes.OK:
             raise ProviderError(f"reservation {reservation_id!r} cannot be taken away: {answer.text[:200]}")

@@ -1,7 +1,7 @@
-"""Pages: what the app, and the command line where it reads sentences, need from a domain.
+"""Pages: what the app, and the command line if it reads sentences, need from a domain.
 
-A domain's page is a subclass of `Page`. `title`, `opening` and `read` are all that a simple one has to say; whatever else it
-knows, it says by overriding a default.
+A domain's page is a subclass of `Page`. A simple one defines only `title`, `opening` and `read`; it overrides the defaults of
+whatever else it supports.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ COUNT_BEGINS: Final = datetime(2000, 1, 1)  # noqa: DTZ001 - bars have the local
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Something that was said and holds. `text` is a phrase that `Page.read` understands as exactly this wish."""
+    """Wish that somebody has expressed and that still holds. `text` is a phrase that `Page.read` understands as exactly this
+    wish.
+    """
 
     key: str
     label: str
@@ -38,7 +40,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A request so far."""
+    """Draft of a request, as far as it is known."""
 
     known: Known
     wishes: tuple[Wish, ...] = ()
@@ -61,7 +63,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One part of a plan, for comparison with the same part of another."""
+    """Line: one part of a plan, for comparison with the same part of another."""
 
     key: str
     what: str
@@ -75,7 +77,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A stretch of time on a row of a timeline. `begins`, `ends`: local time of the place, as its clocks show it."""
+    """Bar: a stretch of time on a row of a timeline. `begins`, `ends`: local time of the place, as its clocks show it."""
 
     row: str
     label: str
@@ -88,7 +90,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`x`, `y`: degrees of longitude and latitude on a map, or any plane on a schematic."""
+    """Place. `x`, `y`: degrees of longitude and latitude on a map, or any plane on a schematic."""
 
     name: str
     x: float
@@ -107,12 +109,12 @@ class Connection:
 class Route:
     connections: tuple[Connection, ...] = ()
     is_map: bool = False
-    """Whether places are on the globe; then connections follow great circles."""
+    """Whether places are on the globe; if so, connections follow great circles."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A plan for display: in lines, and in pictures where a domain has any."""
+    """View of a plan for display: in lines, and in pictures if the domain has any."""
 
     lines: tuple[Line, ...] = ()
     bars: tuple[Bar, ...] = ()
@@ -122,39 +124,39 @@ class PlanView:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """All kinds in the pictures: each has a colour of its own, the same in all of them."""
+        """Return all kinds in the pictures: each has a colour of its own, the same in all of them."""
         kinds = [*(bar.kind for bar in self.bars), *(each.kind for each in self.route.connections)]
         return tuple(dict.fromkeys(kinds))
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What can be told of one line of a plan beyond the line itself, in sentences without a full stop; empty: nothing."""
+    """Detail of one line of a plan beyond the line itself, in sentences without a full stop; empty if there is none."""
 
     key: str
-    """The line's."""
+    """The key of the line."""
     operation: str = ""
     why: str = ""
     others: tuple[str, ...] = ()
-    """What could be had instead, the next best first, with what it costs."""
+    """What could be booked instead, the next best first, with its cost."""
     terms: str = ""
     """Until when it can be undone, and at what fee."""
     state: str = ""
-    """How it stands with the provider."""
+    """The provider's view of it."""
     reference: str = ""
     """The confirmation number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disruption:
-    """Something that can go wrong with a plan at the press of a button; `words` say it as a person would."""
+    """Disruption: something that can go wrong with a plan at the press of a button; `words` say it as a person would."""
 
     key: str
     words: str
     request: Json = None
     """The request once it has happened; None: the same as before."""
     lost: tuple[str, ...] = ()
-    """Operations that have fallen through; they are given up, so somebody who only reports it is asked back first."""
+    """Operations that have fallen through; they are given up, so the page asks somebody who only reports it before it acts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,47 +168,49 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """The plan that a person prefers among those on offer, if there is a better one, and the answer to the person."""
+    """Preference: the plan that a person prefers among those on offer, if there is a better one, and the answer to the person."""
 
     plan_hash: str | None = None
     said: str = ""
     draft: Draft | None = None
-    """A change of the request that is meant instead, where no plan on offer is."""
+    """A change of the request that is meant instead, if no plan on offer is meant."""
 
 
-ALONE: Final = "There is no other plan to compare this one with. Change one of your wishes, and I shall plan again."
+ALONE: Final = "There is no other plan to compare this one with. Change one of your wishes, and I will plan again."
 """The answer to a preference when no alternative to the shown plan is offered."""
 
 
 def better_offer(saga: Saga, figure: Callable[[Json], float]) -> tuple[str, Json] | None:
-    """Hash and plan of the alternative with the least `figure`; None if none beats the plan that is shown."""
+    """Return hash and plan of the alternative with the least `figure`; None if none beats the plan that is shown."""
     offered = [(str(each["plan_hash"]), each["plan"]) for each in saga.plan.alternatives]
     best = min(offered, key=lambda offer: figure(offer[1]))
     return best if figure(best[1]) < figure(saga.plan.content) else None
 
 
 class Reader(Protocol):
-    """The part of a page with which the command line reads sentences and requests."""
+    """Reader: the part of a page with which the command line reads sentences and requests."""
 
     async def read(self, text: str, known: Known | None) -> Draft:
-        """Reads what was said on top of what is known. Raises `InvalidInputError` for what cannot be read at all."""
+        """Read what was said on top of what is known. Raises `InvalidInputError` for what cannot be read at all."""
         ...
 
     async def checked(self, request: Json) -> Json:
-        """Checks a request that was made elsewhere. Raises `InvalidInputError`, naming the field."""
+        """Check a request that was made elsewhere. Raises `InvalidInputError`, naming the field."""
         ...
 
     def draft_of(self, request: Json) -> Draft:
-        """The draft of a complete request."""
+        """Return the draft of a complete request."""
         ...
 
     def on_top(self, request: Json, saga: Saga) -> Json:
-        """The request as a change of the saga's request: whatever is not a wish stays."""
+        """Return the request as a change of the saga's request: whatever is not a wish stays."""
         ...
 
 
 class Page(Reader):
-    """One domain in the app. All is pure except `read`, `checked` and `changed`, which may ask a clock or a model."""
+    """Page of one domain in the app. Everything is pure except `read`, `checked` and `changed`, which may ask a clock or
+    a model.
+    """
 
     title: str
     """What is planned, as in `A trip`."""
@@ -220,11 +224,11 @@ class Page(Reader):
     hint: str = "Say what should be different, or ask me about the plan."
     """What can be said instead of what was not understood."""
     elsewhere: str = "That is not mine to arrange, and the plan stays without it."
-    """What is said of wishes that nobody here can see to."""
+    """The answer to wishes that nobody here can take care of."""
     under_way: str = ""
-    """The message while a plan is carried out and nothing moves; empty where that does not happen."""
+    """The message while a plan is carried out and nothing moves; empty if that does not happen."""
     desk: FaultDesk | None = None
-    """Where faults can be ordered; None where the provider is not a sandbox."""
+    """Where faults can be injected; None if the provider is not a sandbox."""
 
     def __init__(self, domain: Domain, model: Model | None = None) -> None:
         self.domain = domain
@@ -235,7 +239,7 @@ class Page(Reader):
         return self.domain.name
 
     async def today(self) -> date:
-        """The day from which the page counts, by its provider's clock."""
+        """Return today's date for the page, by its provider's clock."""
         return datetime.now(UTC).date()
 
     # -- wishes: by default, what is known is the request as far as it goes, and each of its fields is a wish --------------
@@ -247,14 +251,14 @@ class Page(Reader):
         return Draft(request, tuple(Wish(name, name, f"{name} {value}") for name, value in request.items()), request=request)
 
     async def changed(self, known: Known, key: str, text: str | None) -> Draft:
-        """The request with one wish replaced by what `text` says; None removes the wish."""
+        """Return the request with one wish replaced by what `text` says; None removes the wish."""
         return await self.read(text or "", {name: value for name, value in known.items() if name != key})
 
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
         return request
 
     def sentence(self, request: Json) -> str:
-        """The request as a person would say it."""
+        """Return the request as a person would say it."""
         return f"{self.title} {', '.join(wish.text for wish in self.draft_of(request).wishes)}."
 
     # -- plans -------------------------------------------------------------------------------------------------------------
@@ -263,7 +267,7 @@ class Page(Reader):
         return PlanView(tuple(Line(part, part) for part in self.domain.title(plan).split("; ")))
 
     def price(self, plan: Json, cost: Mapping[str, Any] | None) -> str:  # noqa: ARG002
-        """What the plan costs, in the currency of the wish."""
+        """Return what the plan costs, in the currency of the request."""
         return cost_text(cost)
 
     async def price_as_asked(self, asked: str, saga: Saga) -> str:  # noqa: ARG002  # for those that override it
@@ -271,15 +275,15 @@ class Page(Reader):
         return ""
 
     def details(self, saga: Saga) -> tuple[Detail, ...]:  # noqa: ARG002
-        """What can be told about the lines of the saga's plan when somebody asks."""
+        """Return details about the lines of the saga's plan, for when somebody asks."""
         return ()
 
     def answer(self, asked: str, saga: Saga) -> str | None:  # noqa: ARG002
-        """What only this domain can tell of the plan that the saga shows; None: nothing."""
+        """Answer what only this domain can say about the plan that the saga shows; None: nothing."""
         return None
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:  # noqa: ARG002
-        """Handles `make it cheaper`: the plan meant among those on offer; None where something else is meant."""
+        """Handle `make it cheaper`: return the plan meant among those on offer; None if something else is meant."""
         return None
 
     def downloads(self, saga: Saga) -> Sequence[Download]:  # noqa: ARG002
@@ -288,11 +292,11 @@ class Page(Reader):
     # -- what goes wrong ---------------------------------------------------------------------------------------------------
 
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:  # noqa: ARG002
-        """What can go wrong with it now."""
+        """Return what can go wrong with it now."""
         return ()
 
     def disruption_in(self, text: str, saga: Saga) -> Disruption | None:
-        """The disruption that a person describes; None where it is about something else.
+        """Return the disruption that a person describes; None if it is about something else.
 
         Raises `InvalidInputError` if it is unclear.
         """
@@ -300,10 +304,10 @@ class Page(Reader):
         return next((each for each in self.disruptions(saga) if each.words.casefold() == said), None)
 
     async def happens(self, saga: Saga, disruption: Disruption) -> None:
-        """Lets it happen at the provider too, where that is a sandbox."""
+        """Make it happen at the provider too, if that is a sandbox."""
 
     def happened(self, request: Json) -> tuple[Wish, ...]:  # noqa: ARG002
-        """Facts learnt since then, which hold besides the wishes; nobody can withdraw them."""
+        """Return facts learnt since then, which hold in addition to the wishes; nobody can withdraw them."""
         return ()
 
 

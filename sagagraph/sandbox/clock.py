@@ -17,19 +17,19 @@ def real_now() -> datetime:
 
 
 def as_text(instant: datetime) -> str:
-    """ISO 8601 in UTC, of a fixed width, so that texts sort as the instants do."""
+    """Return ISO 8601 in UTC, of a fixed width, so that texts sort as the instants do."""
     return instant.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 class Clock:
-    """Keeps only its offset from real time, in the database: every process on one file sees the same time."""
+    """Clock that keeps only its offset from real time, in the database: every process on one file sees the same time."""
 
     def __init__(self, real: Callable[[], datetime]) -> None:
         self.real = real
         """Real time, which cannot be advanced and never jumps."""
 
     def start(self, tx: sqlite3.Connection, today: date | None, *, moves: bool) -> None:
-        """Starts at 09:00 UTC of `today`, or at the real time; a clock that was started keeps its time.
+        """Start at 09:00 UTC of `today`, or at the real time; a clock that was started keeps its time.
 
         `moves`: it is set to 09:00 of `today` regardless, if it shows another day.
         """

@@ -20,7 +20,7 @@ def as_amount(cents: Cents) -> float:
 
 
 def cents_of(amount: object) -> Cents:
-    """An amount in cents, from its JSON value.
+    """Return an amount in cents, from its JSON value.
 
     Raises:
         ValueError: not a number, not finite, negative, absurdly large, or with more than two decimals.
@@ -43,7 +43,7 @@ SOURCE: Final = "European Central Bank, euro foreign exchange reference rates"
 
 @cache
 def rates() -> dict[str, float]:
-    """What one unit of the base is worth in each currency."""
+    """Return what one unit of the base is worth in each currency."""
     return {currency: float(rate) for currency, rate in rows("exchange_rates")}
 
 

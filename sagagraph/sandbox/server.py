@@ -34,7 +34,7 @@ def serve(
     port: int = 0,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serves until SIGINT or SIGTERM, then returns; runs in the main thread, where signals arrive.
+    """Serve until SIGINT or SIGTERM, then return; this runs in the main thread, where signals arrive.
 
     `port`: 0 takes a free one. `on_ready`: called with the URL as soon as the service can be reached.
 
@@ -52,7 +52,7 @@ def serve(
 class EmbeddedSandbox:
     """The service in a thread of this process, on loopback and a free port, from `__enter__` to `__exit__`.
 
-    Creates its thread, event loop and connection on entry, so that it may be used after a fork.
+    It creates its thread, event loop and connection on entry, so that it may be used after a fork.
     """
 
     url: str
@@ -62,7 +62,8 @@ class EmbeddedSandbox:
         self._real_now = real_now
 
     def __enter__(self) -> Self:
-        """
+        """Start the service.
+
         Raises:
             InvalidInputError: the database or the faults file is not usable.
         """
@@ -108,5 +109,5 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leaves signals alone: `serve` handles them, and an embedded service has no claim to them."""
+        """Leave signals alone: `serve` handles them, and an embedded service has no business with them."""
         yield

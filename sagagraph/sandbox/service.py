@@ -18,16 +18,17 @@ from sagagraph.sandbox.world.offers import Offer, OfferKind
 from sagagraph.sandbox.world.questions import Question, find_offer
 
 _PROMISED_DEDUP_S = 86400.0
-"""What is promised, although keys are in fact remembered for good."""
+"""The retention that is promised, although keys are in fact remembered for good."""
 
 Json = dict[str, Any]
 
 
 class Service:
-    """Answers each question from one consistent moment. May be used from any thread."""
+    """Service that answers each question from one consistent moment. May be used from any thread."""
 
     def __init__(self, settings: SandboxSettings, real_now: Callable[[], datetime]) -> None:
-        """
+        """Open it.
+
         Raises:
             InvalidInputError: the faults file or the database is not usable.
         """
@@ -41,7 +42,7 @@ class Service:
         self.effects = Effects(self._database, self._clock, faults, settings)
 
     def close(self) -> None:
-        """Abandons hanging calls; late ones land after the next start."""
+        """Abandon hanging calls; late ones land after the next start."""
         self.effects.give_up_calls_under_way()
         self._database.close()
 
@@ -50,7 +51,7 @@ class Service:
             return self._clock.now(tx)
 
     def advance_clock(self, by: timedelta) -> datetime:
-        """Advances the clock and lands what has become due, so that no caller needs to wait again; returns the new time."""
+        """Advance the clock and land what has become due, so that no caller needs to wait again; return the new time."""
         with self._database.transaction() as tx:
             if (self._clock.now(tx) + by).year not in YEARS:
                 raise refusal("invalid", f"seconds: the clock ends with the year {YEARS[-1]}")
@@ -70,7 +71,7 @@ class Service:
         }
 
     def search(self, question: Question, *, prices_rise: bool) -> list[Json]:
-        """What can still be booked in the requested quantity; `prices_rise`: by a fifth first, and for good."""
+        """Return what can still be booked in the requested quantity; `prices_rise`: by a fifth first, and for good."""
         with self._database.transaction() if prices_rise else self._database.snapshot() as tx:
             now = self._clock.now(tx)
             if question.first_day < now.date():
@@ -90,12 +91,12 @@ class Service:
         return current.as_json(left=left)
 
     def _as_it_stands(self, tx: Connection, offer: Offer, now: datetime) -> tuple[Offer, int]:
-        """The offer as it is, and how much of it is left."""
+        """Return the offer as it is, and how much of it is left."""
         current = stock.as_it_stands(tx, offer, now, market_moves=self._settings.market_moves)
         return current, stock.left_of(tx, current)
 
     def find(self, kind: Kind, key: str) -> Json:
-        """What landed under the key."""
+        """Return what landed under the key."""
         as_json = ledger.payment_as_json if kind == "payment" else ledger.reservation_as_json
         with self._database.snapshot() as tx:
             landed = ledger.landed_under(tx, kind, key)

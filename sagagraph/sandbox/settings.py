@@ -18,10 +18,10 @@ _CENTURY_S = 100 * 366 * 86400
 
 @dataclass(frozen=True)
 class SandboxSettings:
-    """Raises `InvalidInputError`, naming the option, for settings that no sandbox can run with."""
+    """Settings of a sandbox. Raises `InvalidInputError`, naming the option, for settings that no sandbox can run with."""
 
     database: Path
-    """Its SQLite file, which is made where it does not exist."""
+    """Its SQLite file, which is created if it does not exist."""
     faults: Path | None = None
     today: date | None = None
     """The day on which a new database's clock starts, by default now; an existing clock keeps running."""

@@ -1,4 +1,4 @@
-"""Command of the crash sweep: `python -m sagagraph.testing` harms a saga at every boundary and reports what became of it."""
+"""Command of the crash sweep: `python -m sagagraph.testing` harms a saga at every boundary and reports the outcome."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OpenDatabases = Callable[[str], AbstractContextManager[Databases]]
 
 
 def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenario, ...] = ()) -> Callable[..., None]:
-    """The command as a function for typer. `default`: what is swept if no scenario is named."""
+    """Return the command as a function for typer. `default`: what is swept if no scenario is named."""
 
     def sweep(
         scenario: Annotated[str | None, typer.Argument(metavar="[MODULE:NAME]", help="Your own.")] = None,
@@ -98,7 +98,9 @@ _DONE = {Harm.KILL: "killed", Harm.STOP: "stopped", Harm.CUT: "cut off", Harm.LO
 
 
 def matrix(cases: list[Case]) -> Iterator[str]:
-    """A row for each place where a saga was harmed, a column for each scenario: how often, and how it ended. Then every fault."""
+    """Yield a row for each place where a saga was harmed and a column for each scenario (how often, and how it ended), then
+    every fault.
+    """
     harmed = [case for case in cases if case.was_harmed]
     done = _DONE[cases[0].harm]
     scenarios = list(dict.fromkeys(case.scenario for case in cases))
@@ -128,7 +130,7 @@ def _counted(cases: list[Case]) -> str:
 
 
 def main(command: Callable[..., None], name: str) -> None:
-    """Runs the command; a SagaGraph error is one line on standard error and its exit code."""
+    """Run the command; a SagaGraph error is one line on standard error and its exit code."""
     try:
         typer.run(command)
     except SagaGraphError as exc:

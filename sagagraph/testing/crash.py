@@ -21,12 +21,12 @@ def die() -> None:
 
 
 def freeze() -> None:
-    """Stops until somebody continues this process."""
+    """Stop until somebody continues this process."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
 class CrashPoint:
-    """Counts boundaries, and does `harm` at the `at`-th (0: never). `trace` records their names.
+    """Crash point: counts boundaries, and does `harm` at the `at`-th (0: never). `trace` records their names.
 
     `lease_ttl_s` is for the engine of the run: another process may be waiting for that lease to expire.
     """
@@ -47,18 +47,20 @@ class CrashPoint:
 
     @asynccontextmanager
     async def around_call(self, call: Call) -> AsyncIterator[None]:
-        """For `Engine(around_call=...)`."""
+        """Wrap calls, for `Engine(around_call=...)`."""
         called = f"{call.purpose} of {call.operation_id}"
         self.boundary(f"before the {called}")
         yield
         self.boundary(f"after the {called}")
 
     def around_store(self, store: Any) -> Any:
-        """The store with a boundary before and after each durable write except lease renewals."""
+        """Return the store with a boundary before and after each durable write except lease renewals."""
         return _Fragile(store, _WRITES, self.boundary)
 
     def around_checkpointer(self, saver: Any) -> Any:
-        """The same for a LangGraph checkpointer: a subclass of its class, with boundaries in its two writing methods."""
+        """Do the same for a LangGraph checkpointer: return a subclass of its class, with boundaries in its two writing
+        methods.
+        """
         for name in _CHECKPOINT_WRITES:
             setattr(saver, name, _between(getattr(saver, name), f"checkpoint {name}", self.boundary))
         return saver

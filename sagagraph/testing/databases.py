@@ -18,33 +18,33 @@ from sagagraph.saga.stores.urls import is_postgres
 
 
 class Proxy(Protocol):
-    """Stands in front of a database server and drops connections on command."""
+    """Proxy in front of a database server that drops connections on command."""
 
     def url(self, database_url: str) -> str:
-        """The same database, through the proxy."""
+        """Return the URL of the same database, through the proxy."""
         ...
 
     def cut(self) -> None:
-        """Resets all connections."""
+        """Reset all connections."""
         ...
 
     def cut_after_next_request(self) -> None:
-        """Lets the server execute the next statement, and loses its acknowledgement."""
+        """Let the server execute the next statement, and lose its acknowledgement."""
         ...
 
 
 class Databases(ABC):
-    """Creates databases of one kind; may be used from several forked processes at once."""
+    """Databases of one kind; may be used from several forked processes at once."""
 
     locks_whole_file = False
     """A worker that is stopped within a transaction blocks all writers."""
 
     proxy: Callable[[], AbstractContextManager[Proxy]] | None = None
-    """Opens a proxy whose connections can be cut; None where there is none."""
+    """Opens a proxy whose connections can be cut; None if there is none."""
 
     @abstractmethod
     def fresh(self, folder: Path) -> AbstractContextManager[str]:
-        """The URL of an empty store, deleted at the end."""
+        """Return the URL of an empty store, deleted at the end."""
 
 
 class _SqliteDatabases(Databases):
@@ -60,7 +60,7 @@ class _SqliteDatabases(Databases):
 
 
 class PostgresDatabases(Databases):
-    """On the server at a URL, whose user may create databases."""
+    """Databases on the PostgreSQL server at a URL, whose user may create them."""
 
     def __init__(self, server_url: str) -> None:
         self._url = server_url
@@ -99,7 +99,7 @@ class PostgresDatabases(Databases):
 
 @contextmanager
 def databases(store: str) -> Iterator[Databases]:
-    """Databases of `sqlite`, or on a PostgreSQL server at a URL where databases may be made."""
+    """Return databases of `sqlite`, or on a PostgreSQL server at a URL where databases may be created."""
     if store == "sqlite":
         with tempfile.TemporaryDirectory(prefix="sagagraph-", dir=memory_folder()) as folder:
             yield _SqliteDatabases(Path(folder) / "template.db")
@@ -114,7 +114,7 @@ def databases(store: str) -> Iterator[Databases]:
 
 
 def memory_folder() -> Path | None:
-    """Where files need not reach a disk: processes die here, machines do not. None: the usual folder."""
+    """Return a folder for files that need not reach a disk: processes die here, machines do not. None: the usual folder."""
     memory = Path("/dev/shm")  # noqa: S108 - folders of random names are made in it
     return memory if "TMPDIR" not in os.environ and os.access(memory, os.W_OK) else None
 

@@ -15,14 +15,18 @@ _SAID_BY = "scripted by"
 
 
 class ScriptedModel(BaseChatModel):
-    """Says what comes next in its script after what it is shown of it, so a process that was killed goes on where it was."""
+    """Scripted model: it says what its script has next after the conversation that it is shown, so a killed process continues
+    where it was.
+    """
 
     script: list[AIMessage]
     called: str
 
     @classmethod
     def saying(cls, *said: str | Sequence[Call], name: str = "model") -> ScriptedModel:
-        """Each of `said` is a text, or calls of tools that are made at once. `name` tells models in one conversation apart."""
+        """Make a model. Each of `said` is a text, or calls of tools that are made at once. `name` tells models in one
+        conversation apart.
+        """
         return cls(script=[_message(each, f"{name}-{number}") for number, each in enumerate(said)], called=name)
 
     def bind_tools(self, tools: Any, **options: Any) -> ScriptedModel:  # noqa: ARG002 - the base class's signature

@@ -17,7 +17,7 @@ from sagagraph.testing.crash import CrashPoint
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`outcome` in a word; `faults`: forbidden states that an outside ledger shows. Empty is good."""
+    """Judgement of an outcome. `outcome` in a word; `faults`: forbidden states that an outside ledger shows. Empty is good."""
 
     outcome: str
     faults: tuple[str, ...] = ()
@@ -28,17 +28,18 @@ STORE = "store"
 
 
 def store_of(folder: Path) -> str:
-    """The URL of the case's store."""
+    """Return the URL of the case's store."""
     return (folder / STORE).read_text()
 
 
 class Scenario(Protocol):
-    """One way through a saga. Each case has a fresh `folder` and database, and all but `world` run in separate processes.
+    """Scenario: one way through a saga. Each case has a fresh `folder` and database, and all but `world` run in separate
+    processes.
 
-    `world` is entered in the sweep's process and stays up while the others die: start the saga's outside world there, and put
-    its address into `folder`. The others open the store that `store_of(folder)` names at that moment. `run` opens its engine
-    with the crash point around its store and calls, and with its `lease_ttl_s`; it may raise errors of this library. `resume`
-    continues without a crash point, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
+    `world` is entered in the sweep's process and stays up while the others die: start the saga's outside world there, and put its
+    address into `folder`. The others open the store that `store_of(folder)` names at that moment. `run` opens its engine with the
+    crash point around its store and calls, and with its `lease_ttl_s`; it may raise errors of this library. `resume` continues
+    without a crash point, and returns when the saga is quiet. `judge` asks the outside world, not the saga.
     """
 
     @property
@@ -47,7 +48,7 @@ class Scenario(Protocol):
     def world(self, folder: Path) -> AbstractContextManager[None]: ...
 
     async def prepare(self, folder: Path) -> None:
-        """What has happened before the run: usually nothing."""
+        """Set up what has happened before the run: usually nothing."""
 
     async def run(self, folder: Path, crash: CrashPoint) -> None: ...
 
@@ -63,7 +64,7 @@ class BodyScenario(ABC):
 
     @abstractmethod
     async def body(self, engine: Engine, folder: Path) -> None:
-        """Runs the saga, or reruns it."""
+        """Run the saga, or rerun it."""
 
     @abstractmethod
     async def judge(self, folder: Path) -> Judgement: ...

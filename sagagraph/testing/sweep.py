@@ -53,7 +53,7 @@ class Harm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`boundary` counts from 1; `place` is its name, empty if the run ended before reaching it.
+    """Case. `boundary` counts from 1; `place` is its name, empty if the run ended before reaching it.
 
     `ended`: how the harmed run ended, empty if it never did.
     """
@@ -71,26 +71,26 @@ class Case:
 
 
 def boundaries_of(scenario: Scenario, databases: Databases) -> int:
-    """How many boundaries an undisturbed run passes."""
+    """Return how many boundaries an undisturbed run passes."""
     with _case_folder(scenario, databases) as folder:
         _Child(lambda: scenario.run(folder, CrashPoint(0, folder / "trace")), folder).wait()
         return len(_trace(folder))
 
 
 def check_harm(harm: Harm, databases: Databases) -> None:
-    """Raises `InvalidInputError` if there is no connection to cut."""
+    """Check the harm. Raises `InvalidInputError` if there is no connection to cut."""
     if harm in (Harm.CUT, Harm.LOSE) and databases.proxy is None:
         raise InvalidInputError(f"{harm.value} needs a database behind a proxy", field="--harm")
 
 
 def harm_at(scenario: Scenario, boundary: int, harm: Harm, databases: Databases) -> Case:
-    """One case: run with harm at `boundary`, resume, judge, and resume again: then nothing may be left to do."""
+    """Return one case: run with harm at `boundary`, resume, judge, and resume again, when nothing may be left to do."""
     check_harm(harm, databases)
     with _case_folder(scenario, databases) as folder:
         case = _HarmedCase(scenario, boundary, harm, databases, folder)
         try:
             ended, faults = case.stopped() if harm is Harm.STOP else case.killed() if harm is Harm.KILL else case.cut_off()
-        except SagaGraphError as exc:  # what is left behind cannot even be read
+        except SagaGraphError as exc:  # the remains cannot even be read
             ended, faults = "", [str(exc)]
         trace = _trace(folder)
         place = trace[boundary - 1] if len(trace) >= boundary else ""
@@ -131,7 +131,7 @@ class _HarmedCase:
             await self._scenario.run(self._folder, CrashPoint(self._boundary, self._folder / "trace", harm))
 
     def stopped(self) -> tuple[str, list[str]]:
-        """Another process takes over; then the stopped one continues, and may append nothing to the sagas taken from it."""
+        """Let another process take over; then continue the stopped one, which may append nothing to the sagas taken from it."""
         child = self._run(freeze)
         if not child.is_stopped():
             return "", [*self._resume_and_judge(), *self._resume_once_more()]
@@ -153,13 +153,15 @@ class _HarmedCase:
         faults += self._resume_and_judge()
         after = self._heads()
         for each in superseded:
-            took_it_again = left[each].epoch > taken[each].epoch  # rightly so: for work that it had yet to begin
+            took_it_again = left[each].epoch > taken[each].epoch  # rightly so: for work that had not begun yet
             if taken[each].status.is_final and after[each].status is not taken[each].status and not took_it_again:
                 faults.append(f"{each} was {taken[each].status}, and is {after[each].status} after the stopped worker went on")
         return BLOCKED if blocks else child.ended.what, [*faults, *self._resume_once_more()]
 
     def _harm_blocks_others(self, faults: list[str]) -> bool:
-        """Whether it was stopped in a transaction on a file with one lock: nobody can take over before it continues or dies."""
+        """Tell whether it was stopped in a transaction on a file with one lock: nobody can take over before it continues
+        or dies.
+        """
         return self._databases.locks_whole_file and any("database is locked" in each for each in faults)
 
     # -- steps -------------------------------------------------------------------------------------------------------
@@ -170,7 +172,7 @@ class _HarmedCase:
         return _Child(lambda: self._scenario.run(self._folder, crash), self._folder)
 
     def _resume_and_judge(self) -> list[str]:
-        """Faults of the resumption itself, and of a judgement that another one will follow."""
+        """Return faults of the resumption itself, and of a judgement that another one will follow."""
         faults = [*self.last_judgement.faults]
         resuming = _Child(lambda: self._scenario.resume(self._folder), self._folder)
         faults += resuming.wait_a_while()
@@ -192,7 +194,7 @@ class _HarmedCase:
 
 
 class _Head(NamedTuple):
-    """The end of a journal; the epoch of each of its entries."""
+    """Head: the end of a journal; the epoch of each of its entries."""
 
     status: SagaStatus
     epochs: tuple[int, ...]
@@ -216,7 +218,7 @@ async def _read_heads(store_url: str) -> dict[str, _Head]:
 
 @contextmanager
 def _case_folder(scenario: Scenario, databases: Databases) -> Iterator[Path]:
-    """A fresh folder and database with the scenario's world around them, after its preparation."""
+    """Return a fresh folder and database with the scenario's world around them, after its preparation."""
     with tempfile.TemporaryDirectory(prefix="sagagraph-sweep-", dir=memory_folder()) as name:
         folder = Path(name)
         with databases.fresh(folder) as store_url:
@@ -235,14 +237,14 @@ def _trace(folder: Path) -> list[str]:
 
 
 class _Ended(NamedTuple):
-    """How a process ended: with an exception, in words, or without one. `is_unexpected`: not one of this library's."""
+    """End of a process: with an exception, in words, or without one. `is_unexpected`: not one of this library's."""
 
     what: str = ""
     is_unexpected: bool = False
 
 
 class _Child:
-    """A forked process that does one thing, reports how it ended, and is waited for only here."""
+    """Forked process that does one thing, reports how it ended, and is waited for only here."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         self._word = folder / f"ended-{uuid4().hex}"
@@ -261,7 +263,7 @@ class _Child:
         os.waitpid(self._pid, 0)
 
     def wait_a_while(self) -> list[str]:
-        """Returns the fault, if it had to be killed."""
+        """Wait, and return the fault, if it had to be killed."""
         give_up_at = time.monotonic() + _END_S
         while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
             if time.monotonic() > give_up_at:
@@ -272,7 +274,7 @@ class _Child:
         return []
 
     def is_stopped(self) -> bool:
-        """Waits until it is stopped, or has ended."""
+        """Wait until it is stopped, or has ended."""
         _pid, status = os.waitpid(self._pid, os.WUNTRACED)
         return os.WIFSTOPPED(status)
 
@@ -290,7 +292,7 @@ def _in_words(exc: BaseException) -> str:
 
 
 def _answer(job: Job, folder: Path) -> Any:
-    """What `job` returns, called in a separate process: this one stays free of threads."""
+    """Return what `job` returns, called in a separate process: this one stays free of threads."""
     path = folder / f"answer-{uuid4().hex}"
 
     async def answer() -> None:

@@ -1,4 +1,4 @@
-"""Differences between two plans: of their lines, and of what they cost."""
+"""Differences between two plans: in their lines, and in their costs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagagraph.planning.page import Line
 
 
 def changes(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, Line | None, Line | None]]:
-    """The differences between two plans, in the order of the new one; what was removed comes last."""
+    """Return the differences between two plans, in the order of the new one; what was removed comes last."""
     old, new = {each.key: each for each in before}, {each.key: each for each in after}
     keys = dict.fromkeys([*new, *old])
     return [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
@@ -24,7 +24,7 @@ def in_short(line: Line | None) -> str:
 
 
 def price_change(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
-    """`$650 → $720, $70 more`; empty where neither costs anything."""
+    """Format the change of cost: `$650 → $720, $70 more`; empty if neither costs anything."""
     old, new = cost_text(before), cost_text(after)
     if not old or not new or before is None or after is None:
         return ""
@@ -35,7 +35,7 @@ def price_change(before: Mapping[str, Any] | None, after: Mapping[str, Any] | No
 
 
 def told(before: Sequence[Line], after: Sequence[Line]) -> Iterator[str]:
-    """Each difference in a line of words."""
+    """Yield each difference as a line of text."""
     for _key, old, new in changes(before, after):
         if old is None:
             yield f"new: {in_short(new)}"
@@ -46,7 +46,7 @@ def told(before: Sequence[Line], after: Sequence[Line]) -> Iterator[str]:
 
 
 def _changed(old: Line, new: Line) -> Iterator[str]:
-    """The parts of a line that differ."""
+    """Yield the parts of a line that differ."""
     for before, after in ((old.what, new.what), (old.when, new.when), (old.price, new.price)):
         if before != after:
             yield f"{before or 'nothing'} → {after or 'nothing'}"

@@ -18,7 +18,9 @@ Stream = AsyncIterator[Updates]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """`follow` streams the state until nothing is running any more; `refused` says why something was not done."""
+    """Handlers of a page. `follow` streams the state until nothing is running any more; `refused` says why something was not
+    done.
+    """
 
     outputs: Sequence[Any]
     follow: Callable[..., Stream]
@@ -33,7 +35,7 @@ class Handlers:
         at_once: Updates | None = None,
         often: bool = False,
     ) -> None:
-        """Calls `handle(visitor, *inputs)`, which returns updates, or None to let the page follow the running work.
+        """Call `handle(visitor, *inputs)`, which returns updates, or None to let the page follow the running work.
 
         `at_once`: what is shown before that. `often`: a second use does not wait for the first.
         """

@@ -1,4 +1,4 @@
-"""Jobs: the work in progress for sagas, whoever asked for it and whether or not they still wait."""
+"""Jobs: the work in progress for sagas, whoever requested it and whether or not they still wait."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Work = Coroutine[Any, Any, Any]
 
 
 class Bell:
-    """Wakes whoever waits for a saga to advance. An observer of the engine."""
+    """Bell that wakes whoever waits for a saga to advance. An observer of the engine."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
@@ -44,7 +44,7 @@ class Bell:
             each.set()
 
     async def wait(self, saga_id: str, timeout_s: float = _LOOK_AGAIN_S) -> None:
-        """Returns when the saga may have advanced, or after a while."""
+        """Return when the saga may have advanced, or after a while."""
         rung = asyncio.Event()
         self._waiting[saga_id].add(rung)
         try:
@@ -58,7 +58,7 @@ class Bell:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`purpose` distinguishes a second click from a different request; the task returns what went wrong."""
+    """Job in progress. `purpose` distinguishes a second click from a different request; the task returns what went wrong."""
 
     purpose: tuple[str, ...]
     task: asyncio.Task[SagaGraphError | None]
@@ -76,11 +76,11 @@ class Jobs:
         return any(not job.task.done() for job in self._jobs.get(saga_id, ()))
 
     def problem(self, saga_id: str) -> str:
-        """Why the last request for this saga failed; empty otherwise."""
+        """Return why the last request for this saga failed; empty otherwise."""
         return self._problems.get(saga_id, "")
 
     def start(self, saga_id: str, purpose: tuple[str, ...], work: Work, is_recorded: IsRecorded | None = None) -> Job:
-        """Starts a job, or returns the same one if it is already running."""
+        """Start a job, or return the same one if it is already running."""
         under_way = [job for job in self._jobs[saga_id] if not job.task.done()]
         if same := next((job for job in under_way if job.purpose == purpose), None):
             work.close()
@@ -93,7 +93,7 @@ class Jobs:
         return job
 
     async def take_on(self, saga_id: str, purpose: tuple[str, ...], work: Work, is_recorded: IsRecorded) -> None:
-        """Starts a job, and returns once the request is durable: then it outlives this server, and can be promised.
+        """Start a job, and return once the request is durable: from then on it outlives this server, and can be promised.
 
         Raises whatever prevents that.
         """
@@ -120,7 +120,7 @@ class Jobs:
         except SagaGraphError as exc:
             problem = exc
         except Exception:  # noqa: BLE001 - nobody awaits a job: what broke is told on the page and in the log
-            _log.exception("saga %s: what was asked of it failed", saga_id)
+            _log.exception("saga %s: the request failed", saga_id)
             problem = SagaGraphError("something went wrong in this program; see its log. Try to resume it", saga_id=saga_id)
         else:
             return None

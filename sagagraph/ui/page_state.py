@@ -8,7 +8,7 @@ import gradio as gr
 
 
 def kept() -> gr.Textbox:
-    """Holds hidden text. It comes back from a browser, which may send anything, so whoever reads it must check it.
+    """Hold hidden text. It comes back from a browser, which may send anything, so whoever reads it must check it.
 
     `gr.State` would live in the server's memory, and would silently be empty after a restart.
     """
@@ -17,7 +17,7 @@ def kept() -> gr.Textbox:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What this browser page shows, and therefore what its buttons mean, whatever has happened since.
+    """State of this browser page: what it shows, and therefore what its buttons mean, whatever has happened since.
 
     The page keeps it as text.
     """

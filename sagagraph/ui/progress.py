@@ -18,12 +18,12 @@ _UNDONE: Final = frozenset({OperationStatus.COMPENSATED, OperationStatus.VOIDED,
 class Progress:
     done: int
     of: int
-    """0 where the total is not known."""
+    """0 if the total is not known."""
     what: str = "done"
 
 
 def progress_of(saga: Saga) -> Progress:
-    """Steps that are done, going forward; operations that are undone, going back."""
+    """Count steps that are done, going forward; operations that are undone, going back."""
     match status_of(saga):
         case SagaStatus.PLANNING:
             return Progress(0, 0)
@@ -34,17 +34,17 @@ def progress_of(saga: Saga) -> Progress:
 
 
 def _undone(saga: Saga) -> Progress:
-    """Counts undone operations among all that had, or have, an effect to undo."""
+    """Count undone operations among all that had, or have, an effect to undo."""
     touched = [each for each in saga.in_order() if each.has_effect and each.total_attempts]
     return Progress(sum(each.status in _UNDONE for each in touched), len(touched), "undone")
 
 
 def something_stands(saga: Saga) -> bool:
-    """Whether anything is in place that rejecting the plan would undo; rejecting an amendment leaves everything as it was."""
+    """Tell whether rejecting the plan would undo anything; rejecting an amendment leaves everything as it was."""
     undone = _undone(saga)
     return parent_of(saga.id) is None and undone.done < undone.of
 
 
 def waits_for_the_world(saga: Saga) -> bool:
-    """Whether all that could be done is done, and the rest waits for an outside event."""
+    """Tell whether all that could be done is done, and the rest waits for an outside event."""
     return status_of(saga) is SagaStatus.RUNNING and is_quiet(saga) and saga.amending is None

@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 _AT_ONCE = 16
 """How many sagas are resumed at the same time."""
 _SAID = "said"
-"""The kind of document that keeps what was said about a plan: the journal has what followed from it."""
+"""The kind of document that keeps what was said about a plan: the journal has only its consequences."""
 _DAY_HOLDS_S = 60.0
 
 
 class Service:
-    """Made by `open_service`; belongs to one event loop."""
+    """Service made by `open_service`; it belongs to one event loop."""
 
     def __init__(
         self, engine: Engine, pages: Mapping[str, Page], graphs: Mapping[str, PlanningGraph], bell: Bell, settings: Settings
@@ -63,18 +63,18 @@ class Service:
         self._days: dict[str, tuple[float, date]] = {}
 
     def page(self, domain: str) -> Page:
-        """Raises `InvalidInputError` where there is no such domain."""
+        """Return a page. Raises `InvalidInputError` if there is no such domain."""
         if domain not in self.pages:
             raise InvalidInputError(f"there are {', '.join(self.pages)}, not {domain!r}", field="domain")
         return self.pages[domain]
 
     @property
     def first_page(self) -> Page:
-        """The page that is opened by default."""
+        """Return the page that is opened by default."""
         return next(iter(self.pages.values()))
 
     def harness_records(self, harness_id: str) -> Records:
-        """What people decided about a harness, in the store of the sagas. Needs the extra `harness`."""
+        """Return what people decided about a harness, in the store of the sagas. Needs the extra `harness`."""
         from sagagraph.harness.life.records import Records
 
         return Records(self._engine.store, harness_id)
@@ -82,7 +82,7 @@ class Service:
     # -- beginning and settling ----------------------------------------------------------------------------------------
 
     async def begin(self, visitor: Visitor, domain: str, request: Any) -> str:
-        """Begins to plan, and returns the saga's id at once."""
+        """Begin to plan, and return the saga's id at once."""
         page = self.page(domain)
         name = visitor.new_id(page.name, uuid.uuid4().hex[:8])
 
@@ -120,7 +120,7 @@ class Service:
         await self._jobs.take_on(saga_id, ("choose", plan_hash), choosing, self._journalling(saga, e.PlanProposed))
 
     async def change(self, visitor: Visitor, saga_id: str, request: Any, lost: tuple[str, ...] = ()) -> None:
-        """Changes the request, or replaces reservations that have fallen through; planning for the old request is abandoned."""
+        """Change the request, or replace reservations that have fallen through; planning for the old request is abandoned."""
         saga = await self.saga(visitor, saga_id)
         if not saga.plan.version:
             await self._jobs.stop(saga_id)
@@ -129,12 +129,12 @@ class Service:
         await self._jobs.take_on(saga_id, purpose, changing, self._journalling(saga, e.RequestChanged, e.AmendmentBegun))
 
     async def what_if(self, domain: str, request: Any) -> Proposal | Infeasible:
-        """The plan that another request would lead to. Nothing is journalled, and nothing changes."""
+        """Return the plan that another request would lead to. Nothing is journalled, and nothing changes."""
         proposed = await self.page(domain).domain.propose(request)
         return proposed if isinstance(proposed, Infeasible) else proposed[0]
 
     async def disrupt(self, visitor: Visitor, saga_id: str, disruption: Disruption) -> None:
-        """Lets the disruption happen, and has the plan changed as little as it requires."""
+        """Make the disruption happen, and have the plan changed as little as necessary."""
         saga = await self.saga(visitor, saga_id)
         await self._engine.check_provider(saga_id)
         await self.pages[saga.domain].happens(saga, disruption)
@@ -144,11 +144,11 @@ class Service:
     async def order_fault(
         self, visitor: Visitor, saga_id: str, *, kind: str, call: str, fault: str, nth: int = 1, seconds: float | None = None
     ) -> None:
-        """Orders a fault of the sandbox for calls of this saga only, so that nobody else is affected."""
+        """Make the sandbox produce a fault for calls of this saga only, so that nobody else is affected."""
         saga = await self.shown(await self.saga(visitor, saga_id))
         desk = self.pages[saga.domain].desk
         if desk is None or not await desk.is_open():
-            raise NotAllowedError("faults can be ordered from a sandbox only, and this provider is not one", saga_id=saga_id)
+            raise NotAllowedError("faults can only be injected into a sandbox, and this provider is not one", saga_id=saga_id)
         await desk.order(saga.id, kind=kind, call=call, fault=fault, nth=nth, seconds=seconds)
 
     async def resume(self, visitor: Visitor, saga_id: str) -> None:
@@ -164,7 +164,7 @@ class Service:
         return told
 
     async def cancel(self, visitor: Visitor, saga_id: str) -> None:
-        """Undoes the saga. Planning that is running is abandoned first: there is nothing to wait for."""
+        """Undo the saga. Planning that is running is abandoned first: nothing would be gained by waiting for it."""
         saga = await self.saga(visitor, saga_id)
         if not saga.plan.version:
             await self._jobs.stop(saga_id)
@@ -185,7 +185,7 @@ class Service:
         await self._jobs.take_on(saga_id, ("resolve", operation), resolving, self._journalling(saga, e.OperationResolved))
 
     async def pick_up(self) -> tuple[str, ...]:
-        """Resumes every open saga of this store that this program can run; those that wait for a person keep waiting."""
+        """Resume every open saga of this store that this program can run; those that wait for a person keep waiting."""
         room = asyncio.Semaphore(_AT_ONCE)
         names = [each.saga_id for each in await self._engine.open_sagas() if each.domain in self._graphs]
         names = [each for each in names if parent_of(each) not in names]  # an amendment resumes with the saga that it changes
@@ -206,7 +206,7 @@ class Service:
     # -- looking -------------------------------------------------------------------------------------------------------
 
     async def sagas(self, visitor: Visitor) -> tuple[Saga, ...]:
-        """The visitor's own sagas, the latest first; one that cannot be read does not hide the others."""
+        """Return the visitor's own sagas, the latest first; one that cannot be read does not hide the others."""
         found: list[Saga] = []
         for each in await self._engine.sagas():
             if visitor.owns(each.saga_id):
@@ -219,7 +219,7 @@ class Service:
         return await self._engine.load(saga_id)
 
     async def shown(self, saga: Saga) -> Saga:
-        """The saga whose plan is shown: the one that changes it after its commit, while there is one."""
+        """Return the saga whose plan is shown: the one that changes it after its commit, while there is one."""
         if saga.amending is None or await self._engine.store.headline(saga.amending.saga) is None:
             return saga
         return await self._engine.load(saga.amending.saga)
@@ -229,7 +229,7 @@ class Service:
         return await (self._engine.status(saga_id) if version is None else self._engine.state_at(saga_id, version))
 
     async def today(self, domain: str) -> date:
-        """The day by the clock of a domain's provider, asked once a minute."""
+        """Return today's date by the clock of a domain's provider, asked once a minute."""
         asked, day = self._days.get(domain, (0.0, None))
         if day is None or time.monotonic() > asked + _DAY_HOLDS_S:
             day = await self.page(domain).today()
@@ -237,12 +237,12 @@ class Service:
         return day
 
     async def said(self, visitor: Visitor, saga_id: str) -> list[dict[str, str]]:
-        """What was said about the saga's plan, each with its role and text."""
+        """Return what was said about the saga's plan, each with its role and text."""
         visitor.check_owns(saga_id)
         return [each.data for each in await self._engine.store.documents(saga_id, _SAID)]
 
     async def remember(self, visitor: Visitor, saga_id: str, messages: Iterable[Mapping[str, str]]) -> None:
-        """Keeps what was said, so that a restart does not lose anybody's own words."""
+        """Keep what was said, so that a restart does not lose anybody's words."""
         visitor.check_owns(saga_id)
         for each in messages:
             await self._engine.store.put(Document(saga_id, _SAID, uuid.uuid4().hex, dict(each)))
@@ -256,7 +256,7 @@ class Service:
         return await self._engine.project(saga_id)
 
     async def downloads(self, visitor: Visitor, saga_id: str) -> tuple[Download, ...]:
-        """The domain's documents, the saga's state and its journal, as JSON."""
+        """Return the domain's documents, the saga's state and its journal, as JSON."""
         saga = await self.saga(visitor, saga_id)
         page = self.pages.get(saga.domain)
         events = [entry_json(entry) for entry in await self._engine.journal(saga_id)]
@@ -273,7 +273,7 @@ class Service:
         return await self._engine.replay(saga_id, judge_plan=judge_plan_of(page.domain) if page else None)
 
     async def events(self, visitor: Visitor, saga_id: str, after: int = 0) -> AsyncIterator[Entry]:
-        """The journal from there on, as it is written; ends when nothing is running and nothing new has arrived."""
+        """Stream the journal from there on, as it is written; ends when nothing is running and nothing new has arrived."""
         visitor.check_owns(saga_id)
         while True:
             under_way = self.is_busy(saga_id)
@@ -286,18 +286,18 @@ class Service:
             await self.moved(saga_id)
 
     async def moved(self, saga_id: str) -> None:
-        """Returns when the saga may have advanced, or after a while."""
+        """Return when the saga may have advanced, or after a while."""
         await self._bell.wait(saga_id)
 
     def is_busy(self, saga_id: str) -> bool:
         return self._jobs.is_busy(saga_id)
 
     def problem(self, saga_id: str) -> str:
-        """Why the last request for the saga failed; empty otherwise."""
+        """Return why the last request for the saga failed; empty otherwise."""
         return self._jobs.problem(saga_id)
 
     def _journalling(self, saga: Saga, *kinds: type[e.Event]) -> IsRecorded:
-        """Whether events of these kinds have been appended since `saga` was read."""
+        """Tell whether events of these kinds have been appended since `saga` was read."""
 
         async def is_recorded() -> bool:
             entries = await self._engine.store.read(saga.id)
@@ -306,7 +306,7 @@ class Service:
         return is_recorded
 
     async def close(self) -> None:
-        """Lets running work end and journals it; everything resumes where it was when the next server starts."""
+        """Let running work end, and journal it; everything resumes where it was when the next server starts."""
         await self._engine.drain()
         await self._jobs.stop_all()
 
@@ -323,10 +323,10 @@ def _is_decided(saga: Saga, plan_hash: str, *, approved: bool) -> bool:
 
 @asynccontextmanager
 async def open_service(settings: Settings) -> AsyncIterator[Service]:
-    """Opens the service on the settings' store and provider, with every domain that has pages.
+    """Open the service on the settings' store and provider, with every domain that has pages.
 
-    It uses no checkpoints: the journal has all that they hold, and planning that is abandoned in the middle of writing one would
-    leave the store's file locked.
+    It uses no checkpoints: the journal has everything that they hold, and planning that is abandoned in the middle of writing one
+    would leave the store's file locked.
     """
     bell, model, limits = Bell(), model_of(settings), limits_of(settings)
     async with AsyncExitStack() as stack:

@@ -23,38 +23,38 @@ class Visitor:
     """The name under which the visitor's decisions are signed in the journal."""
 
     def owns(self, saga_id: str) -> bool:
-        """Whether the saga is the visitor's, or undoes or amends one that is."""
+        """Tell whether the saga is the visitor's, or undoes or amends one that is."""
         return saga_id.startswith(f"{self.tag}-")
 
     def new_id(self, kind: str, unique: str) -> str:
         return f"{self.tag}-{kind}-{unique}"
 
     def check_owns(self, saga_id: str) -> None:
-        """Raises `UnknownSagaError`: to a visitor, somebody else's sagas do not exist."""
+        """Check the owner. Raises `UnknownSagaError`: to a visitor, somebody else's sagas do not exist."""
         if not self.owns(saga_id):
             raise UnknownSagaError(f"there is no saga {saga_id!r}", saga_id=saga_id)
 
 
 def guest(token: str) -> Visitor:
-    """Whoever holds this browser's token."""
+    """Return the visitor whose browser has this token."""
     tag = f"v{_digest('visitor', token)}"
     return Visitor(tag, f"visitor {tag[1:7]}")
 
 
 def user(name: str) -> Visitor:
-    """Somebody who has logged in, from whatever browser."""
+    """Return the visitor who has logged in under this name, from any browser."""
     return Visitor(f"u{_digest('user', name)}", f"user {name}")
 
 
 class Asked(Protocol):
-    """A request of Starlette or of Gradio."""
+    """Request of Starlette or of Gradio."""
 
     @property
     def user(self) -> Any: ...
 
 
 def visitor_of(request: Asked) -> Visitor:
-    """The visitor that `Auth` has identified."""
+    """Return the visitor that `Auth` has identified."""
     visitor: Visitor = request.user
     return visitor
 

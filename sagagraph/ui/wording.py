@@ -1,4 +1,4 @@
-"""Wording: sagas in the words of those whose plans they are, without any identifier."""
+"""Wording: sagas in the words of the people whose plans they are, without any identifier."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHANGED: Final = "The plan has changed in the meantime: look at it again before
 
 
 def names_in(saga: Saga, page: Page) -> dict[str, str]:
-    """What people call each operation of a saga's plan: the thing that it books, or else what it does."""
+    """Return what people call each operation of a saga's plan: the thing that it books, or else what it does."""
     plan = saga.plan.content if saga.plan.accepted is None else saga.plan.accepted.content
     bars = () if plan is None else page.view(plan).bars
     acts = {each.id: each.spec.action.replace("_", " ") for each in saga.in_order()}
@@ -28,7 +28,7 @@ def names_in(saga: Saga, page: Page) -> dict[str, str]:
 
 
 def cause_of(saga: Saga, page: Page) -> str:
-    """Why the plan had to change: what has happened, or what became of one of its parts; empty where it was only wished."""
+    """Say why the plan had to change: what has happened, or what became of one of its parts; empty if it was only wished."""
     cause = saga.plan.disruption
     if cause.endswith(_WISHED):
         told = page.happened(saga.request)
@@ -38,7 +38,7 @@ def cause_of(saga: Saga, page: Page) -> str:
 
 
 def in_words(exc: SagaGraphError) -> str:
-    """The message for somebody on a page, who knows neither field names nor hashes."""
+    """Return the message for somebody on a page, who knows neither field names nor hashes."""
     if isinstance(exc, ConflictError):
         return _CHANGED
     said = str(exc).removeprefix(f"{exc.field}: ") if isinstance(exc, InvalidInputError) else str(exc)
@@ -46,13 +46,13 @@ def in_words(exc: SagaGraphError) -> str:
 
 
 def title(saga: Saga, page: Page) -> str:
-    """The request in a few words."""
+    """Return the request in a few words."""
     words = page.sentence(saga.request).rstrip(".")
     return words if len(words) <= _LONGEST_TITLE else f"{words[: _LONGEST_TITLE - 1]}…"
 
 
 def next_step(saga: Saga, page: Page) -> str:
-    """How a plan stands, and what its owner can do next."""
+    """Say where a plan stands, and what its owner can do next."""
     price = cost_text(saga.plan.cost)
     match status_of(saga):
         case SagaStatus.AWAITING_APPROVAL:
@@ -66,6 +66,6 @@ def next_step(saga: Saga, page: Page) -> str:
         case SagaStatus.HELD | SagaStatus.STUCK:
             return "Needs you: something is open that only a person can settle"
         case SagaStatus.INFEASIBLE:
-            return "Cannot be had: say what may be different"
+            return "Not possible: say what may be different"
         case _:
-            return "Over: nothing of it stands"
+            return "Over: nothing of it is in effect"

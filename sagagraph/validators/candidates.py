@@ -1,4 +1,4 @@
-"""Candidates: what an agent proposes for the parts of a plan, and the validators that answer it.
+"""Candidates: what an agent proposes for the parts of a plan, and the validators that judge it.
 
 Each judges by the agent's own slice: the options that it was shown, and nothing else.
 """
@@ -64,7 +64,7 @@ class _Reader:
         try:
             candidates = ANSWER.validate_python(artifact)
         except ValidationError:
-            return Verdict.unknown("these are no candidates")
+            return Verdict.unknown("these are not candidates")
         return Verdict.of(list(self.violations(candidates, context.facts)))
 
     def violations(self, candidates: Candidates, facts: Mapping[str, Any]) -> Iterator[Violation]:

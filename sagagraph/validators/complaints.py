@@ -14,10 +14,11 @@ Form = TypeVar("Form", bound=BaseModel)
 
 
 def checked(form: type[Form], value: object, *, field: str, is_part: bool = False) -> Form:
-    """A value as that form has it. `field`: what all of it is called; `is_part`: so begin the names of its fields as well.
+    """Return a value in that form. `field`: what the whole of it is called; `is_part`: whether names of its fields begin with
+    that.
 
     Raises:
-        InvalidInputError: what is wrong first, in one line that names the field.
+        InvalidInputError: the first fault, in one line that names the field.
     """
     try:
         return form.model_validate(value)
@@ -27,13 +28,13 @@ def checked(form: type[Form], value: object, *, field: str, is_part: bool = Fals
 
 
 def in_words(error: ValidationError) -> tuple[tuple[str, str], ...]:
-    """Everything that is wrong as (field, message), one line each, in the order of the fields."""
+    """Return everything that is wrong as (field, message), one line each, in the order of the fields."""
     found = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
     return tuple((_path(each["loc"]), _message(each)) for each in found)
 
 
 def _path(loc: tuple[int | str, ...]) -> str:
-    """A path such as `stops[1].nights`. Pydantic's own additions, such as which type of a union it tried, are left out."""
+    """Return a path such as `stops[1].nights`. Pydantic's own additions, such as which type of a union it tried, are left out."""
     named = [part for part in loc if isinstance(part, int) or "[" not in part]
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in named).lstrip(".")
 

@@ -27,22 +27,22 @@ View = TypeVar("View", bound=msgspec.Struct)
 Row = TypeVar("Row")
 
 ROOM_BYTES = 3000
-"""For the rows of a window: the rest of a slice is for what all its rows are judged by."""
+"""For the rows of a window: the rest of a slice is for what they are judged by."""
 SCOPED: Final = 2
-"""The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything. It rises with
-the version of any of its validators.
+"""The version of a domain's judgement: since 2 in scopes, before that by one validator that was shown everything. It increases
+with the version of any of its validators.
 """
 _REMEMBERED: Final = 50_000
 _WRITER: Final = msgspec.json.Encoder(order="sorted")
 _FEW: Final = 50
-"""Rows that are worth a try to show them all at once."""
+"""How many rows to try to show at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concern(Generic[Case, View]):
-    """One validator of a domain. `check` must depend on the view alone.
+    """Concern: one validator of a domain. `check` must depend on the view alone.
 
-    `scopes` names each scope and says what is shown of it; a rule that needs more than fits is checked in `windows`.
+    `scopes` yields the name and the view of each scope; a rule that needs more than fits is checked in `windows`.
     """
 
     name: str
@@ -65,18 +65,20 @@ def _reader(view: type[View]) -> msgspec.json.Decoder[View]:
 
 
 def written(view: msgspec.Struct | dict[str, Json]) -> bytes:
-    """A slice as it is shown and hashed: JSON in one form, with sorted names."""
+    """Write a slice as it is shown and hashed: JSON in one form, with sorted names."""
     return _WRITER.encode(view)
 
 
 def slice_of(view: msgspec.Struct) -> ContextSlice:
-    """All of a view: it is critical. Raises `ContextBudgetError` that names the field that does not fit."""
+    """Return all of a view as a slice: everything in it is critical. Raises `ContextBudgetError`, which names the field that does
+    not fit.
+    """
     facts: dict[str, Json] = msgspec.json.decode(written(view))
     return select(Fact(name, value, critical=True) for name, value in facts.items())
 
 
 def windows(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows in order, as many at a time as fit: none for no rows. A row that fits in no window has one of its own."""
+    """Yield the rows in order, as many at a time as fit: none for no rows. A row that fits in no window has one of its own."""
     left = list(rows)
     if len(left) <= _FEW and len(msgspec.json.encode(left)) <= ROOM_BYTES:
         if left:
@@ -114,7 +116,7 @@ def each_row(
 
 @dataclass(slots=True)
 class Remembered:
-    """Violations by validator, version and slice: a repair has only those scopes judged that it touched.
+    """Violations by validator, version and slice: after a repair, only the scopes that it touched are judged.
 
     `judged` counts the scopes that had to be judged. Not safe for threads.
     """
@@ -134,7 +136,8 @@ class Remembered:
 
 
 def judge_scopes(concerns: Iterable[Concern[Case, Any]], case: Case, remembered: Remembered | None = None) -> Verdict:
-    """One verdict with a certificate for each validator and scope; whoever knows the whole plan puts its hash into them.
+    """Return one verdict with a certificate for each validator and scope; a caller that knows the whole plan puts its hash into
+    them.
 
     A slice that is too large, and an exception in a validator, leave their scope unjudged: UNKNOWN, unless another scope is
     INVALID.
@@ -147,7 +150,7 @@ def judge_scopes(concerns: Iterable[Concern[Case, Any]], case: Case, remembered:
 
 @dataclass(slots=True)
 class _Union:
-    """What the validators find together. Where there is nothing to look at, there is nothing wrong."""
+    """Union of what the validators find. If there is nothing to look at, nothing is wrong."""
 
     known: Remembered
     violations: list[Violation] = field(default_factory=list)
@@ -202,7 +205,9 @@ def _what_does_not_fit(view: msgspec.Struct, tokens: int) -> str:
 
 
 def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
-    """The verdict of several validators on `artifact`: its certificates name it, and one stands for all, by their root hash."""
+    """Return the verdict of several validators on `artifact`: its certificates name it, and one stands for all, by their root
+    hash.
+    """
     hashed = content_hash(artifact)
     each_named = tuple(each.model_copy(update={"artifact_hash": hashed}) for each in verdict.certificates)
     whole = Certificate(
@@ -217,10 +222,10 @@ def certified(verdict: Verdict, artifact: Json, by: str) -> Verdict:
 
 
 def history_end(stated: int | None, by_events: Sequence[int], old: str) -> int:
-    """Until when the `old` plan was carried out: as stated, or else the first of these moments.
+    """Return until when the `old` plan was carried out: as stated, or else the first of these moments.
 
     Raises:
-        InvalidInputError: nothing is stated, and no event says it.
+        InvalidInputError: it is not stated, and no event says it.
     """
     if stated is None and not by_events:
         message = f"say until when the old {old} was carried out, or what happened then"
@@ -229,6 +234,8 @@ def history_end(stated: int | None, by_events: Sequence[int], old: str) -> int:
 
 
 def in_order_of(verdict: Verdict, row: str) -> Verdict:
-    """The verdict with its violations in the order of the plan's rows, which they name as `row` in their scope; others last."""
+    """Return the verdict with its violations in the order of the plan's rows, which they name as `row` in their scope; others
+    last.
+    """
     ordered = sorted(verdict.violations, key=lambda each: (row not in each.scope, each.scope.get(row, 0)))
     return verdict.model_copy(update={"violations": ordered})

@@ -1,4 +1,4 @@
-"""Plan documents, as the generic validators read them: steps, and what planners claim and state. Plain JSON.
+"""Plan documents, as the generic validators read them: steps, claims and statements. Plain JSON.
 
 A planner's messages and thoughts have no place in it: unknown fields are refused.
 """
@@ -60,7 +60,7 @@ class Statement(_Part):
 
 
 class PlanDocument(_Part):
-    """`request`: the wishes as the plan understands them."""
+    """Plan document. `request`: the wishes as the plan understands them."""
 
     request: Mapping[str, JsonValue] = Field(default_factory=dict)
     steps: tuple[Step, ...] = Field(min_length=1)
@@ -76,7 +76,7 @@ PLAN = TypeAdapter(PlanDocument)
 
 
 def leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
-    """Every plain value in a JSON value, under the name of its field."""
+    """Yield every plain value in a JSON value, under the name of its field."""
     if isinstance(value, Mapping):
         for key, each in value.items():
             yield from leaves(each, str(key))

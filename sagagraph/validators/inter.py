@@ -1,4 +1,4 @@
-"""Inter-agent validators: of what passes between agents and operations (SagaLLM section 3.3.1). Deterministic."""
+"""Inter-agent validators, which judge what passes between agents and operations (SagaLLM section 3.3.1). Deterministic."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class Temporal(PlanValidator):
 
 
 class MutualAgreement(PlanValidator):
-    """All statements about one thing agree; on each of `agree_on` (thing → agents) every one of these has spoken."""
+    """All statements about one thing agree; for each of `agree_on` (thing → agents), all those agents have spoken."""
 
     name = "mutual agreement"
     reads = ("agree_on",)
@@ -189,7 +189,7 @@ class TransactionalIntegrity(PlanValidator):
     def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
         specs = plan.specs
         if [*naming_faults(specs)] or [*cycle_faults(specs)]:
-            return  # there is no order to judge by; that is a matter of dependencies
+            return  # there is no order to judge by; the validator of dependencies reports that
         for fault in pivot_faults(specs):
             yield Violation(code="PIVOT_ORDER", message=fault)
         undoable = facts.get("undoable")

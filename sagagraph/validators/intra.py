@@ -1,4 +1,5 @@
-"""Intra-agent validators: of what one agent proposes (SagaLLM section 3.3.1). Deterministic; each declares what it reads.
+"""Intra-agent validators, which judge what one agent proposes (SagaLLM section 3.3.1). Deterministic; each declares what it
+reads.
 
 All but the syntactic one judge plan documents: for anything else they answer UNKNOWN, and leave it to the syntactic one.
 """
@@ -17,7 +18,7 @@ from sagagraph.workflow.condition import Comparison, compares, value_at
 from sagagraph.workflow.values import Json
 
 MOST_SHOWN = 20
-"""Violations of one kind in one verdict: enough to repair by, few enough to read."""
+"""Violations of one kind in one verdict: enough for a repair, few enough to read."""
 
 
 class Syntactic:
@@ -56,7 +57,7 @@ class PlanValidator:
         try:
             plan = PLAN.validate_python(artifact)
         except ValidationError:
-            return Verdict.unknown("it is no plan document")
+            return Verdict.unknown("it is not a plan document")
         return Verdict.of(list(self.violations(plan, context.facts))[:MOST_SHOWN])
 
     def violations(self, plan: PlanDocument, facts: Mapping[str, Json]) -> Iterator[Violation]:
@@ -142,7 +143,7 @@ def _measures(plan: PlanDocument) -> dict[str, Json]:
 
 
 def _overdrawn(steps: Sequence[Step], resource: str, capacity: float) -> Iterator[Violation]:
-    """Once for each step at whose start too much is taken. A step without times takes its share all the time."""
+    """Yield each step at whose start too much is taken. A step without times takes its share all the time."""
     takers = [step for step in steps if step.takes.get(resource)]
     for step in takers:
         beside = [other for other in takers if other is step or _is_under_way(other, step.begins)]
@@ -192,7 +193,7 @@ def _value(term: Term, given: Mapping[str, Json]) -> Json:
 
 
 def _sum(values: Sequence[Json]) -> Json:
-    """None, which compares with nothing, where they are not all numbers."""
+    """Return the sum; None, which compares with nothing, if they are not all numbers."""
     is_countable = values and all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
     return sum(values) if is_countable else None
 

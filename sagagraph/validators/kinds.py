@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """First within one agent's output, then between agents."""
+    """Kind: first those within one agent's output, then those between agents."""
 
     SYNTACTIC = "syntactic"
     """Format, structure, schema."""
@@ -16,7 +16,7 @@ class Kind(StrEnum):
     """A given fact is still what it was."""
     CONSTRAINT = "constraint adherence"
     REASONING = "reasoning"
-    """Every conclusion rests on given premises, and follows from them."""
+    """Every conclusion is supported by given premises, and follows from them."""
     RETENTION = "context retention"
     """Nothing critical was lost on the way."""
     CONTRACT = "contract"

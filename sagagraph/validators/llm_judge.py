@@ -1,4 +1,4 @@
-"""LLM judge for what no check can be written for: a separate language model, with a separate context.
+"""LLM judge, for criteria that no check can be written for: a separate language model, with a separate context.
 
 It is asked one question with the artifact and the slice as quoted data. Its answer counts only in exactly the requested form,
 with the nonce of the question in it: whatever text in the data says, it does not know the nonce. Anything else is an outage.
@@ -30,7 +30,7 @@ class _Finding(BaseModel):
 
 
 class _Opinion(BaseModel):
-    """What the model must answer."""
+    """Opinion that the model must give."""
 
     model_config = ConfigDict(extra="forbid", strict=True, title="Opinion")
 
@@ -40,7 +40,8 @@ class _Opinion(BaseModel):
 
 
 class LlmJudge:
-    """`criterion`: what makes an artifact valid, in a sentence or two of our own. `reads`: the facts that it is shown.
+    """Judge by a language model. `criterion`: what makes an artifact valid, in a sentence or two of our own. `reads`: the facts
+    that it is shown.
 
     `mint` makes nonces that nobody can guess. The same slice gets the same question again, with another nonce; a model that
     answers differently is detected by a replay.
@@ -86,13 +87,13 @@ class LlmJudge:
 
 
 def _verdict(opinion: _Opinion, nonce: str) -> Verdict:
-    """Raises nothing: an opinion that contradicts itself is not one."""
+    """Return the verdict; an opinion that contradicts itself is UNKNOWN, and nothing is raised."""
     if not secrets.compare_digest(opinion.nonce.encode(), nonce.encode()):
         return Verdict.unknown("the answer was not made for this question")
     violations = [Violation(code=each.code, message=each.message) for each in opinion.findings]
     match VerdictStatus(opinion.verdict):
         case VerdictStatus.UNKNOWN:
-            return Verdict.unknown("the model says that it can not tell")
+            return Verdict.unknown("the model says that it cannot tell")
         case VerdictStatus.INVALID if violations:
             return Verdict.of(violations)
         case VerdictStatus.VALID if not violations:

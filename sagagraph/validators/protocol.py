@@ -1,4 +1,6 @@
-"""Validators: what one is, and how it runs: on an artifact and a small slice of context, never on a planner's messages."""
+"""Validators: what a validator is, and how it runs: on an artifact and a small slice of context, never on a planner's
+messages.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from sagagraph.workflow.values import Json
 
 
 class Validator(Protocol):
-    """`validate` may be a coroutine. It must depend only on its two arguments, so that a verdict can be replayed."""
+    """Validator. `validate` may be a coroutine. It must depend only on its two arguments, so that a verdict can be replayed."""
 
     name: str
     version: int
@@ -22,7 +24,7 @@ class Validator(Protocol):
 
 
 async def judge(validator: Validator, artifact: Json, context: ContextSlice, *, within_s: float | None = None) -> Verdict:
-    """The validator's verdict with its certificate. An exception counts as an outage: UNKNOWN, never INVALID.
+    """Return the validator's verdict with its certificate. An exception counts as an outage: UNKNOWN, never INVALID.
 
     So does a coroutine that has not answered within `within_s`. A plain function cannot be interrupted: it must be quick.
     """
@@ -32,7 +34,7 @@ async def judge(validator: Validator, artifact: Json, context: ContextSlice, *, 
             verdict = await answer if inspect.isawaitable(answer) else answer
         if not isinstance(verdict, Verdict):
             raise TypeError(f"it returned a {type(verdict).__name__}, not a Verdict")
-        Verdict.model_validate(verdict.model_dump())  # what a journal could not restore is no answer either
+        Verdict.model_validate(verdict.model_dump())  # an answer that a journal could not restore is not an answer either
     except Exception as exc:  # noqa: BLE001 - whatever breaks inside a validator says nothing about the artifact
         verdict = Verdict.unknown(f"{validator.name} could not judge: {type(exc).__name__}: {exc}")
     certificate = Certificate(

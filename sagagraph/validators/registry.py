@@ -43,7 +43,7 @@ class ValidatorRegistry:
         return iter(self._entries.values())
 
     def add(self, validator: Validator, *kinds: Kind) -> None:
-        """Raises `InvalidInputError` for a validator without a kind, and for a duplicate name and version."""
+        """Register one. Raises `InvalidInputError` for a validator without a kind, and for a duplicate name and version."""
         key = validator.name, validator.version
         if not kinds:
             raise InvalidInputError(f"validator {validator.name!r}: say which kind it serves", field="kinds")
@@ -55,7 +55,7 @@ class ValidatorRegistry:
         return tuple(each.validator for each in self if kind in each.kinds)
 
     def find(self, name: str, version: int) -> Validator:
-        """The validator that a certificate names. Raises `InvalidInputError` if it is not registered."""
+        """Return the validator that a certificate names. Raises `InvalidInputError` if it is not registered."""
         try:
             return self._entries[name, version].validator
         except KeyError:
@@ -63,12 +63,12 @@ class ValidatorRegistry:
 
     @property
     def missing(self) -> frozenset[Kind]:
-        """Kinds that no validator serves."""
+        """Return the kinds that no validator serves."""
         return frozenset(Kind) - {kind for each in self for kind in each.kinds}
 
 
 def generic_validators() -> ValidatorRegistry:
-    """One deterministic validator of plan documents for every kind."""
+    """Return one deterministic validator of plan documents for every kind."""
     return ValidatorRegistry(
         Registered(validator, frozenset({Kind(validator.name)}))
         for validator in (
@@ -90,13 +90,13 @@ def generic_validators() -> ValidatorRegistry:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`verdicts`: one per validator, in their order."""
+    """Judgement by several. `verdicts`: one per validator, in their order."""
 
     verdicts: tuple[Verdict, ...]
 
     @property
     def verdict(self) -> Verdict:
-        """All verdicts as one: a violation outweighs an outage, and an outage outweighs approval."""
+        """Combine all verdicts: a violation outweighs an outage, and an outage outweighs approval."""
         if not self.verdicts:
             return Verdict.unknown("nobody has judged it")
         violations = tuple(violation for each in self.verdicts for violation in each.violations)
@@ -107,7 +107,7 @@ class Judgement:
 
 
 def slice_for(validator: Validator, facts: Iterable[Fact], *, budget_tokens: int = DEFAULT_BUDGET_TOKENS) -> ContextSlice:
-    """The facts that it declares to read (`reads`), and no others; all that fit, if it declares nothing.
+    """Return the facts that it declares to read (`reads`), and no others; all that fit, if it declares nothing.
 
     Raises `ContextBudgetError` if its critical facts do not fit.
     """
@@ -118,7 +118,9 @@ def slice_for(validator: Validator, facts: Iterable[Fact], *, budget_tokens: int
 async def judge_by(
     validators: Iterable[Validator], artifact: object, facts: Iterable[Fact], *, within_s: float = TIME_LIMIT_S
 ) -> Judgement:
-    """Each validator sees only the artifact and its slice. One that cannot be shown its critical facts answers UNKNOWN."""
+    """Judge by several validators, each of which sees only the artifact and its slice. One whose critical facts do not fit
+    answers UNKNOWN.
+    """
     given = tuple(facts)
     verdicts: list[Verdict] = []
     for validator in validators:
@@ -132,5 +134,5 @@ async def judge_by(
 
 
 def facts_of(given: Mapping[str, object]) -> tuple[Fact, ...]:
-    """Facts that a judgement cannot do without."""
+    """Return facts that a judgement cannot do without."""
     return tuple(Fact(name, value, critical=True) for name, value in given.items())

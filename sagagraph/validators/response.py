@@ -13,7 +13,7 @@ from sagagraph.workflow.values import Json
 
 
 def augmented(artifact: Json, verdicts: Sequence[Verdict]) -> Json:
-    """`artifact` with its validators' additions. Unchanged if one of them rejects it; the first to fill a gap wins."""
+    """Return `artifact` with its validators' additions; unchanged if one of them rejects it; the first to fill a gap wins."""
     if any(each.verdict is VerdictStatus.INVALID for each in verdicts):
         return artifact
     for each in verdicts:
@@ -23,7 +23,7 @@ def augmented(artifact: Json, verdicts: Sequence[Verdict]) -> Json:
 
 
 def filled_in(artifact: Json, additions: Mapping[str, Json]) -> Json:
-    """A JSON object with missing or null fields filled in; existing values stay, and lists are never touched."""
+    """Return a JSON object with missing or null fields filled in; existing values stay, and lists are never touched."""
     if not isinstance(artifact, Mapping):
         return artifact
     filled = dict(artifact)

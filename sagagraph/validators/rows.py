@@ -1,4 +1,4 @@
-"""Rows: the validator of plans that are lists of rows in a file, some of which cannot be read."""
+"""Rows: the validator of plans that are lists of rows in a file, some of which may be unreadable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 class Unread(Struct, frozen=True, array_like=True):
-    """A row that cannot be read."""
+    """Row that cannot be read."""
 
     index: int
     fault: str
@@ -26,7 +26,7 @@ class Unread(Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[R]):
-    """A plan as read: its rows by their index in the file. `fault`: why there are none, if it is not even a list of rows."""
+    """Rows of a plan, by their index in the file. `fault`: why there are none, if it is not even a list of rows."""
 
     rows: Mapping[int, R]
     illegible: tuple[Unread, ...] = ()
@@ -34,7 +34,7 @@ class Rows(Generic[R]):
 
 
 def parse_rows(listed: object, parse: Callable[[object], R], is_a: str) -> Rows[R]:
-    """Keep what `parse` reads, and name what it refuses with a `ValidationError`. `is_a`: what `listed` should be, in words."""
+    """Keep what `parse` reads, and name what it rejects with a `ValidationError`. `is_a`: what `listed` should be, in words."""
     if not isinstance(listed, list):
         return Rows({}, fault=f"{is_a}, not {shown(listed)}")
     rows: dict[int, R] = {}
@@ -49,14 +49,14 @@ def parse_rows(listed: object, parse: Callable[[object], R], is_a: str) -> Rows[
 
 
 class UnreadView(Struct, frozen=True):
-    """Why there are no rows at all, and rows that cannot be read."""
+    """View of why there are no rows at all, and of rows that cannot be read."""
 
     fault: str
     unread: tuple[Unread, ...]
 
 
 def readable_rows(field: str) -> Concern[Any, UnreadView]:
-    """Return the validator for cases whose `plan` has rows. `field`: what a plan without rows is called.
+    """Return the validator for cases whose `plan` has rows. `field`: what holds the rows, for messages.
 
     `Any`: each domain's case has its own type of plan.
     """

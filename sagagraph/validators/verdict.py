@@ -1,7 +1,7 @@
 """Verdicts: what a validator answers, with its violations and a certificate that lets the verdict be replayed. Pure.
 
-They are structs, so that the core of the saga can read them. Their `model_…` methods are named after those of pydantic models,
-which they were in release 0.2: users' programs call them.
+They are structs, so that the core of the saga can read them. Their `model_…` methods have the names of pydantic's, because they
+were pydantic models in release 0.2, and users' programs call them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Part(Struct, frozen=True, kw_only=True):
     """A part of a verdict, and its JSON form."""
 
     def model_dump(self, *, mode: str = "json", exclude_defaults: bool = False) -> dict[str, Json]:  # noqa: ARG002 - as pydantic's
-        """As JSON, in either mode. Raises `TypeError` for a value that JSON cannot hold."""
+        """Return it as JSON, in either mode. Raises `TypeError` for a value that JSON cannot hold."""
         return _document(self, omits_defaults=exclude_defaults)
 
     def model_dump_json(self) -> str:
@@ -71,22 +71,22 @@ class Certificate(_Part, frozen=True, kw_only=True):
     artifact_hash: str
     slice_hash: str
     slice_tokens: int
-    """Of a certificate for several slices: of the largest."""
+    """For a certificate of several slices: the tokens of the largest."""
     kind: str = ""
     scope: str = ""
     """The part of the plan that the slice showed."""
     slices: int = 0
-    """For how many slices it stands, if for several; `slice_hash` is their root hash then."""
+    """For how many slices it stands, if for several; `slice_hash` is then their root hash."""
     found: tuple[str, ...] = ()
     """The codes of the violations that this validator found in this slice."""
 
     def __post_init__(self) -> None:
-        """Accepts lists as well."""
+        """Accept lists as well."""
         if type(self.found) is not tuple:
             force_setattr(self, "found", tuple(self.found))
 
     def covers(self, artifact: object, context: ContextSlice) -> bool:
-        """Whether it was made for exactly these: it says nothing about a changed plan or slice."""
+        """Tell whether it was made for exactly these: it says nothing about a changed plan or slice."""
         return (self.artifact_hash, self.slice_hash) == (content_hash(artifact), context.hash)
 
 
@@ -101,10 +101,10 @@ class Verdict(_Part, frozen=True, kw_only=True):
     """What the artifact's author should know next time (feedback), for VALID artifacts too."""
     certificate: Certificate | None = None
     certificates: tuple[Certificate, ...] = ()
-    """One for each validator and each slice, where several have judged parts of the artifact."""
+    """One for each validator and each slice, if several have judged parts of the artifact."""
 
     def __post_init__(self) -> None:
-        """Accepts lists and plain strings as well."""
+        """Accept lists and plain strings as well."""
         if type(self.verdict) is not VerdictStatus:
             force_setattr(self, "verdict", VerdictStatus(self.verdict))
         for name in ("violations", "notes", "certificates"):
@@ -117,7 +117,7 @@ class Verdict(_Part, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, violations: Iterable[Violation]) -> Verdict:
-        """INVALID when there is a violation, VALID otherwise."""
+        """Return INVALID if there is a violation, VALID otherwise."""
         found = tuple(violations)
         return cls(verdict=VerdictStatus.INVALID if found else VerdictStatus.VALID, violations=found)
 
@@ -146,7 +146,9 @@ def _written(value: object, *, omits_defaults: bool) -> Json:
 
 
 def _plain(value: object) -> object:
-    """A pydantic model in a validator's evidence, or a number or text of a special class (NumPy's, for example)."""
+    """Return plain JSON for a pydantic model in a validator's evidence, or a number or text of a special class (NumPy's, for
+    example).
+    """
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     for kind in (str, int, float):

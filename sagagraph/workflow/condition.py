@@ -17,7 +17,7 @@ from sagagraph.workflow.values import Json
 
 
 class Outcome(Protocol):
-    """What a condition may know of a settled upstream operation."""
+    """Outcome: what a condition may know of a settled upstream operation."""
 
     @property
     def succeeded(self) -> bool: ...
@@ -44,7 +44,7 @@ class Succeeded(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="
 
 
 class Failed(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="failed"):
-    """The operation was definitely refused (with one of `codes`, where any are given) and has no effect."""
+    """The operation was definitely refused (with one of `codes`, if any are given) and has no effect."""
 
     operation: str
     codes: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ def holds(condition: Condition, outcomes: Mapping[str, Outcome]) -> bool:
 
 
 def value_at(output: Json, path: tuple[str | int, ...]) -> Json:
-    """The value at `path` of a JSON value, or None where there is none."""
+    """Return the value at `path` of a JSON value, or None if there is none."""
     for step in path:
         if isinstance(output, Mapping):
             output = output.get(step)
@@ -140,7 +140,7 @@ def compares(found: Json, comparison: Comparison, value: Json) -> bool:
 
 
 def _are_alike(left: Json, right: Json) -> bool:
-    """Whether both are numbers, or of one type: true is not a number, and what is not a number compares with nothing."""
+    """Tell whether both are numbers, or of one type: true is not a number, and what is not a number compares with nothing."""
     if left is None or right is None or _is_nan(left) or _is_nan(right):
         return False
     if isinstance(left, bool) or isinstance(right, bool):

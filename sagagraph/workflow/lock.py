@@ -1,4 +1,4 @@
-"""Locks: what an operation takes of things that other sagas use too (docs/protocol.md rule 12). Pure."""
+"""Locks: what an operation takes that other sagas use too (docs/protocol.md rule 12). Pure."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class LockMode(StrEnum):
     SHARED = "shared"
     """Others may share it; nobody may change it."""
     COUNTED = "counted"
-    """`amount` of a `capacity`, which others may take the rest of."""
+    """`amount` of a `capacity`, of which others may take the rest."""
 
 
 class Lock(Struct, frozen=True, omit_defaults=True):
-    """One thing, under a name that every saga of the store uses for it, and only for it.
+    """Lock on one thing, under a name that every saga of the store uses for it, and only for it.
 
-    From `begins` up to, without, `ends`, on one scale for all who use the key (seconds since the epoch, if nothing else suggests
-    itself); None is without limit.
+    It holds from `begins` up to, but not including, `ends`, on one scale for all who use the key (seconds since the epoch, if
+    nothing else suggests itself); None is without limit.
     """
 
     key: str
@@ -32,7 +32,7 @@ class Lock(Struct, frozen=True, omit_defaults=True):
     ends: float | None = None
     amount: int = 1
     capacity: int = 1
-    """How much there is in all, as far as whoever takes it knows: the smallest number that is named counts."""
+    """How much there is in all, as far as the saga that takes it knows: the smallest number that is named counts."""
 
     def __post_init__(self) -> None:
         if not self.key:
@@ -51,12 +51,12 @@ class Lock(Struct, frozen=True, omit_defaults=True):
         return inf if self.ends is None else self.ends
 
     def meets(self, other: Lock) -> bool:
-        """Tell whether both are of the same thing, at the same time."""
+        """Tell whether both lock the same thing, at the same time."""
         return self.key == other.key and self.first < other.last and other.first < self.last
 
 
 def is_overdrawn(wanted: Lock, locks: Iterable[Lock]) -> bool:
-    """Tell whether, at any moment of `wanted`, more of it is counted than there is; `locks` include `wanted` itself."""
+    """Tell whether, at any moment of `wanted`, more of it is taken than there is; `locks` include `wanted` itself."""
     counted = [each for each in locks if each.mode is LockMode.COUNTED and each.meets(wanted)]
     moments = {max(each.first, wanted.first) for each in counted}
     return any(_is_overdrawn_at(moment, counted) for moment in moments)

@@ -17,7 +17,7 @@ _REFERENCE = "$from"
 
 
 class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
-    """What an action's provider promises about repeated and late calls; by default nothing (docs/protocol.md rule 0)."""
+    """Guarantees of an action's provider about repeated and late calls; by default none (docs/protocol.md rule 0)."""
 
     dedup_s: float | None = None
     """For how many seconds the provider remembers a key: a repeated call within that time lands nothing."""
@@ -28,7 +28,7 @@ class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
     refusals_final: bool = False
     """A refusal is recorded for the key: no other call with it will land."""
     clock_margin_s: float = 1.0
-    """How far our clock and the provider's may be apart where a deadline or a key's retention is counted on."""
+    """How far our clock and the provider's may differ where a deadline or a key's retention is relied on."""
 
 
 NOTHING_GUARANTEED = GuaranteeTerms()
@@ -36,10 +36,11 @@ DEFAULT_POLICY = Policy()
 
 
 class OperationSpec(Struct, frozen=True, omit_defaults=True):
-    """`inputs` is a JSON value; a `reference()` inside it stands for a value of an earlier operation's output.
+    """Operation of a plan. `inputs` is a JSON value; a `reference()` inside it stands for a value of an earlier operation's
+    output.
 
-    `condition` is evaluated once everything in `depends_on` has settled; None means that all of them must have succeeded.
-    The planner's remarks (`reasoning` and below) do not affect execution: they are there for readers.
+    `condition` is evaluated once everything in `depends_on` has settled; None means that all of them must have succeeded. The
+    planner's remarks (`reasoning` and below) do not affect execution: they are there for readers.
     """
 
     id: str
@@ -53,7 +54,7 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     has_probe: bool = False
     action_version: int = 1
     reasoning: str = ""
-    """How the planner arrived at it: a model's chain of thought, where there is one."""
+    """How the planner arrived at it: a model's chain of thought, if there is one."""
     justification: str = ""
     """Why this operation was chosen."""
     alternatives: tuple[Json, ...] = ()
@@ -61,17 +62,17 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     resources: tuple[str, ...] = ()
     """What it takes for itself, by names that other operations and sagas use too: "flight MD1 on 2025-06-10"."""
     locks: tuple[Lock, ...] = ()
-    """What no other saga may take from when its plan is accepted until it is undone, or its saga ends (docs/protocol.md rule
+    """What no other saga may take from the acceptance of its plan until it is undone, or its saga ends (docs/protocol.md rule
     12).
     """
     read_again: bool = False
-    """A reading on which the plan rests: it must say the same just before the pivot (docs/protocol.md rule 12)."""
+    """A reading on which the plan relies: it must say the same just before the pivot (docs/protocol.md rule 12)."""
     provider_id: str = ""
-    """The identity of the provider that its action calls, as it was when it was planned; empty where none was named."""
+    """The identity of the provider that its action calls, as it was when it was planned; empty if none was named."""
     open_end: bool = False
     """Never started: it keeps the saga open (running, and quiet) until a later plan omits it, or a cancellation ends it."""
     confidence: float | None = None
-    """How sure whoever chose it is, from 0 to 1; None where nobody said."""
+    """The confidence of whoever chose it, from 0 to 1; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Workflow:
 
 
 def rebind(spec: OperationSpec, replaced: Mapping[str, str]) -> OperationSpec:
-    """`spec` with each operation in `replaced` exchanged for its replacement, also where it handles a failure."""
+    """Return `spec` with each operation in `replaced` exchanged for its replacement, even where it handles a failure."""
     if any(each.handler in replaced for each in spec.policy.catch):
         catch = tuple(structs.replace(each, handler=replaced.get(each.handler, each.handler)) for each in spec.policy.catch)
         spec = structs.replace(spec, policy=structs.replace(spec.policy, catch=catch))
@@ -93,17 +94,17 @@ def rebind(spec: OperationSpec, replaced: Mapping[str, str]) -> OperationSpec:
 
 
 def reference(operation: str, *path: str | int) -> dict[str, Json]:
-    """Stands in `inputs` for the value at `path` of the output of `operation`."""
+    """Return a reference, which stands in `inputs` for the value at `path` of the output of `operation`."""
     return {_REFERENCE: operation, "path": list(path)}
 
 
 def references(inputs: Json) -> Iterator[str]:
-    """The operations whose outputs `inputs` refers to."""
+    """Return the operations whose outputs `inputs` refers to."""
     return (operation for operation, _path in references_with_paths(inputs))
 
 
 def references_with_paths(inputs: Json) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-    """Each reference in `inputs`: the operation, and the path in its output."""
+    """Yield each reference in `inputs`: the operation, and the path in its output."""
     if isinstance(inputs, Mapping):
         if (found := _reference_in(inputs)) is not None:
             yield found
@@ -116,7 +117,7 @@ def references_with_paths(inputs: Json) -> Iterator[tuple[str, tuple[str | int, 
 
 
 def resolve(inputs: Json, outputs: Mapping[str, Json]) -> Json:
-    """`inputs` with each reference replaced by the value it stands for (None where the output has no such value)."""
+    """Return `inputs` with each reference replaced by the value it stands for (None if the output has no such value)."""
     if isinstance(inputs, Mapping):
         if (found := _reference_in(inputs)) is not None:
             return value_at(outputs.get(found[0]), found[1])
@@ -127,7 +128,7 @@ def resolve(inputs: Json, outputs: Mapping[str, Json]) -> Json:
 
 
 def _reference_in(inputs: Mapping[str, Json]) -> tuple[str, tuple[str | int, ...]] | None:
-    """The reference that it is; None for data that only look like one."""
+    """Return the reference that it is; None for data that only look like one."""
     path = inputs.get("path", ()) if _REFERENCE in inputs else None
     if not isinstance(path, list | tuple) or not all(isinstance(step, str | int) for step in path):
         return None

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 
 
 def in_order(needs: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Each name after its prerequisites; where several could come next, the first by name. Raises `graphlib.CycleError`."""
+    """Return each name after its prerequisites; if several could come next, the first by name. Raises `graphlib.CycleError`."""
     sorter = TopologicalSorter(needs)
     sorter.prepare()
     ready = list(sorter.get_ready())
@@ -23,7 +23,7 @@ def in_order(needs: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
 
 
 def descendants(dependents: Mapping[str, Iterable[str]], *names: str) -> frozenset[str]:
-    """All that depends on any of `names`, directly or indirectly."""
+    """Return all that depends on any of `names`, directly or indirectly."""
     found: set[str] = set()
     frontier = list(names)
     while frontier:

@@ -29,7 +29,7 @@ class BackoffMode(StrEnum):
 
 
 class KeyFormat(StrEnum):
-    """How an idempotency key is written; what it identifies (saga, operation, generation) is fixed."""
+    """Form of an idempotency key; what it identifies (saga, operation, generation) is fixed."""
 
     PATH = "path"
     """Readable: `trip-42/T1/1`."""
@@ -54,7 +54,9 @@ class Retry(Struct, frozen=True, omit_defaults=True):
 
 
 class Backoff(Struct, frozen=True, omit_defaults=True):
-    """The wait before attempt n+1: `base_s`, if exponential doubled n-1 times up to `cap_s`; less up to `jitter` of itself."""
+    """Backoff: the wait before attempt n+1, which is `base_s`, doubled n-1 times up to `cap_s` if exponential; less up to
+    `jitter` of itself.
+    """
 
     mode: BackoffMode = BackoffMode.EXPONENTIAL
     base_s: float = 0.1
@@ -68,12 +70,14 @@ class Backoff(Struct, frozen=True, omit_defaults=True):
             raise InvalidInputError("a share between 0 and 1", field="backoff.jitter")
 
     def delay_s(self, attempt: int, draw: float) -> float:
-        """`attempt`: the one that just ended, from 1. `draw`: a random number in [0, 1), passed in so that this stays pure."""
+        """Return the wait. `attempt`: the one that just ended, from 1. `draw`: a random number in [0, 1), passed in so that this
+        stays pure.
+        """
         growth = 1 if self.mode is BackoffMode.FIXED else 2 ** min(attempt - 1, 30)
         return min(self.base_s * growth, self.cap_s) * (1 - self.jitter * draw)
 
     def attempts_within(self, seconds: float) -> int:
-        """Return how many attempts it takes until so much time has been waited between them, on average."""
+        """Return how many attempts it takes until the waits between them add up to this much, on average."""
         attempts, waited = 1, 0.0
         while waited < seconds and attempts < _MOST_ATTEMPTS:
             waited += self.delay_s(attempts, 0.5)
@@ -92,7 +96,7 @@ class Catch(Struct, frozen=True, omit_defaults=True):
 
 
 class CompensationPolicy(Struct, frozen=True, omit_defaults=True):
-    """How a compensation (or a void) is tried. It is repeated only where it cannot land twice (docs/protocol.md rule 4)."""
+    """Policy of a compensation (or a void). It is repeated only if it cannot land twice (docs/protocol.md rule 4)."""
 
     max_attempts: int = 5
     timeout_s: float = 30.0
@@ -104,7 +108,7 @@ class CompensationPolicy(Struct, frozen=True, omit_defaults=True):
 
 
 class LoopGuards(Struct, frozen=True, omit_defaults=True):
-    """Bounds on all attempts at one operation: `max_iterations` attempts over all generations, `deadline_s` from the first."""
+    """Limits on all attempts at one operation: `max_iterations` attempts over all generations, `deadline_s` from the first."""
 
     max_iterations: int = 100
     deadline_s: float = 3600.0
@@ -128,7 +132,7 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     """How often the provider is asked in vain what became of a call, before the operation is held."""
     loop_guards: LoopGuards = LoopGuards()
     lock_wait_s: float = 30.0
-    """How long to wait for locks that other sagas keep; 0 is told at once who keeps them (docs/protocol.md rule 12)."""
+    """How long to wait for locks that other sagas hold; 0 raises at once, and names them (docs/protocol.md rule 12)."""
 
     def __post_init__(self) -> None:
         _positive(self.timeout_s, "timeout_s")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_workflow(specs: Sequence[OperationSpec], *, behind_pivot: bool = False) -> None:
-    """Raises `WorkflowError` with every fault found, and a better order where there is one.
+    """Check a workflow. Raises `WorkflowError` with every fault found, and a better order if there is one.
 
     `behind_pivot`: all of it comes after the pivot of another workflow, as a reversal does.
     """
@@ -31,13 +31,13 @@ def check_workflow(specs: Sequence[OperationSpec], *, behind_pivot: bool = False
 
 
 def workflow_faults(specs: Sequence[OperationSpec], *, behind_pivot: bool = False) -> list[str]:
-    """Every fault in words, as far as it can be told: without an order, a pivot has no place to check."""
+    """Return every fault in words, as far as it can be told: without an order, the pivot's place cannot be checked."""
     found = [*naming_faults(specs)] or [*cycle_faults(specs)]
     return found or [*([] if behind_pivot else pivot_faults(specs)), *_handler_faults(specs)]
 
 
 def dependency_digraph(edges: Iterable[tuple[str, tuple[str, ...]]]) -> nx.DiGraph[str]:
-    """A graph with an edge from each operation to its dependents: for pictures, and for rows."""
+    """Return a graph with an edge from each operation to its dependents: for pictures, and for rows."""
     import networkx as nx  # it is slower to import than the rest of the engine, and no execution needs it
 
     graph: nx.DiGraph[str] = nx.DiGraph()
@@ -48,7 +48,9 @@ def dependency_digraph(edges: Iterable[tuple[str, tuple[str, ...]]]) -> nx.DiGra
 
 
 def better_order(specs: Sequence[OperationSpec]) -> tuple[str, ...] | None:
-    """An order that respects all data flow between the operations, with the one pivot where rule 5 wants it; or None."""
+    """Return an order that respects all data flow between the operations, with the one pivot where rule 5 requires it; or
+    None.
+    """
     pivots = [spec.id for spec in specs if spec.kind is ActionKind.PIVOT]
     known = {spec.id for spec in specs}
     if len(pivots) != 1 or len(known) != len(specs):
@@ -72,7 +74,7 @@ def _data_needs(spec: OperationSpec) -> set[str]:
 
 def naming_faults(specs: Sequence[OperationSpec]) -> Iterator[str]:
     counted = Counter(spec.id for spec in specs)
-    yield from (f"operation id {name!r} stands {times} times" for name, times in counted.items() if times > 1)
+    yield from (f"operation id {name!r} occurs {times} times" for name, times in counted.items() if times > 1)
     for spec in specs:
         for each in spec.depends_on:
             if each not in counted:

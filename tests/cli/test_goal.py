@@ -80,4 +80,4 @@ def test_a_library_that_is_not_there_is_said_and_nothing_is_begun(
 def test_without_a_model_a_goal_in_words_ends_with_the_reason(command: CommandLine, errands: None) -> None:
     told = command("goal", "a room at the Post", "--yes", "--json")
     assert (told.code, told.json["status"]) == (1, "infeasible")
-    assert "no model is at hand" in told.json["reason"]
+    assert "no model is available" in told.json["reason"]

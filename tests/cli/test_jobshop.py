@@ -58,7 +58,7 @@ def test_machines_are_numbered_as_in_the_file(command: CommandLine, tmp_path: Pa
     path.write_text(in_taillards_format(THREE))
     ended = command("jobshop", "solve", path)
     assert {row["machine"] for row in ended.json["schedule"]} == {1, 2, 3}
-    assert ended.err == "makespan 11 (the least there is)\n"
+    assert ended.err == "makespan 11 (proven to be the least)\n"
 
 
 def test_a_repair_keeps_the_past_and_tells_what_changed(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_bad_input_is_one_line_that_names_the_field(command: CommandLine, file: 
         ("jobshop", "repair", file, solved, "--event", half): "events[0].event: is missing",
         ("jobshop", "repair", file, file, "--event", event): "SCHEDULE: ",
         ("jobshop", "repair", file, half, "--event", event): "SCHEDULE: row 0 cannot be read",
-        ("jobshop", "repair", file, moved, "--event", event): "SCHEDULE: is not right before any of these events: job 1, step 1",
+        ("jobshop", "repair", file, moved, "--event", event): "SCHEDULE: is not valid before any of these events: job 1, step 1",
         ("validate", "jobshop", file, solved, "--executed-until", "3"): "--executed-until: name the plan",
         ("validate", "jobshop", file, solved, "--against", solved): "--against: say until when",
         ("validate", "jobshop", file, solved, "--against", half, "--event", event): "--against: row 0 cannot be read",

@@ -70,7 +70,7 @@ def test_a_schedule_that_holds_and_is_longer_is_not_taken(
         told = command("jobshop", "solve", file, "--json").json
         assert "ends 1 later than another schedule" in str(server.asked[1].body)
     assert (told["makespan"], told["proposed_by"]) == (11, "solver")
-    assert told["reasons"] == ["finished by the solver from what openai:m proposed, which did not hold"]
+    assert told["reasons"] == ["finished by the solver from what openai:m proposed, which was not valid"]
 
 
 @pytest.mark.parametrize(

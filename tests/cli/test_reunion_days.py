@@ -62,7 +62,7 @@ def test_a_day_is_begun_approved_disrupted_and_closed(command: CommandLine, prob
     assert (over.code, over.json["saga"]["status"]) == (0, "committed")
     assert "cannot be cancelled" in command("cancel", "d1").complaint
     refused = command("reunion", "event", "d1", tmp_path / "late.json")
-    assert (refused.code, refused.complaint) == (2, "saga 'd1' is committed: that day is not open any more")
+    assert (refused.code, refused.complaint) == (2, "saga 'd1' is committed: that day is no longer open")
 
 
 def test_an_event_that_no_plan_can_meet_is_answered_with_the_conflict(
@@ -126,8 +126,8 @@ def test_the_problems_that_come_with_it_are_listed_and_printed(command: CommandL
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("reunion", "begin"), "TEXT: say it in sentences, or give --problem FILE.json or --shipped NAME: one of them"),
-        (("reunion", "begin", "Dinner", "--shipped", "wedding"), "TEXT: say it in sentences"),
+        (("reunion", "begin"), "TEXT: give sentences, --problem FILE.json or --shipped NAME: one of them"),
+        (("reunion", "begin", "Dinner", "--shipped", "wedding"), "TEXT: give sentences"),
         (("reunion", "begin", "--shipped", "easter"), "NAME: no problem is called 'easter'"),
         (("reunion", "begin", "--problem", "nowhere.json"), "--problem: nowhere.json cannot be read"),
         (

@@ -340,4 +340,4 @@ def test_a_change_says_what_it_needs(command: CommandLine, words: tuple[str, ...
     command("trip", "--request", command.request_file(), "--saga-id", "what")
     told = command("change", "what", *words)
     assert told.code == 2
-    assert "wished otherwise" in told.complaint
+    assert "say what should change" in told.complaint

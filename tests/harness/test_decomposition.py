@@ -47,7 +47,7 @@ GOOD = [task("time", TIME, parents=("heat",), sees=(HEAT,)), task("heat", HEAT)]
         ({"nodes": [task("a", HEAT, parents=("b",)), task("b", TIME, parents=("a",))]}, "in a circle"),
         ({"nodes": [task("a", HEAT, TIME), task("b", TIME)]}, "produced twice"),
         ({"nodes": [task("a", HEAT)]}, f"nobody produces {TIME}"),
-        ({"nodes": [task("a", HEAT, TIME, "A_factor")]}, "A_factor is nothing to decide"),
+        ({"nodes": [task("a", HEAT, TIME, "A_factor")]}, "A_factor is not a variable to decide"),
         ({"nodes": [task("a", HEAT), task("b", TIME, sees=(HEAT,))]}, "none of its ancestors"),
         ({"nodes": [*GOOD], "verdict": "PASS"}, "verdict"),
         ("PASS", "the answer"),

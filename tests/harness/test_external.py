@@ -46,7 +46,7 @@ async def said(artifact: dict[str, Any], **allowed: Any) -> tuple[RuleVerdict, s
         (MIXED, {}, "UNKNOWN", "allows no validator 'mixing'"),
         (MIXED, {"python": SIMULATOR, "version": "2"}, "UNKNOWN", "version 2 here, not 1"),
         (MIXED, {"python": "tests.harness.simulator:slow", "seconds": 1}, "UNKNOWN", "no answer in 1 s"),
-        (MIXED, {"python": "tests.harness.simulator:boastful"}, "UNKNOWN", "not in the form"),
+        (MIXED, {"python": "tests.harness.simulator:boastful"}, "UNKNOWN", "not in the required form"),
         (MIXED, {"python": "tests.harness.simulator:dead"}, "UNKNOWN", "has failed"),
         (MIXED, {"mcp": {"command": ["/nowhere"], "tool": "mixing"}}, "UNKNOWN", "has failed"),
     ],

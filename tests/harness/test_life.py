@@ -228,7 +228,7 @@ async def test_an_override_that_is_forged_replayed_or_about_something_else_is_re
         await records.override(harness, chosen(harness, report="0" * 64), BOB, "now")
     with pytest.raises(ConflictError, match="not 3"):
         await records.override(harness, chosen(harness, before="3"), BOB, "now")
-    with pytest.raises(NotAllowedError, match="no negotiable parameter"):
+    with pytest.raises(NotAllowedError, match="not a negotiable parameter"):
         await records.override(harness, chosen(harness, parameter="road_friction_mu"), BOB, "now")
     with pytest.raises(InvalidInputError, match="does not resolve"):
         await records.override(harness, chosen(harness, to="3.5994"), BOB, "now")

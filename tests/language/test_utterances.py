@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.language.utterance.decisions import Act
+from sagagraph.language.utterance.questions import Topic, topic_of
 from sagagraph.language.utterance.shorthand import in_full, spelled
-from sagagraph.language.utterance.utterances import Kind, utterances
+from sagagraph.language.utterance.utterances import Kind, utterances, with_corrections
 
 pytestmark = pytest.mark.quick
 
@@ -43,3 +44,25 @@ def test_decisions_that_agree_stand(text: str, acts: list[Act]) -> None:
 )
 def test_what_is_typed_in_a_hurry_is_written_out(text: str, meant: str) -> None:
     assert spelled(in_full(text)) == meant
+
+
+@pytest.mark.parametrize(
+    ("asked", "topic"),
+    [
+        ("what can you actually do for me", Topic.HELP),
+        ("did you charge me", Topic.IDENTITY),
+        ("what day do we get back?", Topic.PLAN),
+        ("how much do I get back?", Topic.REFUND),
+        ("where do I find the tickets?", Topic.NUMBERS),
+        ("are the hotels near the center?", Topic.OUTSIDE),
+        ("somewhere cheaper than Paris?", Topic.ALTERNATIVES),
+        ("can you explain what this app is doing with my data?", Topic.OUTSIDE),
+        ("show me others", Topic.ALTERNATIVES),
+    ],
+)
+def test_a_question_is_answered_by_what_it_is_about(asked: str, topic: Topic) -> None:
+    assert topic_of(asked) is topic
+
+
+def test_what_follows_a_correction_is_read_as_well() -> None:
+    assert with_corrections("3 nights in Paris, no wait, 4 nights, then 2 in Brussels") == "4 nights in Paris, then 2 in Brussels"

@@ -80,11 +80,11 @@ OUTAGES = {
 UNUSABLE = {
     "a refusal": (Refuse(), "refused to answer"),
     "an answer cut short": (StopShort(), "stopped in the middle"),
-    "prose": (Text("Sure! Here is your plan:"), "no JSON"),
-    "half an object": (Text('{"offers": ["a"'), "no JSON"),
-    "a number that JSON has not": (Text('{"offers": NaN}'), "no JSON"),
-    "an empty text": (Text(""), "no JSON"),
-    "code": (Text("__import__('os').system('true')"), "no JSON"),
+    "prose": (Text("Sure! Here is your plan:"), "not JSON"),
+    "half an object": (Text('{"offers": ["a"'), "not JSON"),
+    "a number that JSON has not": (Text('{"offers": NaN}'), "not JSON"),
+    "an empty text": (Text(""), "not JSON"),
+    "code": (Text("__import__('os').system('true')"), "not JSON"),
 }
 
 

@@ -142,7 +142,7 @@ async def test_a_model_that_never_converges_is_left_after_its_rounds_and_the_sol
     found, notes = await noted(model)
     assert len(model.asked) == ROUNDS
     assert [each.plan_hash for each in found] == ["hash-a", "hash-b"]
-    assert f"fake:parrot proposed nothing that holds in {ROUNDS} rounds: planned without it" in found[0].reasons
+    assert f"fake:parrot proposed nothing valid in {ROUNDS} rounds: planned without it" in found[0].reasons
     assert {each.proposed_by for each in found} == {"solver"}
     (use,) = notes.saga.models
     assert (notes.saga.plan.questions, use.questions) == ({"planner": ROUNDS}, ROUNDS)
@@ -193,7 +193,7 @@ class Slow:
 
 async def test_a_model_that_is_slow_leaves_the_plan_to_the_solver_within_the_limit() -> None:
     found, notes = await noted(Slow(), limits=Limits(seconds=0.05))
-    assert "fake:snail: no answer that holds within 0.05 s: planned without it" in found[0].reasons
+    assert "fake:snail: no valid answer within 0.05 s: planned without it" in found[0].reasons
     assert (notes.asked[0].model, notes.asked[0].cost_usd) == ("fake:snail", None)
 
 
@@ -202,7 +202,7 @@ async def test_the_seconds_are_those_of_all_rounds_together() -> None:
     model = Scripted(*[said("z")] * 9)
     found = await proposals(model, limits=Limits(seconds=10), clock=lambda: next(ticking))
     assert len(model.asked) == 2
-    assert "fake:parrot: no answer that holds within 10 s: planned without it" in found[0].reasons
+    assert "fake:parrot: no valid answer within 10 s: planned without it" in found[0].reasons
 
 
 @pytest.mark.parametrize(
@@ -210,14 +210,14 @@ async def test_the_seconds_are_those_of_all_rounds_together() -> None:
     [
         (Limits(tokens=0), 0, "another question could exceed the 0 tokens that it may use (0 are used)"),
         (Limits(tokens=1250), 1, "another question could exceed the 1,250 tokens that it may use (110 are used)"),
-        (Limits(tokens=9000), ROUNDS, "proposed nothing that holds"),
+        (Limits(tokens=9000), ROUNDS, "proposed nothing valid"),
         (
             Limits(cost_usd=0.0, prices=Prices(1, 4)),
             0,
             "another question could exceed the $0 that it may cost",
         ),
         (Limits(cost_usd=0.005, prices=Prices(1, 4)), 1, "another question could exceed the $0.005"),
-        (Limits(cost_usd=1.0, prices=Prices(1, 4)), ROUNDS, "proposed nothing that holds"),
+        (Limits(cost_usd=1.0, prices=Prices(1, 4)), ROUNDS, "proposed nothing valid"),
         (Limits(cost_usd=1.0), 0, "what it costs is not known"),
     ],
 )

@@ -68,7 +68,7 @@ async def test_objections_of_the_validator_that_found_them_go_with_the_next_ques
     assert notes.asked[0].outcome == "not taken by shown: letter: 'z' is not among the options that were shown"
     assert notes.asked[1].outcome.startswith("not taken by form: letter: ")
     assert notes.asked[2].outcome.startswith("not taken by claims: letter: the reason names an amount of 35")
-    assert why == f"fake:parrot proposed nothing that holds in {ROUNDS} rounds: planned without it"
+    assert why == f"fake:parrot proposed nothing valid in {ROUNDS} rounds: planned without it"
     facts = [each.data.data for each in model.asked]
     assert facts[0] == SHOWN.facts
     assert facts[1] == {**SHOWN.facts, OBJECTIONS: ["letter: 'z' is not among the options that were shown"]}
@@ -128,7 +128,7 @@ class Slow:
 
 async def test_a_model_that_is_slow_leaves_the_part_to_the_search_within_the_limit() -> None:
     _, why, notes = await noted(Slow(), limits=Limits(seconds=0.05))
-    assert why == "fake:snail: no answer that holds within 0.05 s: planned without it"
+    assert why == "fake:snail: no valid answer within 0.05 s: planned without it"
     assert (notes.asked[0].model, notes.asked[0].cost_usd) == ("fake:snail", None)
 
 
@@ -136,7 +136,7 @@ async def test_a_model_that_is_slow_leaves_the_part_to_the_search_within_the_lim
     ("limits", "questions", "why"),
     [
         (Limits(tokens=0), 0, "another question could exceed the 0 tokens that it may use (0 are used)"),
-        (Limits(tokens=9000), ROUNDS, "proposed nothing that holds"),
+        (Limits(tokens=9000), ROUNDS, "proposed nothing valid"),
         (Limits(cost_usd=0.0, prices=Prices(1, 4)), 0, "another question could exceed the $0 that it may cost"),
         (Limits(cost_usd=0.005, prices=Prices(1, 4)), 1, "another question could exceed the $0.005"),
         (Limits(cost_usd=1.0), 0, "what it costs is not known"),

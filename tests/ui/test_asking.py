@@ -51,6 +51,7 @@ async def test_asking_whether_something_was_cancelled_cancels_nothing(
     after = await chat.say(asked)
     assert (status(after), books_of(world.url, booked.saga.id)) == ("committed", before)
     assert "confirmed" in last_said(after)
+    assert "Yes" not in last_said(after), "what was asked is whether it is lost"
 
 
 async def test_asking_over_rest_cancels_nothing(service: Service, world: EmbeddedSandbox) -> None:

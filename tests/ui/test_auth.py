@@ -125,7 +125,7 @@ async def test_a_request_that_is_too_long_or_does_not_say_how_long_is_not_read(h
         assert (await browser.post("/", headers=headers)).status_code == status
 
 
-@pytest.mark.parametrize(("has_begun", "status", "words"), [(False, 503, "this server stops"), (True, 200, "so far")])
+@pytest.mark.parametrize(("has_begun", "status", "words"), [(False, 503, "this server is stopping"), (True, 200, "so far")])
 async def test_an_answer_that_a_stopping_server_cannot_wait_for_is_ended_in_order(
     has_begun: bool, status: int, words: str
 ) -> None:

@@ -256,7 +256,7 @@ async def test_nonsense_is_answered_and_not_listed(service: Service) -> None:
     scene = await chat.say(DAY)
     assert last_said(await chat.say("The weather is nice")).startswith("I did not understand: The weather is nice. ")
     assert "did not understand" in last_said(await chat.reword(key_of(scene, DINNER), "The weather is nice"))
-    assert last_said(await chat.remove("sentence:an old one")) == "this is not in the list any more: look at what it says now"
+    assert last_said(await chat.remove("sentence:an old one")) == "this is no longer in the list: look at the list again"
     assert wishes(await chat.look()) == wishes(scene)
 
 
@@ -449,7 +449,7 @@ async def test_a_question_about_news_can_be_answered(service: Service) -> None:
 async def test_a_reunion_that_was_told_is_not_thrown_away_for_one_that_has_a_name(service: Service) -> None:
     chat = Chat(service, "reunion")
     scene = await chat.say("Dinner at 6 pm at home. Sarah is at home")
-    assert "begin anew" in last_said(await chat.say("wedding"))
+    assert "begin a new plan" in last_said(await chat.say("wedding"))
     assert wishes(await chat.look()) == wishes(scene)
 
 

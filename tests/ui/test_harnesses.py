@@ -11,6 +11,8 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from sagagraph.planning.background import in_processes
+from sagagraph.ui.server import harnesses
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
@@ -50,9 +52,9 @@ async def test_a_paradox_is_explained_and_overridden_once_by_whoever_signs(ann: 
     asked = {"harness": RAIN, "report": said["report"], "parameter": "max_deceleration_limit", "to": "3.62", "by": "Bob"}
     refused = [
         ({"reason": "comfort", "report": "0" * 64}, 409, "not the hash"),
-        ({"reason": "comfort", "parameter": "road_friction_mu"}, 409, "no negotiable parameter"),
+        ({"reason": "comfort", "parameter": "road_friction_mu"}, 409, "not a negotiable parameter"),
         ({"reason": "comfort", "to": "3.5"}, 422, "does not resolve"),
-        ({"reason": "comfort", "to": "much"}, 422, "no decimal number"),
+        ({"reason": "comfort", "to": "much"}, 422, "not a decimal number"),
         ({"reason": "comfort", "by": "agent:planner"}, 409, "takes a person"),
         ({}, 422, "Field required"),
     ]
@@ -75,6 +77,30 @@ async def test_a_run_ends_in_a_paradox_and_after_an_override_in_success(ann: htt
     assert (after["end"], after["saga_id"]) == ("SUCCESS", first["saga_id"])
     strange = await ann.post(f"{API}/run", json={"harness": CLOUD, "run": "somebody-else"})
     assert strange.status_code == 404
+
+
+@in_loop
+async def test_a_run_that_takes_too_long_is_broken_off_and_says_how_it_goes_on(
+    ann: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = CLOUD.replace("harness: cloud_sla", "harness: slow_cloud")
+    with in_processes():
+        monkeypatch.setattr(harnesses, "_MOST_SECONDS", -9.7)
+        late = await ann.post(f"{API}/run", json={"harness": other})
+        named = re.search(r'send it again with "run": "(\S+-harness-\S+)"', late.json()["error"]["message"])
+        assert (late.status_code, named is not None) == (422, True), late.text
+        monkeypatch.undo()
+        again = await ann.post(f"{API}/run", json={"harness": other, "run": named and named[1]})
+    assert again.json().get("end") == "FAILED_PARADOX", again.text
+
+
+@in_loop
+async def test_whoever_has_logged_in_signs_with_that_name_only(service: Service) -> None:
+    transport = httpx2.ASGITransport(app=create_app(service, ServerOptions(passwords={"grace": "hopper"})))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", auth=("grace", "hopper")) as grace:
+        sent = {"harness": RAIN.replace("harness: ad_degradation", "harness: signing"), "by": "Ada", "reason": "rain"}
+        frozen = (await grace.post(f"{API}/freeze", json=sent)).json()
+        assert frozen["by"] == "grace"
 
 
 @in_loop
@@ -148,7 +174,7 @@ def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_and_signs(brow
     assert line.locator("rect").count() == 2
     assert {"0 to 55.2104", "84 to 130"} <= set(re.findall(r": ([0-9.]+ to [0-9.]+)", page.inner_text("ul")))
     assert "FORWARD_COLLISION" in page.inner_text(".conflict")
-    assert "another way beats it" in page.inner_text("table")
+    assert "another option beats it" in page.inner_text("table")
     page.select_option("select", "max_deceleration_limit")
     for name, value in (("to", "3.62"), ("by", "Bob"), ("reason", "comfort")):
         page.fill(f"input[name={name}]", value)

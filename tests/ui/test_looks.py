@@ -68,7 +68,7 @@ ON_TOP_OF_EACH_OTHER = """(where) => {
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_every_tab_fits_and_can_be_read(server: Server, visit: OpenVisit, scheme: str) -> None:
-    person = visit(server.url, viewport=PHONE, color_scheme=scheme)
+    person = visit(server.url, viewport=PHONE, color_scheme=scheme, reduced_motion="reduce")
     person.page.get_by_label("A reunion").check()
     person.until_said("Who comes together")
     person.say(THANKSGIVING)
@@ -110,7 +110,7 @@ def test_from_the_front_door_to_the_booking_nothing_is_an_identifier_and_everyth
     server: Server, sandbox: EmbeddedSandbox, visit: OpenVisit
 ) -> None:
     axe = Axe()
-    person = visit(server.url)
+    person = visit(server.url, reduced_motion="reduce")  # a colour that is about to change has no contrast of its own
     found: dict[str, object] = {}
 
     def look(at: str) -> None:

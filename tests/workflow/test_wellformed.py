@@ -27,7 +27,7 @@ def spec(name: str, kind: ActionKind = COMPENSATABLE, *after: str, **more: objec
 @pytest.mark.parametrize(
     ("specs", "fault"),
     [
-        ([spec("a"), spec("a")], "'a' stands 2 times"),
+        ([spec("a"), spec("a")], "'a' occurs 2 times"),
         ([spec("a", COMPENSATABLE, "b")], "'a' depends on 'b', which is not in the workflow"),
         ([spec("a"), spec("b", inputs=reference("a", "id"))], "'b' uses the outcome of 'a' without depending on it"),
         ([spec("a"), spec("b", condition=Succeeded("a"))], "'b' uses the outcome of 'a' without depending on it"),

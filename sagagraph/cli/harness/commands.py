@@ -1,4 +1,4 @@
-"""`sagagraph harness`: rules as an asset; artifacts checked against them, conflicts explained and proven."""
+"""`sagagraph harness`: rules as an asset; artifacts are checked against them, conflicts explained and proven."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ VERDICT_AGAINST = 1
 def check_command(
     file: File,
     artifact: Annotated[
-        Path | None, typer.Option("--artifact", metavar="A.json", help="Judge this artifact; without it the file's own tests.")
+        Path | None,
+        typer.Option("--artifact", metavar="A.json", help="Judge this artifact; without it, run the file's own tests."),
     ] = None,
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
@@ -48,7 +49,7 @@ def check_command(
 
 @harness.command("explain")
 def explain_command(file: File, seconds: o.Seconds = 60.0, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
-    """Say whether any artifact can pass all rules; if none can, prove it, and say which rules clash and by how much."""
+    """Say whether any artifact can pass all rules; if none can, prove it, and say which rules conflict and by how much."""
     loaded = load(file)
     from sagagraph.harness.proof.explain import Status, explain, explanation_json
 

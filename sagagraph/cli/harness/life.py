@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sagagraph.harness.life.records import Records
     from sagagraph.harness.registry.harness import Harness
 
-By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who decides this.")]
+By = Annotated[str, typer.Option("--by", metavar="NAME", help="The person who decides this.")]
 Role = Annotated[str, typer.Option("--role", metavar="reader|author|approver")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT")]
 
@@ -40,7 +40,7 @@ async def _with_records(
     create: bool = False,
     fault: str = "",
 ) -> int:
-    """Exits 1 if what was found has something under `fault`."""
+    """Open the records, and exit with 1 if the result has something under `fault`."""
     from sagagraph.harness.life.records import Records
     from sagagraph.registry import open_engine
 
@@ -87,12 +87,15 @@ def override_command(
     file: File,
     parameter: Annotated[str, typer.Option("--parameter", metavar="NAME")],
     to: Annotated[str, typer.Option("--to", metavar="NUMBER")],
-    report: Annotated[str, typer.Option("--report", metavar="HASH", help="Of the report that `run` showed.")],
+    report: Annotated[str, typer.Option("--report", metavar="HASH", help="The hash of the report that `run` showed.")],
     by: By,
     reason: Reason,
     role: Role = "approver",
     until: Annotated[
-        datetime | None, typer.Option("--until", formats=["%Y-%m-%d"], metavar="DATE", help="Not only this run.")
+        datetime | None,
+        typer.Option(
+            "--until", formats=["%Y-%m-%d"], metavar="DATE", help="The last day on which it applies; otherwise it is for one run."
+        ),
     ] = None,
     store: o.Store = "",
     as_json: o.AsJson = False,
@@ -110,7 +113,9 @@ def override_command(
 
 @harness.command("audit")
 def audit_command(
-    name: Annotated[str, typer.Argument(metavar="HARNESS", help="Its id.")], store: o.Store = "", as_json: o.AsJson = False
+    name: Annotated[str, typer.Argument(metavar="HARNESS", help="The harness's id.")],
+    store: o.Store = "",
+    as_json: o.AsJson = False,
 ) -> None:
     """List what was frozen, proposed, approved and overridden, by whom and until when."""
     work = lambda records: records.audit(datetime.now(UTC).date())  # noqa: E731 - one line a command
@@ -119,7 +124,7 @@ def audit_command(
 
 @harness.command("report")
 def report_command(file: File, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
-    """Print the report of a paradox as Markdown: what clashes, what was tried, what each way out costs."""
+    """Print the report of a paradox as Markdown: what conflicts, what was tried, what each way out costs."""
     loaded = load(file)
     from sagagraph.harness.life.report import deadlock, markdown
     from sagagraph.harness.proof.explain import Status, explain
@@ -134,11 +139,13 @@ def report_command(file: File, _store: o.UnusedStore = "", as_json: o.AsJson = F
 def learn_command(
     file: File,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run that ended in success.")],
-    name: Annotated[str, typer.Option("--name", metavar="WORD", help="Of the new rule and its test.")],
+    name: Annotated[str, typer.Option("--name", metavar="WORD", help="The name of the new rule and its test.")],
     store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Propose a rule and a test of what a run decided and should not have; prints the next version as YAML, and keeps nothing."""
+    """Propose a rule and a test for a decision of a run that should not have passed; prints the next version as YAML, and stores
+    nothing.
+    """
     loaded = load(file)
     o.end(_learn(Options(store, as_json=as_json), loaded, run, name))
 
@@ -187,14 +194,12 @@ def run_command(
     ] = None,
     request: Annotated[
         str,
-        typer.Option(
-            "--request", metavar="TEXT", help="What is wanted, in words: a model, or the script, divides it into tasks."
-        ),
+        typer.Option("--request", metavar="TEXT", help="A request in words, which a model, or the script, divides into tasks."),
     ] = "",
     store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Let executors decide the variables until all rules pass. Without a model they follow the gradients."""
+    """Let executors decide the variables until all rules pass. Without a model, executors follow the gradients."""
     loaded = load(file)
     o.end(_run(Options(store, as_json=as_json), loaded, saga_id, script, request))
 
@@ -205,7 +210,7 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
     from sagagraph.harness.life.records import Records
     from sagagraph.harness.loop.executors import asking, decomposing, obedient, scripted
     from sagagraph.harness.loop.external import validators_of
-    from sagagraph.harness.loop.running import Asking, NotConvergedError, ParadoxError, run_harness, run_json
+    from sagagraph.harness.loop.running import Asking, ended_json, run_harness
     from sagagraph.registry import model_of, open_engine
 
     settings = options.settings
@@ -218,18 +223,13 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
 
     decomposer = decomposing(model, new_nonce) if model and not script else prepared
     wanted = Asking(request, decomposer) if request else None
-    report = ""
     async with open_engine(settings, create=True) as engine:
-        try:
-            today = datetime.now(UTC).date()
-            records, allowed = Records(engine.store, loaded.id), validators_of(settings.harness_validators)
-            found = await run_harness(engine, loaded, saga_id, executor, records, today, wanted, allowed)
-        except ParadoxError as exc:
-            found, report = exc.run, exc.report
-        except NotConvergedError as exc:
-            found = exc.run
-    tell(run_json(loaded, saga_id, found, report), _words, as_json=options.as_json)
-    return 0 if found.end == "SUCCESS" else 1
+        today = datetime.now(UTC).date()
+        records, allowed = Records(engine.store, loaded.id), validators_of(settings.harness_validators)
+        ending = run_harness(engine, loaded, saga_id, executor, records, today, wanted, allowed)
+        document = await ended_json(loaded, saga_id, ending)
+    tell(document, _words, as_json=options.as_json)
+    return 0 if document["end"] == "SUCCESS" else 1
 
 
 def _words(document: dict[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Words for what the commands of `sagagraph harness` found out."""
+"""Words for the results of the commands of `sagagraph harness`."""
 
 from __future__ import annotations
 

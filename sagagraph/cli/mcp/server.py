@@ -29,7 +29,7 @@ ACTS = ToolAnnotations(readOnlyHint=False, destructiveHint=True, idempotentHint=
 
 
 async def serve(options: Options, port: int | None) -> int:
-    """Serves until its client leaves, or it is told to stop. `port` None: over standard input and output."""
+    """Serve until the client leaves, or the server is told to stop. `port` None: over standard input and output."""
     server = _server(_Sagas(options), port or 0)
     await (server.run_stdio_async() if port is None else server.run_streamable_http_async())
     return 0
@@ -46,15 +46,15 @@ def _server(sagas: _Sagas, port: int) -> FastMCP[Any]:
 
 
 class _Sagas:
-    """What the tools do; their docstrings are what models read."""
+    """Tools that sagas offer; their docstrings are what models read."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
 
     async def begin(self, domain: str, text: str, saga_id: str = "") -> dict[str, Any]:
-        """Plan what `text` wishes, in a domain such as travel. Nothing is done before `approve` is called with the plan's hash.
+        """Plan what `text` asks for, in a domain such as travel. Nothing is done before `approve` is called with the plan's hash.
 
-        The same saga_id again is the same saga, and goes on where it was.
+        The same saga_id again means the same saga, which continues where it was.
         """
         async with _told():
             name = checked_id(saga_id) if saga_id else new_id(domain)
@@ -73,7 +73,7 @@ class _Sagas:
             return _document(await engine.status(saga_id))
 
     async def resume(self, saga_id: str) -> dict[str, Any]:
-        """Go on with a saga that was interrupted; it does nothing twice, and nothing that was not approved."""
+        """Resume a saga that was interrupted; it does nothing twice, and nothing that was not approved."""
         async with self._acting(saga_id) as opened:
             return await _shown(opened, await opened.graph.resume(saga_id))
 
@@ -90,7 +90,7 @@ class _Sagas:
 
 @asynccontextmanager
 async def _told() -> AsyncIterator[None]:
-    """Tells the client what went wrong and what to do next."""
+    """Tell the client what went wrong and what to do next."""
     try:
         yield
     except SagaGraphError as exc:

@@ -33,10 +33,10 @@ _BEGIN_AGAIN = Infeasible(("what is done stays as it is: cancel it, and begin ag
 
 
 class Goals:
-    """A request is `{"type": NAME, …}` of a template, or `{"goal": "in words"}`, which needs a model; `budget` bounds the
-    estimated cost of either.
+    """Goals domain. A request is `{"type": NAME, …}` of a template, or `{"goal": "in words"}`, which needs a model; `budget`
+    bounds the estimated cost of either.
 
-    What fails is repaired by the template's other ways, or by the model; what is done and wanted again stays.
+    What fails is repaired by the template's alternatives, or by the model; whatever is done and still wanted is kept.
     """
 
     name = NAME
@@ -50,11 +50,11 @@ class Goals:
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         if not self._library.knows(object_of(request)):
-            return Infeasible(("no template fits the request, and no model is at hand",))
+            return Infeasible(("no template fits the request, and no model is available",))
         return await self._first_valid(request, self._library.plans_of(object_of(request)))
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        """Return the template's next way that asks for nothing that was refused."""
+        """Return the template's next alternative that asks for nothing that was refused."""
         if amended_by(saga) is not None:
             return _BEGIN_AGAIN
         plans = [PLAN.validate_python(each) for each in self._library.plans_of(object_of(saga.request))]
@@ -63,7 +63,7 @@ class Goals:
         return found if isinstance(found, Infeasible) else found[0]
 
     async def _first_valid(self, request: Json, plans: Iterable[Mapping[str, Any]]) -> tuple[Proposal, ...] | Infeasible:
-        why = ["no other way to it is known"]
+        why = ["no alternative is known"]
         for plan in plans:
             verdict = await self.validate(request, plan)
             if verdict.is_valid:
@@ -128,7 +128,7 @@ class Goals:
         return workflow_of(plan, self.actions)
 
     def revision(self, saga: Saga) -> Revision:
-        """Steps of a repaired plan that are done bear the names of their operations."""
+        """Return the changes. Steps of a repaired plan that are done have the names of their operations."""
         wanted = self.workflow(saga.plan.content)
         done = {each.spec.id for each in kept(saga)}
         names = {each.id for each in wanted}

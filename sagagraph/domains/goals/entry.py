@@ -1,4 +1,4 @@
-"""Entry: goals, as the registry knows them before the library that the settings name is loaded."""
+"""Entry: goals, as the registry knows them before the library named by the settings is loaded."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ from sagagraph.workflow.operation import OperationSpec
 
 
 async def judged(plan: Any, actions: Sequence[Action], budget: float | None) -> Verdict:
-    """Judge a plan document. `budget` bounds the estimated cost of all its steps; None: nothing does."""
+    """Judge a plan document. `budget` limits the estimated cost of all its steps; None: no limit."""
     undoable = [each.name for each in actions if each.compensate is not None]
     facts = {"interfaces": interfaces_of(actions), "undoable": undoable}
-    claimable = {} if budget is None else {"budget": budget}  # a claim may rest on it; inputs of that name are their own
+    claimable = {} if budget is None else {"budget": budget}  # a claim may use it; inputs of that name are independent of it
     by_kind: list[Verdict] = []
     for each in generic_validators():
         known = {**facts, "facts": claimable} if Kind.REASONING in each.kinds else facts
@@ -64,7 +64,7 @@ def _done_twice(steps: Sequence[Step]) -> Iterator[Violation]:
 
 
 def interfaces_of(actions: Sequence[Action]) -> dict[str, dict[str, Any]]:
-    """Return what each action takes and gives, as the contract validator reads it: for objects with known fields."""
+    """Return what each action takes and returns, as the contract validator reads it: for objects with known fields."""
     found: dict[str, dict[str, Any]] = {}
     for each in actions:
         interface: dict[str, Any] = {"kind": each.kind.value}
@@ -107,7 +107,7 @@ def repeats_refused(plan: PlanDocument, saga: Saga) -> bool:
 
 
 def renewed(plan: PlanDocument, saga: Saga) -> dict[str, Any]:
-    """Return the plan as JSON, with each step named after the operation that has done it, and all others by new names."""
+    """Return the plan as JSON, with each step named after the operation that has done it, and all others under new names."""
     names: dict[str, str] = {}
     steps: dict[str, Step] = {}
     done = {each.spec.id: each for each in kept(saga)}
@@ -126,7 +126,7 @@ def renewed(plan: PlanDocument, saga: Saga) -> dict[str, Any]:
 
 
 def _in_order(plan: PlanDocument) -> list[Step]:
-    """Return the steps, each after those that it waits for; as they stand if they wait for each other: validators refuse that."""
+    """Return the steps, each after those that it waits for; unchanged if they wait for each other, which validators reject."""
     by_id = {step.id: step for step in plan.steps}
     waits = {step.id: [each for each in step.depends_on if each in by_id] for step in plan.steps}
     try:
@@ -136,7 +136,7 @@ def _in_order(plan: PlanDocument) -> list[Step]:
 
 
 def _referring(inputs: Any, names: Mapping[str, str]) -> Any:
-    """Return inputs whose references follow the new names."""
+    """Return inputs whose references use the new names."""
     if isinstance(inputs, Mapping):
         if "$from" in inputs:
             return {**inputs, "$from": names.get(str(inputs["$from"]), inputs["$from"])}

@@ -13,14 +13,14 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.saga.engine.actions import Action
 
 Build = Callable[[Any], Mapping[str, Any]]
-"""Makes a plan document (validators/document.py) of a request in its template's form."""
+"""Function that makes a plan document (validators/document.py) from a request in its template's form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template plans requests whose `type` is its `name`; all else in them must match `form`.
+    """Template for requests whose `type` is its `name`; everything else in them must match `form`.
 
-    `otherwise`: other ways to the same end, the preferred one first, for when a step of `build`'s plan is refused.
+    `otherwise`: alternatives, the preferred one first, for when a step of `build`'s plan is refused.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class GoalLibrary:
-    """Raises `InvalidInputError` where two templates have one name."""
+    """Library of goals. Raises `InvalidInputError` if two templates have the same name."""
 
     actions: tuple[Action, ...]
     templates: tuple[Template, ...] = ()
@@ -49,7 +49,7 @@ class GoalLibrary:
         """Return the plans for a request of a known type, the preferred one first; none for a novel one.
 
         Raises:
-            InvalidInputError: its type is known, and it is not of that type's form.
+            InvalidInputError: its type is known, but it does not have that type's form.
         """
         template = self._template(request)
         if template is None:

@@ -1,4 +1,6 @@
-"""Page: how goals are told and shown. What a sentence asks for is left to the model that plans it; only the budget is read."""
+"""Page: how goals are described and shown. What a sentence asks for is left to the model that plans it; only the budget
+is read.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class GoalPage(Page):
     outcome = "the goal is reached"
 
     async def read(self, text: str, known: Any) -> Draft:
-        """Whatever is said is the goal, or what the known one becomes."""
+        """Take whatever is said as the goal, or as a change of the known one."""
         before = known or {}
         said = _BUDGET.search(text)
         goal = " ".join(_BUDGET.sub(" ", text).split()).strip(" ,.") or before.get("goal", "")

@@ -18,7 +18,7 @@ from sagagraph.planning.page import COUNT_BEGINS, Bar, PlanView
 
 _MOST_STEPS: Final = 2000
 _LATEST: Final = 1_000_000_000
-"""Beyond it no calendar has a date to count to."""
+"""The last time on the chart; after it the calendar has no dates."""
 
 
 class JobShopBoard(Board):
@@ -64,7 +64,7 @@ class JobShopBoard(Board):
 
 
 def _events(form: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the events of a form as in files: also those of which too little is said, which are then refused by name."""
+    """Return the events of a form as in files, even incomplete ones, which are then refused by name."""
     said = {name: _number(name, form[name]) for name in JobShopBoard.fields if form.get(name)}
     down: dict[str, Any] = {name: said[name] for name in ("machine", "until") if name in said}
     longer: dict[str, Any] = {name: said[name] for name in ("job", "step", "minutes") if name in said}
@@ -80,7 +80,7 @@ def _number(name: str, said: str) -> int:
     try:
         return int(said)
     except ValueError:
-        raise InvalidInputError(f"{said!r} is no whole number", field=JobShopBoard.fields[name]) from None
+        raise InvalidInputError(f"{said!r} is not a whole number", field=JobShopBoard.fields[name]) from None
 
 
 def _judged(problem: JobShop, schedule: Schedule, events: tuple[Event, ...] = (), against: Schedule | None = None) -> str:

@@ -38,9 +38,10 @@ class _Line:
 
 
 def parse_problem(text: str) -> JobShop:
-    """
+    """Parse an instance.
+
     Raises:
-        InvalidInputError: what is wrong first, in one line that names the line, or in JSON the field.
+        InvalidInputError: the first fault, in one line that names the line, or in JSON the field.
     """
     if text.lstrip().startswith("{"):
         return _realm(text)
@@ -52,7 +53,7 @@ def parse_problem(text: str) -> JobShop:
 
 
 def _standard(lines: Sequence[_Line]) -> JobShop:
-    """`n m`, then a line for each job: pairs of machine (from 0) and duration."""
+    """Read `n m`, then a line for each job: pairs of machine (from 0) and duration."""
     jobs, machines = _size(lines[0], exactly=True)
     steps: list[tuple[Step, ...]] = []
     for job, line in enumerate(_rows(lines[1:], jobs, lines[0], "there"), start=1):
@@ -64,7 +65,7 @@ def _standard(lines: Sequence[_Line]) -> JobShop:
 
 
 def _taillard(lines: Sequence[_Line]) -> JobShop:
-    """A line with numbers of jobs and machines, then `Times` and `Machines` (from 1), with a line for each job."""
+    """Read a line with numbers of jobs and machines, then `Times` and `Machines` (from 1), with a line for each job."""
     head = next((line for line in lines if not line.is_title), None)
     if head is None:
         lines[-1].wrong("the numbers of jobs and machines are missing")
@@ -83,7 +84,7 @@ def _taillard(lines: Sequence[_Line]) -> JobShop:
 
 
 def _block(lines: list[_Line], title: str, jobs: int, head: _Line) -> tuple[list[_Line], list[_Line]]:
-    """The lines under a title, and those behind them."""
+    """Return the lines under a title, and those after them."""
     shown = repr(title.capitalize())
     if not lines:
         head.wrong(f"the line {shown} does not follow")

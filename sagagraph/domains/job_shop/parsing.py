@@ -19,7 +19,7 @@ _MOMENT: Final = TypeAdapter[int](Moment)
 
 @dataclass(frozen=True, slots=True)
 class Illegible:
-    """A row that cannot be read. `of`: the job and step that it is about, if it says so."""
+    """Row that cannot be read. `of`: the job and step that it is about, if it says so."""
 
     index: int
     fault: str
@@ -28,7 +28,7 @@ class Illegible:
 
 @dataclass(frozen=True, slots=True)
 class ParsedSchedule:
-    """A schedule as read: `slots` by their index in the file. `fault`: why there are none, if the value is not even a list
+    """Schedule as read: `slots` by their index in the file. `fault`: why there are none, if the value is not even a list
     of rows.
     """
 
@@ -58,10 +58,10 @@ def parse_schedule(value: object) -> ParsedSchedule:
 
 
 def parse_events(problem: JobShop, *files: object) -> tuple[Event, ...]:
-    """What became known, in the order of `at`. Each file holds an event or a list of them.
+    """Parse what became known, in the order of `at`. Each file holds an event or a list of them.
 
     Raises:
-        InvalidInputError: what is wrong first, in one line that names the event (counted over all files) and its field.
+        InvalidInputError: the first fault, in one line that names the event (counted over all files) and its field.
     """
     listed = [each for file in files for each in (file if isinstance(file, list) else [file])]
     events = [_parse_event(problem, said, f"events[{number}]") for number, said in enumerate(listed)]
@@ -69,7 +69,7 @@ def parse_events(problem: JobShop, *files: object) -> tuple[Event, ...]:
 
 
 def parse_moment_said(text: str, field: str) -> int:
-    """A moment in words of a command. Raises `InvalidInputError`."""
+    """Parse a moment in the arguments of a command. Raises `InvalidInputError`."""
     try:
         return _MOMENT.validate_python(int(text) if text.isascii() and text.isdigit() and len(text) < 19 else text)
     except ValidationError as exc:

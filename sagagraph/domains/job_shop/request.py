@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 MOST_STEPS: Final = 50_000
 LONGEST: Final = 1_000_000_000
-"""Of a duration: sums of these stay far below what a solver can count."""
+"""The longest duration: sums of these stay far below what a solver can count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class JobShop:
-    """A job shop. A job may return to a machine, and jobs may differ in length."""
+    """Job shop. A job may return to a machine, and jobs may differ in length."""
 
     jobs: tuple[tuple[Step, ...], ...]
     machines: range
-    """As the file numbers them."""
+    """The number of the machine in the file."""
 
     def numbered(self) -> Iterator[tuple[int, int, Step]]:
         """Number jobs and steps from 1, in the order of the file."""
@@ -46,7 +46,7 @@ Number = Annotated[int, Field(strict=True)]
 
 
 class Slot(BaseModel):
-    """One row of a schedule. Fields that no rule needs are ignored: many programs write schedules."""
+    """Slot: one row of a schedule. Fields that no rule needs are ignored: many programs write schedules."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -79,7 +79,7 @@ class _Event(BaseModel):
 
 
 class MachineDown(_Event):
-    """No step begins on it in [at, until), and none continues."""
+    """No step begins on this machine in [at, until), and none continues."""
 
     event: Literal["machine_down"] = "machine_down"
     machine: Number

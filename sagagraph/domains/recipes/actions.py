@@ -23,7 +23,7 @@ _FOREVER: Final = Guarantees(dedup=timedelta(days=36500))
 
 
 class Start(BaseModel):
-    """One row of a plan."""
+    """Start: one row of a plan."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -40,7 +40,7 @@ class Start(BaseModel):
 class Piece(Start):
     text: str = ""
     goes_on: bool = False
-    """It has been started already, and only stops at another time than was known then."""
+    """It has been started already, and only ends at another time than was known then."""
 
 
 def piece_of(meal: Meal, row: Row, *, goes_on: bool = False) -> Piece:
@@ -53,9 +53,9 @@ class Dinner(BaseModel):
 
 
 class Kitchen:
-    """Any number of processes may use it. All effects are keyed: repeated, they change nothing.
+    """Kitchen, which any number of processes may use. All effects are keyed: repeated, they change nothing.
 
-    All is kept under the saga that cooks, also what the saga that undoes it throws away.
+    Everything is kept under the saga that cooks, even what the saga that undoes it throws away.
     """
 
     def __init__(self, kept: Documents) -> None:
@@ -65,17 +65,17 @@ class Kitchen:
         await self._kept.put(Document(saga_id.removesuffix(REVERSAL), kind, key, what.model_dump() if what else {}))
 
     async def dinners(self, saga_id: str) -> dict[str, Dinner]:
-        """What was served, by its key: once at most."""
+        """Return what was served, by its key: once at most."""
         return {each.key: Dinner.model_validate(each.data) for each in await self._kept.documents(saga_id, _SERVED)}
 
     async def pieces(self, saga_id: str) -> dict[str, tuple[Piece, bool]]:
-        """What was started, by its key and in this order, and whether it was thrown away."""
+        """Return what was started, by its key and in this order, and whether it was thrown away."""
         told = await self._kept.documents(saga_id.removesuffix(REVERSAL), _STARTED, _SPOILT)
         spoilt = {each.key for each in told if each.kind == _SPOILT}
         return {each.key: (Piece.model_validate(each.data), each.key in spoilt) for each in told if each.kind == _STARTED}
 
     async def ledger(self, saga_id: str) -> tuple[Plan, Plan]:
-        """What was started and still counts, until when it went on, and what was thrown away, in the order of starts."""
+        """Return what was started and still counts, until when it ran, and what was thrown away, in the order of starts."""
         told = (await self.pieces(saga_id)).values()
         kept = {each.row.begins: each.row for each, is_gone in told if not is_gone}
         return tuple(kept.values()), tuple(each.row for each, is_gone in told if is_gone and not each.goes_on)

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 recipes = o.verbs("Recipes: several dishes at once, with few hands.")
 
-File = Annotated[Path, typer.Argument(metavar="FILE.json", help="As Recipe2Plan has them, or the name of a shipped pair.")]
+File = Annotated[Path, typer.Argument(metavar="FILE.json", help="Recipes in Recipe2Plan's form, or the name of a shipped pair.")]
 Several = Annotated[Path | None, typer.Argument(metavar="[FILE.json]", help="A file with several pairs.")]
 Words = Annotated[Path, typer.Argument(metavar="FILE.txt", help="A name, and then each step on a line of its own.")]
-Pair = Annotated[str, typer.Option("--pair", metavar="NAME", help="Of a file with several pairs, this one.")]
+Pair = Annotated[str, typer.Option("--pair", metavar="NAME", help="Which pair of a file with several.")]
 Without = Annotated[bool, typer.Option("--without-time-constraints", help="No step must follow another within a time.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.json", help="Write what `--json` prints to this file too.")]
 
@@ -46,7 +46,7 @@ def plan_command(
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Plan a meal: complete as early as possible, and what no plan is earlier than."""
+    """Plan a meal that is complete as early as possible, with a bound that no plan goes below."""
     with needing("recipes"):
         from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
     meal = meal_in(file, pair, without=without)
@@ -68,7 +68,7 @@ def begin_command(
 
 @recipes.command("serve")
 def serve_command(saga: o.SagaId, store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Say that dinner is on the table: the meal ends, and nothing of it can be thrown away any more."""
+    """End the meal: dinner is on the table, and nothing can be thrown away any more."""
     from sagagraph.cli import beginning
     from sagagraph.domains.recipes.domain import served
 
@@ -87,7 +87,7 @@ def repair_command(
     store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Repair a plan after events: what was done stands, and what can no longer be kept is made again."""
+    """Repair a plan after events: what was done is kept, and what can no longer be used is made again."""
     told = Case(Path(meal), plan or Path(), tuple(event or ())).read_events()
     if not told:
         raise InvalidInputError("say what has happened", field="--event")
@@ -97,8 +97,8 @@ def repair_command(
     if plan is None:
         from sagagraph.cli import beginning
 
-        if len(told) > 1:  # each is known on top of the plan that was made for those before
-            raise InvalidInputError("tell a meal that is being cooked of one event at a time", field="--event")
+        if len(told) > 1:  # each event is known on top of the plan that was made for those before
+            raise InvalidInputError("report one event at a time to a meal that is being cooked", field="--event")
         options = o.Options(store=store, as_json=as_json)
         o.end(beginning.told(options, "recipes", meal, lambda saga: reported(saga, told[0]), approved=yes))
     known = meal_in(Path(meal), pair)
@@ -127,7 +127,7 @@ def _right_plan(meal: Meal, file: Path) -> Plan:
     said = json_file(file, "PLAN")
     verdict = validate_plan(meal, said)
     if not verdict.is_valid:
-        raise InvalidInputError(f"is not right before these events: {verdict.violations[0].message}", field="PLAN")
+        raise InvalidInputError(f"is not valid before these events: {verdict.violations[0].message}", field="PLAN")
     return tuple(sorted(parse_plan(said).rows.values(), key=lambda row: row.start))
 
 
@@ -166,7 +166,9 @@ def bench_command(
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Plan every pair of a file, or of those that come with SagaGraph: how soon, and whether no plan is earlier."""
+    """Plan every pair of a file, or of those that come with SagaGraph; prints how soon each is complete, and whether no plan is
+    earlier.
+    """
     with needing("recipes"):
         from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
     told, lines = [], []
@@ -181,7 +183,7 @@ def bench_command(
 
 @recipes.command("read")
 def read_command(file: Words, out: Out = None, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
-    """Read recipes in plain words: what goes on alone, what comes after what, what needs the oven."""
+    """Read recipes in plain words: what runs unattended, what comes after what, what needs the oven."""
     from sagagraph.registry import model_of
 
     meal, remarks = asyncio.run(read_recipes(text_file(file, FIELD), model_of(o.Options().settings)))

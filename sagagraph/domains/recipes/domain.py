@@ -1,6 +1,6 @@
-"""Cooking: recipes as the planning graph knows them. Every start is an operation; it waits for what it comes after.
+"""Cooking: recipes as the planning graph knows them. Every start is an operation; it depends on what it comes after.
 
-A meal is an open saga until dinner is served (ADR-0013): what happens meanwhile changes its request, and its plan is repaired.
+A meal is an open saga until dinner is served (ADR-0013): events change its request, and its plan is repaired.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ class Cooking(Domain):
         return (self._open, self._cook, self._serve)
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
-        """Propose the plan; what would become of it, where something is supposed to happen that has not been carried out."""
+        """Propose the plan, or, for an event that is only supposed and not carried out, what would become of the plan."""
         if isinstance(request, Mapping) and request.get("served"):
             return Infeasible(("dinner has been served: begin another meal",))
         found = await in_background(_first, request)
         return (_proposal(found),) if isinstance(found, Cooked) else _infeasible(found)
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
-        """Repair the plan for what has happened since; that dinner is served leaves it as it is."""
+        """Repair the plan for what has happened since; serving dinner leaves it as it is."""
         found = await self._repaired(saga)
         return _proposal(found, saga) if isinstance(found, Cooked) else found
 
@@ -116,7 +116,7 @@ class Cooking(Domain):
         return _assignment(_INSTRUCTIONS + _REPAIR, cooked.meal, (_proposal(cooked, saga),), **told)
 
     async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
-        """What has begun, and what is thrown away, is not for the model to say."""
+        """Check that the model leaves alone what has begun, and what is thrown away."""
         cooked = await self._repaired(saga)
         if isinstance(cooked, Infeasible):
             return Verdict.unknown(cooked.reasons[0])
@@ -128,7 +128,7 @@ class Cooking(Domain):
     # -- judgement and execution -------------------------------------------------------------------------------------------
 
     async def evidence(self, saga: Saga) -> Json:
-        """Return the plan that stood: what of it began before the latest event must not be rewritten."""
+        """Return the old plan: what began in it before the latest event must not be rewritten."""
         return {"against": saga.plan.accepted.content} if saga.plan.accepted else {}
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
@@ -161,7 +161,9 @@ class Cooking(Domain):
         return (self._open.spec(_KITCHEN, dinner), *starts, structs.replace(serve, open_end=not cooked.request.get("served")))
 
     def revision(self, saga: Saga) -> Revision:
-        """What starts as it did stays, and may stop at another time; all else is started anew, or thrown away."""
+        """Return the changes. What starts as it did stays, and may stop at another time; everything else is started again, or
+        thrown away.
+        """
         cooked, kept = Cooked.model_validate(saga.plan.content), {row.begins: row.duration for row in accepted(saga).plan}
         standing = {each.id: each.spec for each in saga.in_order() if not each.removed}
         fresh = [spec for spec in self.workflow(saga.plan.content) if spec.id not in standing]
@@ -177,19 +179,21 @@ class Cooking(Domain):
 
 
 def _instead(gone: str, pieces: Mapping[str, Piece], standing: Mapping[str, OperationSpec], cooked: Cooked) -> str:
-    """What waited for this waits for when it is made again, unless that is later: then for nobody."""
+    """Return what replaces it. What waited for this waits for it to be made again, unless that is later: then for nobody."""
     again = next((place for place, row in enumerate(cooked.plan) if row.key == pieces[gone].row.key), None)
     waiting = (place for place, name in enumerate(cooked.names) if name in standing and gone in standing[name].depends_on)
     return _KITCHEN if again is None or again >= min(waiting, default=again + 1) else cooked.names[again]
 
 
 def accepted(saga: Saga) -> Cooked:
-    """The plan that is being carried out."""
+    """Return the plan that is being carried out."""
     return Cooked.model_validate(saga.plan.accepted and saga.plan.accepted.content)
 
 
 def reported(saga: Saga, event: object) -> dict[str, Any]:
-    """The request of a meal that is being cooked, with what has happened now. Raises `InvalidInputError`, `NotAllowedError`."""
+    """Return the request of a meal that is being cooked, with what has just happened. Raises `InvalidInputError`,
+    `NotAllowedError`.
+    """
     _check_cooking(saga)
     before = saga.request.get("events", ())
     new, latest = parse_events(accepted(saga).meal, [event])[0], max((each["at"] for each in before), default=0)
@@ -199,7 +203,7 @@ def reported(saga: Saga, event: object) -> dict[str, Any]:
 
 
 def served(saga: Saga) -> dict[str, Any]:
-    """The request of a meal that is being cooked, once dinner is on the table. Raises `NotAllowedError`."""
+    """Return the request of a meal that is being cooked, once dinner is on the table. Raises `NotAllowedError`."""
     _check_cooking(saga)
     return {**saga.request, "served": True}
 
@@ -223,7 +227,7 @@ def _planned(request: Json, plan: Plan) -> Cooked:
 
 
 def _proposal(cooked: Cooked, saga: Saga | None = None) -> Proposal:
-    """Operations of the saga's plan stand, as far as they start as they did; all others have new names."""
+    """Make the proposal. Operations of the saga's plan are kept if they start as they did; all others have new names."""
     named: dict[Any, str] = {}
     suffix, seen = "", Counter[StepKey]()
     if saga is not None:
@@ -252,7 +256,7 @@ def _assignment(instructions: str, meal: Meal, solved: tuple[Proposal, ...], **t
 
 
 def _fresh(cooked: Cooked, request: Any) -> tuple[Event, ...]:
-    """What has happened since that plan."""
+    """Return what has happened since that plan."""
     known = parse_events(cooked.meal, cooked.request.get("events", ()))
     return tuple(event for event in parse_events(cooked.meal, request.get("events", ())) if event not in known)
 
@@ -263,7 +267,9 @@ def _begun(saga: Saga, cooked: Cooked) -> Plan:
 
 
 def _before(cooked: Cooked) -> Iterator[list[int]]:
-    """For each row, those that it waits for: what it comes after, the last work of a cook, and who had its objects last."""
+    """Return, for each row, those that it waits for: what it comes after, the last work of a cook, and who had its
+    objects last.
+    """
     steps = [cooked.meal.steps[row.key] for row in cooked.plan]
     for place, (row, step) in enumerate(zip(cooked.plan, steps, strict=True)):
         others = list(enumerate(steps[:place]))

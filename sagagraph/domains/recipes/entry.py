@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RecipesEntry(Entry["Cooking"]):
-    """Nobody is paid: there is no account."""
+    """Entry of recipes. There is no account, because nobody is paid."""
 
     name = "recipes"
     workers = ("sagagraph.domains.recipes.planning.planner",)

@@ -1,4 +1,4 @@
-"""Events: what becomes known while a meal is cooked: in a file, at a button, or as somebody reports it."""
+"""Events: what becomes known while a meal is cooked, in a file, from a button, or as somebody reports it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sagagraph.validators.complaints import checked, shown
 
 K = TypeVar("K")
 SAYS: Final = Forms(__file__, "news")
-"""How people tell what happens."""
+"""Words in which people report events."""
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _LASTS: Final = 10 * 60
 _FIELDS: Final = {
@@ -31,7 +31,7 @@ Moment = Annotated[int, Field(strict=True, ge=0, le=LATEST)]
 
 
 class Event(BaseModel):
-    """Longer: a step that is not over takes so long in all. Burnt: what a step has made, or is making, is spoilt.
+    """Event. Longer: a step that is not over takes this long in all. Burnt: what a step has made, or is making, is spoilt.
 
     Away: the cooks are called away until then. Broken: an object fails until then, and is cold when it works again.
     """
@@ -40,7 +40,7 @@ class Event(BaseModel):
 
     event: Literal["longer", "burnt", "away", "broken"]
     at: Moment
-    """Seconds from the beginning of the meal, as `until`. What began before is history."""
+    """Seconds from the beginning of the meal, like `until`. What began before is history."""
     recipe: str = ""
     step: int = -1
     duration_s: Annotated[int, Field(strict=True, gt=0, le=LATEST)] = 1
@@ -49,7 +49,7 @@ class Event(BaseModel):
 
 
 def parse_events(meal: Meal, listed: object) -> tuple[Event, ...]:
-    """Parse what became known, in the order of `at`. Raises `InvalidInputError`: what is wrong first, with its field."""
+    """Parse what became known, in the order of `at`. Raises `InvalidInputError`: the first fault, with its field."""
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         raise InvalidInputError(f"must be a list of events, not {shown(listed)}", field="events")
     found = (_parse(meal, said, f"events[{place}]") for place, said in enumerate(listed))
@@ -74,7 +74,7 @@ def _parse(meal: Meal, said: object, field: str) -> Event:
 
 
 def as_known(meal: Meal, plan: Plan, event: Event) -> Meal:
-    """The meal with the durations that are known after the event. What is over by then stays as it was."""
+    """Return the meal with the durations that are known after the event. What is over by then stays as it was."""
     if event.event != "longer":
         return meal
     step = meal.steps[event.recipe, event.step]
@@ -86,7 +86,7 @@ def as_known(meal: Meal, plan: Plan, event: Event) -> Meal:
 
 
 def cut(row: Row, at: int) -> Row:
-    """The row as far as it had got by then."""
+    """Return the row as far as it had got by then."""
     return row._replace(duration=min(row.end, at) - row.start)
 
 
@@ -94,9 +94,9 @@ def cut(row: Row, at: int) -> Row:
 
 
 def event_in(text: str, cooked: Cooked, begins: int) -> dict[str, Any] | None:
-    """Return the event; None if it is no news. `begins`: when cooking did, in seconds since midnight.
+    """Return the event; None if the text reports none. `begins`: when cooking did, in seconds since midnight.
 
-    Raises `InvalidInputError`: it is news, but does not say when, until when, or of which step.
+    Raises `InvalidInputError`: it reports one, but does not say when, until when, or of which step.
     """
     found = SAYS.what.search(text)
     if found is None:
@@ -123,13 +123,13 @@ def event_in(text: str, cooked: Cooked, begins: int) -> dict[str, Any] | None:
 
 
 def _moment(clock: Clock | None, begins: int) -> int:
-    """Seconds from the beginning; a bare `6:30` is the one that comes after it."""
+    """Return seconds from the beginning; a bare `6:30` is the one that comes after it."""
     seconds = ((clock.hour * 60 + clock.minute) * 60 if clock else 0) - begins
     return seconds + 12 * 3600 if seconds < 0 and clock and clock.hour < 12 else seconds % (24 * 3600)
 
 
 def _one_of(text: str, known: Mapping[K, str]) -> K:
-    """Return the one of which most words are said."""
+    """Return the one with the most words in the text."""
     said, *names = (
         {word[:4] for word in _WORD.findall(each.casefold())} for each in (text, *known.values())
     )  # heating is to heat

@@ -27,9 +27,9 @@ _WARM: Final = form(
     r"(?:\b(?:both|all|everything|each|it|them)(?: of (?:it|them))?(?: dish(?:es)?)? )?(?:still |is |are )*\b(?:warm|hot)\b"
 )
 _STAYS_WARM: Final = "10 min"
-"""How long before dinner a dish may be ready that is to be warm on the table."""
+"""How long before dinner a dish that must be warm on the table may be ready."""
 _EARLIEST_DINNER: Final = 10
-"""Hours before it are meant in the evening."""
+"""Hours before this one are taken to be in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
 _FILLING: Final = re.compile(
     r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to|must|have|has|d|ll|m|ve|us|of)\b",
@@ -147,13 +147,13 @@ class RecipesPage(Page):
 
 
 def _beginning(cooked: Cooked) -> datetime:
-    """When cooking begins: so that what was planned at first is on the table at dinner. Without a dinner, at midnight."""
+    """Return when cooking begins, so that the first plan puts dinner on the table in time. Without a dinner time, at midnight."""
     dinner = cooked.request.get("dinner")
     return _moment(dinner) - timedelta(seconds=cooked.planned_s) if dinner else _moment("00:00")
 
 
 def _told(text: str) -> tuple[dict[str, Any], str]:
-    """When dinner is, as HH:MM ("at seven" is in the evening), whether all is warm then, and how many cook; and the text
+    """Return when dinner is, as HH:MM ("at seven" is in the evening), whether all is warm then, and how many cook; and the text
     without that.
     """
     passage, told = tagged(text), dict[str, Any]()

@@ -1,4 +1,4 @@
-"""Plan: which step is worked at when, in rows as Recipe2Plan writes them: `[step, recipe, duration_s, start_s]`."""
+"""Plan: when each step is worked at, in rows as Recipe2Plan writes them: `[step, recipe, duration_s, start_s]`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROW: Final = TypeAdapter[tuple[int, str, int, int]](tuple[StrictInt, StrictStr,
 
 
 class Row(NamedTuple):
-    """One piece of a step; a step that is not split is one piece."""
+    """Row: one piece of a step; a step that is not split is one piece."""
 
     step: int
     recipe: str
@@ -39,11 +39,13 @@ class Row(NamedTuple):
 
 
 Plan = tuple[Row, ...]
-"""In order of execution. At the same moment whatever goes on alone is started first."""
+"""In order of execution. Of rows at the same moment, unattended ones come first."""
 
 
 class Cooked(BaseModel):
-    """A meal as far as it is known, and its plan: what journals hold. Before anything has happened, all that it was to be."""
+    """Meal as far as it is known, and its plan: what journals hold. Before anything has happened, the whole of its
+    original plan.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,15 +54,15 @@ class Cooked(BaseModel):
     plan: Plan
     """What was done and counts, and what is still to do."""
     waste: Plan = ()
-    """What was done, or broken off, in vain."""
+    """What was done, or interrupted, in vain."""
     passed: tuple[str, ...] = ()
     """Limits that could no longer be kept, in words."""
     names: tuple[str, ...] = ()
-    """Of the operations that start the rows."""
+    """Names of the operations that start the rows."""
     dinner: str = "dinner"
     """The operation that ends the meal."""
     planned_s: int = 0
-    """When it was to be complete at first."""
+    """When it was originally to be complete."""
     lower_bound: int = Field(default=0, exclude=True)
 
     @cached_property
@@ -69,7 +71,7 @@ class Cooked(BaseModel):
 
     @property
     def again(self) -> tuple[StepKey, ...]:
-        """The steps that are made again."""
+        """Return the steps that are made again."""
         return tuple(sorted({row.key for row in self.waste}))
 
     @property
@@ -88,7 +90,9 @@ def planned(meal: Meal, plan: Plan, lower_bound: int = 0) -> Cooked:
 
 
 def in_order(meal: Meal, rows: Iterable[Row]) -> Plan:
-    """At the same moment whatever goes on alone comes first, and of that, what needs an object as it is now."""
+    """Return the rows in order: of those at the same moment, unattended ones first, and of those, the ones that need an object as
+    it is now.
+    """
     sets = {step.key: any(use.update for use in step.uses.values()) for step in meal.steps.values()}
     return tuple(sorted(rows, key=lambda row: (row.start, not meal.steps[row.key].is_autonomous, sets[row.key])))
 
@@ -98,13 +102,13 @@ def makespan(plan: Plan) -> int:
 
 
 def moved(was: Plan, now: Plan, since: int = 0) -> int:
-    """How many of the steps that were to begin from then on begin at another time."""
+    """Return how many of the steps that were to begin from then on begin at another time."""
     old, new = ({row.key: row.start for row in reversed(plan) if row.start >= since} for plan in (was, now))
     return sum(new.get(key) != start for key, start in old.items())
 
 
 def clock(seconds: int) -> str:
-    """As in Recipe2Plan: `00:10:00`."""
+    """Format as Recipe2Plan does: `00:10:00`."""
     sign, seconds = ("-", -seconds) if seconds < 0 else ("", seconds)
     return f"{sign}{seconds // 3600:02}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
 

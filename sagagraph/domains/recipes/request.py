@@ -23,19 +23,19 @@ FIELD: Final = "FILE"
 MOST_STEPS: Final = 400
 LONGEST: Final = 7 * 24 * 3600
 VOLUME: Final = "volume"
-"""The property of which a step needs at least so much, and takes it away. Any other must be equal."""
+"""The property of which a step needs at least a given amount, which it uses up. Any other must be equal."""
 SHIPPED: Final = ("Lentil-Soup", "Flatbread", "Apple-Crumble", "Custard", "Cobbler", "Pancakes")
 """Recipes of our own."""
 _UNITS: Final = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600}
 _DURATION: Final = re.compile(r"\s*(\d{1,6})\s*([a-z]+?)s?\.?\s*", re.IGNORECASE)
 
 StepKey = tuple[str, int]
-"""Recipe, and step as it is numbered there."""
+"""Recipe, and the number of the step in it."""
 Property = str | int | float
 
 
 def _seconds(value: object) -> int:
-    """Seconds as a number, or words such as "10 min", "30 sec", "1 hour"."""
+    """Read seconds as a number, or words such as "10 min", "30 sec", "1 hour"."""
     said = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if said and said[2].lower() in _UNITS:
         value = int(said[1]) * _UNITS[said[2].lower()]
@@ -70,7 +70,7 @@ class _Form(BaseModel):
 
 
 class Use(_Form):
-    """How a step uses an object: all of it, from start to end."""
+    """Use of an object by a step: all of it, from start to end."""
 
     require: dict[str, Property] = Field(default_factory=dict)
     """What its properties must be at the start."""
@@ -93,14 +93,14 @@ class Step(_Form):
     duration: Annotated[int, BeforeValidator(_duration)] = Field(alias="time")
     """Seconds."""
     is_autonomous: Flag = Field(default=False, alias="parallel")
-    """It goes on without a cook once somebody has started it."""
+    """It runs without a cook once somebody has started it."""
     is_interruptible: Flag = Field(default=False, alias="interrupt")
     after: tuple[Number, ...] = Field(
         default=(), validation_alias=AliasChoices("prequisites", "prerequisites"), serialization_alias="prequisites"
     )
-    """Steps of its recipe that must have ended before it starts. The spelling is theirs."""
+    """Steps of its recipe that must have ended before it starts. The spelling is that of Recipe2Plan."""
     within: dict[Annotated[int, Field(ge=0, lt=MOST_STEPS)], Seconds] = Field(default_factory=dict, alias="time_constraint")
-    """It starts at most so many seconds after that step has ended. Every piece of it is held to that."""
+    """It starts at most this many seconds after that step has ended. This applies to every piece of it."""
     uses: dict[Name, Use] = Field(default_factory=dict, alias="physical")
 
     @property
@@ -128,7 +128,7 @@ class Meal:
     """In the order in which they were named."""
     cooks: int = 1
     warm: Mapping[str, int] = field(default_factory=dict)
-    """A recipe's last step ends at most so many seconds before the meal is complete."""
+    """A recipe's last step ends at most this many seconds before the meal is complete."""
 
     @cached_property
     def steps(self) -> Mapping[StepKey, Step]:
@@ -139,21 +139,21 @@ class Meal:
         return tuple(sorted({name for step in self.steps.values() for name in step.uses}))
 
     def before(self, step: Step) -> Iterator[Step]:
-        """The steps that it comes after."""
+        """Return the steps that it comes after."""
         return (self.steps[step.recipe, number] for number in step.after)
 
     def changed(self, step: Step, **update: Any) -> Meal:
-        """The same meal, but for fields of one step."""
+        """Return the same meal, with other fields of one step."""
         steps = tuple(each.model_copy(update=update) if each is step else each for each in self.recipes[step.recipe])
         return replace(self, recipes={**self.recipes, step.recipe: steps})
 
     def without_time_constraints(self) -> Meal:
-        """The same meal, in which no step must follow another within a time and nothing must be warm."""
+        """Return the same meal, in which no step must follow another within a time and nothing must be warm."""
         recipes = {name: tuple(step.model_copy(update={"within": {}}) for step in of) for name, of in self.recipes.items()}
         return replace(self, recipes=recipes, warm={})
 
     def document(self) -> dict[str, Any]:
-        """The general form, as `parse_meal` reads it."""
+        """Return the general form, as `parse_meal` reads it."""
         recipes = tuple(_Recipe(recipe=name, steps=steps) for name, steps in self.recipes.items())
         return _Meal(recipes=recipes, cooks=self.cooks, warm=dict(self.warm)).model_dump(mode="json", by_alias=True)
 
@@ -161,7 +161,7 @@ class Meal:
 def parse_meal(value: object) -> Meal:
     """Parse a list of recipes as Recipe2Plan has them, or `{"recipes": [...], "cooks": 2, "warm": {recipe: "5 min"}}`.
 
-    Raises `InvalidInputError`: what is wrong first, in one line that names the field.
+    Raises `InvalidInputError`: the first fault, in one line that names the field.
     """
     if _is_several(value):
         raise InvalidInputError("holds several meals; `sagagraph recipes pairs` lists them and `--pair` picks one", field=FIELD)
@@ -183,7 +183,7 @@ def parse_meal(value: object) -> Meal:
 
 
 def document_of(request: Any) -> dict[str, Any]:
-    """The general form, with all else that a request has."""
+    """Return the general form, with everything else that a request has."""
     return {**(request if isinstance(request, Mapping) else {}), **parse_meal(request).document()}
 
 
@@ -216,7 +216,7 @@ def _steps(recipe: _Recipe, field: str) -> tuple[Step, ...]:
 
 
 def pairs_in(path: Path | None) -> dict[str, Any]:
-    """All pairs of a file, as JSON, by name; None: those of the shipped recipes. Raises `InvalidInputError`."""
+    """Return all pairs of a file, as JSON, by name; None: those of the shipped recipes. Raises `InvalidInputError`."""
     if path is None:
         return {f"{one}_{two}": [shipped(one), shipped(two)] for one, two in combinations(SHIPPED, 2)}
     value = json_file(path, FIELD)
@@ -224,7 +224,7 @@ def pairs_in(path: Path | None) -> dict[str, Any]:
 
 
 def meal_in(path: Path, pair: str = "", *, without: bool = False) -> Meal:
-    """The meal of a file, or of that name; `without` time constraints. Raises `InvalidInputError`."""
+    """Return the meal of a file, or with that name; `without` time constraints. Raises `InvalidInputError`."""
     if not path.exists() and (names := shipped_in(path.name)):
         meal = parse_meal([shipped(name) for name in names])
     elif not pair:
@@ -237,7 +237,7 @@ def meal_in(path: Path, pair: str = "", *, without: bool = False) -> Meal:
 
 
 def shipped_in(pair: str) -> list[str]:
-    """The recipes after which a pair is named; none where not all of them are shipped."""
+    """Return the recipes after which a pair is named; none unless all of them are shipped."""
     names = pair.split("_")
     return names if all(name in SHIPPED for name in names) else []
 

@@ -1,11 +1,11 @@
-"""Text: recipes in plain words, a step a line. A time that a line does not say is asked for, never made up.
+"""Text: recipes in plain words, a step a line. If a line does not state a time, the reader asks for it, and never makes one up.
 
-What else the words say is believed: what goes on alone, what comes after what, what needs which object. (Recipe2Plan's three
+What else the words say is believed: what runs unattended, what comes after what, what needs which object. (Recipe2Plan's three
 annotations; docs/recipes.md has how often this agrees with them.)
 
 A model may read them as well, each step with the words that it comes from. A step counts only if its words are in the text, and
-what is said of it only if the words that say so are among those of the step. Times, limits and temperatures are read from the
-words by the rules. What is not anchored is named, and left to the rules.
+what is said about it only if the words that say so are among those of the step. Times, limits and temperatures are read from the
+words by the rules. What is not found in the text is named, and left to the rules.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _DEGREES: Final = re.compile(r"(\d{2,3})\s*(?:°|degrees|deg\b)?\s*(c|celsius|f|
 _WORD: Final = re.compile(r"[a-z]{3,}")
 _SAYS: Final = Forms(__file__, "words")
 _OBJECTS: Final = Forms(__file__, "objects")
-"""In the oven is not on the stove: the first that is said counts."""
+"""In the oven is not on the stove: the first one mentioned counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What somebody else says of a step; None: nothing, so that the rules read it."""
+    """Claim of somebody else about a step; None: nothing, so that the rules read it."""
 
     is_alone: bool | None = None
     is_divisible: bool | None = None
@@ -63,19 +63,19 @@ class Claim:
 class Belief:
     is_alone: bool
     is_divisible: bool
-    """It is work of many small moves, such as chopping: it can be laid down and taken up again."""
+    """It is work of many small moves, such as chopping, which can be interrupted and resumed."""
     after: tuple[int, ...]
     """Places of earlier steps."""
     uses: Mapping[str, Any]
-    """As in Recipe2Plan's form; temperatures in degrees Fahrenheit."""
+    """In Recipe2Plan's form; temperatures are in degrees Fahrenheit."""
 
 
 def read_meal(text: str, claims: Sequence[Sequence[Claim]] = ()) -> Meal:
     """Read recipes, a blank line between them: a name and then the steps, a line each, as in `Whisk the eggs (5 min).`
 
-    Lines may be numbered from 1. What stands in brackets at the end of a step, or else in the step, is its time; `within 2 min of
-    step 3` is a time constraint. `alone`, `by hand` and `in one go` in the brackets correct what the words are taken to mean.
-    `claims`: what is said of each step of each recipe besides. Raises `InvalidInputError`, which names the line, and what to add.
+    Lines may be numbered from 1. Its time is in brackets at the end of a step, or else in its text; `within 2 min of step 3` is a
+    time constraint. `alone`, `by hand` and `in one go` in the brackets correct how the words are understood. `claims`: what else
+    is known about each step of each recipe. Raises `InvalidInputError`, which names the line, and what to add.
     """
     recipes = []
     blocks = re.split(r"\n\s*\n", text.strip())
@@ -91,7 +91,9 @@ def read_meal(text: str, claims: Sequence[Sequence[Claim]] = ()) -> Meal:
 
 
 def _document(number: int, text: str, belief: Belief) -> dict[str, Any]:
-    """Whatever must follow in time follows the step that is named, or else the last one that it goes on with."""
+    """Make the document. A step that must follow in time follows the step that is named, or else the last one that it
+    continues.
+    """
     aside = _ASIDE.search(text)
     remark = aside[1].casefold() if aside else ""
     within = _WITHIN.search(text)
@@ -115,7 +117,7 @@ def _document(number: int, text: str, belief: Belief) -> dict[str, Any]:
 
 
 def described(step: Step, first: int = 1) -> str:
-    """How a step is understood. Steps are numbered from `first`."""
+    """Describe how a step is understood. Steps are numbered from `first`."""
     how = "goes on alone" if step.is_autonomous else "may be interrupted" if step.is_interruptible else "in one go"
     after = [f"after {', '.join(str(number + first) for number in step.after)}"] if step.after else []
     within = [f"within {clock(limit)} of {number + first}" for number, limit in step.within.items()]
@@ -127,7 +129,9 @@ def described(step: Step, first: int = 1) -> str:
 
 
 def beliefs_of(texts: Sequence[str], claims: Sequence[Claim] = ()) -> tuple[Belief, ...]:
-    """Return one belief for each step, in the order of the recipe. What is claimed of a step holds; the rules read the rest."""
+    """Return one belief for each step, in the order of the recipe. Claims about a step take precedence; the rules read
+    the rest.
+    """
     texts = [text.casefold() for text in texts]
     found: list[Belief] = []
     heated: float | None = None
@@ -152,7 +156,7 @@ def beliefs_of(texts: Sequence[str], claims: Sequence[Claim] = ()) -> tuple[Beli
 
 
 def _after(texts: Sequence[str], found: Sequence[Belief], place: int, name: str) -> Iterator[int]:
-    """It goes on with what is at hand, unless it begins with something new; and with all that it names and nothing has used."""
+    """Yield what it comes after: what is at hand, unless it begins anew, and everything that it names and nothing has used."""
     text = texts[place]
     if _SAYS.heated_up.search(text):
         return
@@ -213,14 +217,14 @@ class Dishes(_Form):
 @dataclass(frozen=True, slots=True)
 class Reading:
     text: str
-    """Of each dish its name and its steps, a line each, in the words that were quoted."""
+    """The name and the steps of each dish, a line each, in the quoted words."""
     claims: tuple[tuple[Claim, ...], ...]
     left_out: tuple[str, ...]
-    """What the model said, and the words do not."""
+    """What the model said, but the words do not."""
 
 
 async def read_by_model(text: str, model: Model) -> Reading | None:
-    """Return what the model reads; None where it is of no help. Raises `ModelError` where it cannot be asked."""
+    """Return what the model reads; None if it is of no help. Raises `ModelError` if it cannot be asked."""
     answer = await answer_of(model, _INSTRUCTIONS, {"text": text}, Dishes, max_tokens=_MOST_TOKENS)
     dishes = answer.dishes if answer is not None else []
     quotes = (words for dish in dishes for words in (dish.name, *(told.words for told in dish.steps)))
@@ -233,7 +237,7 @@ async def read_by_model(text: str, model: Model) -> Reading | None:
 
 
 def _line(told: Told) -> str:
-    """The words on one line, with the time behind them if they spell it out: `for ten minutes`."""
+    """Return the words on one line, with the time after them if they spell it out: `for ten minutes`."""
     words, minutes = " ".join(told.words.split()), told.minutes or 0
     whole = int(minutes) if minutes % 1 == 0 else 0
     is_said = whole and not re.search(r"\d\s*(?:s|m|h)", words) and (says(whole, words) or says(whole // 60, words))
@@ -257,10 +261,10 @@ def _claims(dish: Dish, left_out: list[str]) -> Iterator[Claim]:
 
 
 async def read_recipes(text: str, model: Model | None) -> tuple[Meal, tuple[str, ...]]:
-    """Read recipes by the rules and, where there is one, a model; return remarks on how they were read besides.
+    """Read recipes by the rules and, if there is one, a model; also return remarks on how they were read.
 
-    Where the rules read them whole, their dishes, steps, times and limits stand; the model says what the words mean.
-    Raises `InvalidInputError` where neither reads them, `ModelError` where only the model could, and cannot be asked.
+    If the rules can read them completely, their dishes, steps, times and limits are used; the model says what the words mean.
+    Raises `InvalidInputError` if neither can read them, `ModelError` if only the model could, and it cannot be asked.
     """
     ours = _read(text)
     if model is None:

@@ -1,4 +1,4 @@
-"""Day of a reunion: what a saga is asked for (a problem on a date, and what has happened), and the plan that it carries out."""
+"""Day of a reunion: the request of its saga (a problem on a date, and what has happened), and the plan that it carries out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORBID: Final = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True
 
 
 class ReunionRequest(BaseModel):
-    """`events` in the order in which they became known; `day` is the date of times that have none."""
+    """Request of a day. `events` in the order in which they became known; `day` is the date of times that have none."""
 
     model_config = _FORBID
 
@@ -35,7 +35,7 @@ class ReunionRequest(BaseModel):
 
     @property
     def known(self) -> tuple[Event, ...]:
-        """What has happened, in the order of the times at which it became known."""
+        """Return what has happened, in the order of the times at which it became known."""
         return tuple(sorted(self.events, key=lambda event: event.at))
 
     def wishes_for_the_same_as(self, other: ReunionRequest) -> bool:
@@ -44,12 +44,12 @@ class ReunionRequest(BaseModel):
 
     @property
     def known_until(self) -> int | None:
-        """When the latest event became known; what began before is history. None: nothing has happened yet."""
+        """Return when the latest event became known; what began before is history. None: nothing has happened yet."""
         return max((event.at for event in self.events), default=None)
 
 
 class DayPlan(BaseModel):
-    """A plan with what is needed to tell people their parts of it."""
+    """Plan of a day, with what is needed to tell people their parts of it."""
 
     model_config = _FORBID
 
@@ -58,7 +58,7 @@ class DayPlan(BaseModel):
     places: dict[Name, str]
     is_over: bool = False
     plates: dict[Name, Name] = Field({}, exclude_if=lambda plates: not plates)
-    """Of the vehicles that other reunions use, too."""
+    """Vehicles that other reunions use, too."""
 
     @classmethod
     def of(cls, plan: ReunionPlan, request: ReunionRequest) -> DayPlan:
@@ -75,7 +75,7 @@ class DayPlan(BaseModel):
 
 
 def parse_request(value: Any) -> ReunionRequest:
-    """Raises `InvalidInputError`: what is wrong first, in one line that names the field."""
+    """Parse a request. Raises `InvalidInputError`: the first fault, in one line that names the field."""
     if not isinstance(value, Mapping) or "problem" not in value:
         raise InvalidInputError("is missing", field="problem")
     problem = parse_problem(value["problem"])

@@ -1,4 +1,4 @@
-"""Reunion as a domain: plans of a day, their judgement, what people are told of them, and what an event changes."""
+"""Reunion as a domain: plans of a day, their judgement, what people are told about them, and what an event changes."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ Events = tuple[Event, ...]
 
 
 class ReunionPlanner(Protocol):
-    """A planner that may take its time: it is called in a separate thread."""
+    """Planner that may take its time: it is called in a separate thread."""
 
     def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
         """Return plans, the preferred one first."""
         ...
 
     def finish(self, problem: ReunionProblem, plan: ReunionPlan) -> ReunionPlan | None:
-        """Return a plan that keeps as many actions of `plan` as can be; None: there is none, or none was found in time."""
+        """Return a plan that keeps as many actions of `plan` as possible; None: there is none, or none was found in time."""
         ...
 
     def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: Events) -> ReunionPlan | Infeasible:
@@ -116,7 +116,7 @@ class Reunion:
         return _proposal(DayPlan.model_validate(content).plan, wanted) if verdict.is_valid else verdict
 
     async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
-        """Return the plan that keeps as much as can be of an answer that does not hold; none if there is none in time.
+        """Return the plan that keeps as much as possible of an invalid answer; none if there is none in time.
 
         Once something has happened, the solver's own repair keeps more of what people were told.
         """
@@ -143,7 +143,7 @@ class Reunion:
         return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
 
     async def evidence(self, saga: Saga) -> Json:
-        """Return the plan that stood, and until when it was carried out: what began before then must not be rewritten."""
+        """Return the old plan, and until when it was carried out: what began before then must not be rewritten."""
         until = parse_request(saga.request).known_until
         if saga.plan.accepted is None or until is None:
             return {}
@@ -189,7 +189,7 @@ def reunion_title(plan: Json) -> str:
 
 
 def _stands(saga: Saga, wanted: ReunionRequest) -> bool:
-    """Tell whether the plan of the day is not what is wrong: nothing new is known, unless that the day is over.
+    """Tell whether the plan of the day is not what is wrong: nothing new is known, except that the day is over.
 
     What became known and is not planned for yet is never forgotten by ending the day.
     """

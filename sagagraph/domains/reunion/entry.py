@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ReunionEntry(Entry["Reunion"]):
-    """Nobody is paid, and what was said can be taken back: there is no account."""
+    """Entry of reunions. There is no account, because nobody is paid, and what was said can be taken back."""
 
     name = "reunion"
     commands: ClassVar[Mapping[str, str]] = {"reunion": "Who is where and when: plans of reunions, weddings, rides."}

@@ -31,7 +31,8 @@ class _ForATime(_Event):
 
 class TravelFactor(_ForATime):
     """Journeys to and from a place that begin in [at, until) take `factor` times as long; one that is under way at `at` takes
-    T_new = T_elapsed + factor · (T_total − T_elapsed) (SagaLLM 5.3)."""
+    T_new = T_elapsed + factor · (T_total − T_elapsed) (SagaLLM 5.3).
+    """
 
     event: Literal["travel_factor"] = "travel_factor"
     place: Name
@@ -41,7 +42,7 @@ class TravelFactor(_ForATime):
 
 
 class Delayed(_Event):
-    """Their `from` changes; `exit_minutes` is added again."""
+    """A person's `from` changes; `exit_minutes` is added again."""
 
     event: Literal["delayed"] = "delayed"
     person: Name
@@ -49,7 +50,7 @@ class Delayed(_Event):
 
 
 class Cancelled(_Event):
-    """They no longer take part: nobody fetches them and nobody waits for them."""
+    """A person no longer takes part: nobody fetches them and nobody waits for them."""
 
     event: Literal["cancelled"] = "cancelled"
     person: Name
@@ -61,7 +62,7 @@ class Added(_Event):
 
 
 class VehicleDown(_ForATime):
-    """It begins no journey in [at, until); one under way continues."""
+    """A vehicle begins no journey in [at, until); one under way continues."""
 
     event: Literal["vehicle_down"] = "vehicle_down"
     vehicle: Name

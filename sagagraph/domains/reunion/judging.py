@@ -1,4 +1,4 @@
-"""Judging: a plan in a file, after events, and beside the plan that was carried out until then."""
+"""Judging: a plan in a file, after events, and compared with the plan that was carried out until then."""
 
 from __future__ import annotations
 

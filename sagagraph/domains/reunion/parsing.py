@@ -1,4 +1,6 @@
-"""Parsing: problems, events and plans from JSON. A problem must be right; of a plan, what is readable is kept, the rest named."""
+"""Parsing: problems, events and plans from JSON. A problem must be valid; of a plan, what is readable is kept, and the rest is
+named.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
 
 _FIELD: Final = re.compile(r"[a-z_]+(\[\d+\])?(\.[a-z_]+(\[\d+\])?)*(?=: )")
-"""How a message of the models begins that names a field by itself."""
+"""How models' messages begin that name a field themselves."""
 _ACTS: Final[Mapping[object, type[Journey | Work]]] = {"travel": Journey, "task": Work}
 _KINDS: Final = ("travel_factor", "delayed", "cancelled", "added", "vehicle_down", "road_closed", "may_reroute")
 _MOMENT: Final = TypeAdapter[int](Moment)
@@ -25,18 +27,18 @@ _MOMENT: Final = TypeAdapter[int](Moment)
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An action that cannot be read."""
+    """Action that cannot be read."""
 
     index: int
     faults: tuple[tuple[str, str], ...]
     """(field, message)"""
     said: object
-    """The value as it stands."""
+    """The value as given."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedPlan:
-    """A plan as read: `actions` by index in the file. `fault`: why there are none, if the value is not even a list of actions."""
+    """Plan as read: `actions` by index in the file. `fault`: why there are none, if the value is not even a list of actions."""
 
     actions: Mapping[int, Act]
     broken: tuple[Broken, ...] = ()
@@ -44,9 +46,10 @@ class ParsedPlan:
 
 
 def parse_problem(value: object) -> ReunionProblem:
-    """
+    """Parse a problem.
+
     Raises:
-        InvalidInputError: what is wrong first, in one line that names the field.
+        InvalidInputError: the first fault, in one line that names the field.
     """
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"must be a JSON object, not {shown(value)}", field="problem")
@@ -58,7 +61,7 @@ def parse_problem(value: object) -> ReunionProblem:
 
 
 def parse_moment_of(problem: ReunionProblem, value: object, field: str) -> int:
-    """A moment of the same kind as the problem's. Raises `InvalidInputError`."""
+    """Parse a moment of the same kind as the problem's. Raises `InvalidInputError`."""
     try:
         moment = _MOMENT.validate_python(value)
     except ValidationError as exc:
@@ -68,10 +71,10 @@ def parse_moment_of(problem: ReunionProblem, value: object, field: str) -> int:
 
 
 def parse_events(problem: ReunionProblem, *files: object) -> tuple[Event, ...]:
-    """What became known, in the order of `at`. Each file holds an event or a list of them.
+    """Parse what became known, in the order of `at`. Each file holds an event or a list of them.
 
     Raises:
-        InvalidInputError: what is wrong first, in one line that names the event (counted over all files) and its field.
+        InvalidInputError: the first fault, in one line that names the event (counted over all files) and its field.
     """
     listed = [each for file in files for each in (file if isinstance(file, list) else [file])]
     try:
@@ -134,7 +137,7 @@ def _parse_act(said: object, dated: bool | None) -> Act | tuple[tuple[str, str],
 
 
 def _check_event(problem: ReunionProblem, people: set[str], event: Event, field: str) -> None:
-    """Check its moments, the names in it, and that whoever is added is new."""
+    """Check an event's moments, the names in it, and that a person who is added is new."""
     for name, moment in moments_in(event):
         _check_kind(problem.is_dated, moment, f"{field}.{name}")
     there_are = {"place": {*problem.places}, "person": people, "vehicle": {vehicle.name for vehicle in problem.vehicles}}
@@ -143,7 +146,7 @@ def _check_event(problem: ReunionProblem, people: set[str], event: Event, field:
             known = ", ".join(sorted(there_are[kind])) or "none"
             raise InvalidInputError(f"there is no {said!r}; there are {known}", field=f"{field}.{name}")
     if isinstance(event, Added) and event.person.name in people:
-        raise InvalidInputError(f"{event.person.name!r} is there already; a name stands for one", field=f"{field}.person.name")
+        raise InvalidInputError(f"{event.person.name!r} is there already; names must be unique", field=f"{field}.person.name")
 
 
 def _check_kind(dated: bool | None, moment: int, field: str) -> None:

@@ -1,7 +1,7 @@
 """Parts: what each participant is told to do: the unit of what is assigned, kept and withdrawn.
 
-A part says what its owner has to know and no more, so that it stays the same when only somebody else's day changes: a driver is
-told who rides along, a rider is not told who else does.
+A part says what its owner has to know and no more, so it stays the same if only somebody else's day changes: a driver is told who
+rides along, a rider is not told who else does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Step(BaseModel):
 
 
 class Part(BaseModel):
-    """`who` is a person, or a vehicle that brings its own driver. Steps in the order of their times."""
+    """Part. `who` is a person, or a vehicle that brings its own driver. Steps are in order of time."""
 
     model_config = _FORBID
 
@@ -82,7 +82,7 @@ def _work(act: Work, places: dict[str, str]) -> str:
 
 
 def _with(names: Iterable[str]) -> str:
-    """Return `, with Alex and Jamie`; empty if there is nobody."""
+    """Format `, with Alex and Jamie`; empty if there is nobody."""
     listed = _listed(names)
     return f", with {listed}" if listed else ""
 

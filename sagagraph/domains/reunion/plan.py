@@ -10,7 +10,7 @@ from sagagraph.domains.reunion.request import Name
 from sagagraph.domains.reunion.times import Moment, text_of
 
 _LENIENT: Final = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, serialize_by_alias=True)
-"""Plans are written by many, with remarks of their own: what no rule speaks of is not read."""
+"""Many programs write plans, with remarks of their own: fields that no rule mentions are ignored."""
 
 
 class _Timed(BaseModel):
@@ -30,7 +30,7 @@ class Journey(_Timed):
     do: Literal["travel"] = "travel"
     vehicle: Name
     driver: Name | None = None
-    """None where the vehicle brings its own."""
+    """None if the vehicle brings its own."""
     riders: tuple[Name, ...] = ()
     from_: Name = Field(alias="from")
     to: Name
@@ -41,7 +41,7 @@ class Journey(_Timed):
 
 
 class Work(_Timed):
-    """Doing a task."""
+    """Work on a task."""
 
     do: Literal["task"] = "task"
     task: Name
@@ -58,7 +58,7 @@ Act = Annotated[Journey | Work, Field(discriminator="do")]
 
 
 class ReunionPlan(BaseModel):
-    """`actions` in any order; their index is what scopes and edits name."""
+    """Plan. `actions` may be in any order; their index is what scopes and edits name."""
 
     model_config = _LENIENT
 

@@ -14,7 +14,7 @@ from sagagraph.planning.domain import Proposal
 from sagagraph.planning.models.model_planner import Assignment
 
 LARGEST: Final = 6_000
-"""Bytes of a reunion that a model is asked about; the solver plans larger ones, which a model does not survey."""
+"""Bytes of a reunion that a model is asked about; larger ones exceed what a model can keep track of, so the solver plans them."""
 _INSTRUCTIONS: Final = (
     "Plan the reunion in the data: who rides with whom and when, and who does what and when. Its actions are journeys "
     '("do": "travel", one road of travel_minutes each) and tasks ("do": "task"); start and end are times as in the data. '
@@ -54,7 +54,7 @@ class Proposed(BaseModel):
 def assignment_of(
     wanted: ReunionRequest, solved: tuple[Proposal, ...], standing: ReunionPlan | None = None
 ) -> Assignment | tuple[Proposal, ...]:
-    """`standing`: the plan that was being carried out when the events became known."""
+    """Return the assignment. `standing`: the plan that was being carried out when the events became known."""
     told = {"reunion": as_json(wanted.problem)}
     if wanted.events and standing is not None:
         told |= {"what has happened": [as_json(each) for each in wanted.events], "plan until now": as_json(standing)}

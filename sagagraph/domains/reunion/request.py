@@ -23,7 +23,7 @@ class Attention(StrEnum):
 
 
 class Objective(StrEnum):
-    """What is optimised, in the order in which a problem lists it; see measure.py for what is counted."""
+    """Objective to optimise, in the order in which a problem lists them; see measure.py for what is counted."""
 
     DISTANCE = "distance"
     DRIVING_MINUTES = "driving_minutes"
@@ -38,7 +38,7 @@ class Objective(StrEnum):
 
 
 LONG_WAIT: Final = 30
-"""Minutes; what a wait is longer counts twice."""
+"""Minutes; the part of a wait beyond this counts twice."""
 AS_PEOPLE_PLAN: Final = (
     Objective.ROBUSTNESS,
     Objective.FRESH_FOOD,
@@ -46,16 +46,20 @@ AS_PEOPLE_PLAN: Final = (
     Objective.UNUSED_RENTALS,
     Objective.DRIVING_MINUTES,
 )
-"""What is optimised where people tell a reunion and say nothing of it; a file that says nothing has driving minutes alone."""
+"""What is optimised if people describe a reunion without naming objectives; for a file without them it is only driving
+minutes.
+"""
 MOST_WITH_SLACK: Final = 10
-"""People; with more of them robustness is not looked for: every delay of each of them would take too long."""
+"""With more people than these robustness is not optimised: every delay of each of them would take too long."""
 LATE_MINUTES: Final = 30
 SLOW_ROAD: Final = 1.5
-"""Times as long: the disturbances that `ROBUSTNESS` counts."""
+"""By this factor: the disturbances that `ROBUSTNESS` counts."""
 
 
 class Road(BaseModel):
-    """A row of `travel_minutes` or `distance_km`: `[from, to, amount]`, both ways unless a fourth element is `"one-way"`."""
+    """Road: a row of `travel_minutes` or `distance_km`: `[from, to, amount]`, both ways unless a fourth element is
+    `"one-way"`.
+    """
 
     model_config = _FORBID
 
@@ -66,7 +70,7 @@ class Road(BaseModel):
 
     @property
     def ways(self) -> tuple[tuple[str, str], ...]:
-        """Every direction in which it holds."""
+        """Return every direction in which it holds."""
         return ((self.here, self.there),) if self.one_way else ((self.here, self.there), (self.there, self.here))
 
     @model_validator(mode="before")
@@ -84,7 +88,7 @@ class Road(BaseModel):
 
 
 class PersonGoal(BaseModel):
-    """Reach `place` by `by`, and preferably not before `not_before` (soft)."""
+    """Goal of a person: reach `place` by `by`, and preferably not before `not_before` (soft)."""
 
     model_config = _FORBID
 
@@ -115,7 +119,7 @@ class Person(BaseModel):
     drives: bool | None = None
     """None: they drive the vehicles that name them as drivers."""
     prefers: Annotated[tuple[Name, ...], BeforeValidator(lambda told: (told,) if isinstance(told, str) else told)] = ()
-    """Whom they would rather ride with (soft)."""
+    """People whom they would rather ride with (soft)."""
     goals: tuple[PersonGoal, ...] = ()
     never_alone: bool = False
     """Wherever they wait before reaching their last goal, somebody else is there."""
@@ -130,7 +134,7 @@ class Vehicle(BaseModel):
 
     name: Name
     seats: int = Field(ge=1, le=1000)
-    """All of them, the driver's too; where it brings its own driver, those for riders."""
+    """All of them, the driver's included; if it brings its own driver, those for riders."""
     place: Name
     from_: Moment | None = Field(None, alias="from")
     drivers: tuple[Name, ...] | None = None
@@ -142,7 +146,7 @@ class Vehicle(BaseModel):
 
 
 class Window(BaseModel):
-    """`[earliest start, latest end]`, either of them null."""
+    """Window: `[earliest start, latest end]`, either of them null."""
 
     model_config = _FORBID
 
@@ -174,7 +178,7 @@ class Task(BaseModel):
 
     name: Name
     place: Name | None = None
-    """None: anywhere, its people being together."""
+    """None: anywhere, as long as its people are together."""
     minutes: Minutes = 0
     """Minutes on the clock, however many take part."""
     window: Window = Window()
@@ -194,7 +198,7 @@ class Task(BaseModel):
 
 
 class ReunionProblem(BaseModel):
-    """A logistics problem. Every name is defined in it once; its times are all of one kind, with a date or without."""
+    """Logistics problem. Every name is defined in it once; its times are all of one kind, with a date or without."""
 
     model_config = _FORBID
 
@@ -209,7 +213,7 @@ class ReunionProblem(BaseModel):
     goals: tuple[Goal, ...] = ()
     objectives: tuple[Objective, ...] = (Objective.DRIVING_MINUTES,)
     apart: tuple[tuple[Name, ...], ...] = Field((), exclude_if=lambda apart: not apart)
-    """People who do no task together, and none side by side: at one place at the same time. To watch is no task here."""
+    """People who must not do a task together, nor tasks at the same place at the same time. Watching does not count."""
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
@@ -217,7 +221,7 @@ class ReunionProblem(BaseModel):
             listed = [each.name for each in named]
             for number, name in enumerate(listed):
                 if name in listed[:number]:
-                    raise ValueError(f"{kind}[{number}].name: {name!r} is there twice; a name stands for one")
+                    raise ValueError(f"{kind}[{number}].name: {name!r} is there twice; names must be unique")
         known = {
             "place": {*self.places},
             "person": {each.name for each in self.people},
@@ -278,12 +282,12 @@ class ReunionProblem(BaseModel):
 
     @property
     def is_dated(self) -> bool | None:
-        """Whether its times have a date; None if it has no times."""
+        """Tell whether its times have a date; None if it has no times."""
         return next((is_dated(moment) for _, moment in moments_in(self)), None)
 
     @property
     def moments(self) -> list[int]:
-        """What is stated of when something begins, opens, closes or is due."""
+        """Return all moments stated for when something begins, opens, closes or is due."""
         return [moment for field, moment in moments_in(self) if not field.endswith("not_before")]
 
     @property
@@ -292,7 +296,7 @@ class ReunionProblem(BaseModel):
 
     @property
     def minutes(self) -> dict[tuple[str, str], float]:
-        """Of every direct way; if it is listed twice, as the last row has it."""
+        """Return the minutes of every direct way; if it is listed twice, those of the last row."""
         return {way: road.amount for road in self.travel_minutes for way in road.ways}
 
     @property
@@ -300,7 +304,7 @@ class ReunionProblem(BaseModel):
         return {way: road.amount for road in self.distance_km for way in road.ways}
 
     def goals_of(self, person: Person) -> tuple[PersonGoal, ...]:
-        """Return their own goals, and those of several that they belong to."""
+        """Return a person's own goals, and shared ones that they belong to."""
         return (*person.goals, *(goal for goal in self.goals if goal.people == "all" or person.name in goal.people))
 
 
@@ -323,13 +327,13 @@ _NAMES: Final = {
     "vehicle": ("vehicle", "passed"),
     "task": ("unlocked_by", "after"),
 }
-"""The fields that name something of a problem, by what they name; `from_` is a moment if it is a number."""
+"""The fields that name a part of a problem, by its kind; `from_` is a moment if it is a number."""
 _KIND_OF: Final = {field: kind for kind, fields in _NAMES.items() for field in fields}
 _MOMENTS: Final = ("at", "until", "from_", "opens", "closes", "by", "not_before")
 
 
 def names_in(model: BaseModel) -> Iterator[tuple[str, str, str]]:
-    """Return (path, kind, name) of each name of a place, person, vehicle or task in a problem or an event."""
+    """Yield (path, kind, name) of each name of a place, person, vehicle or task in a problem or an event."""
     for path, field, held in _fields_in(model):
         if field in _KIND_OF and held != "all" and not isinstance(held, int | None):
             yield from ((path, _KIND_OF[field], name) for name in ((held,) if isinstance(held, str) else held))
@@ -341,7 +345,7 @@ def moments_in(model: BaseModel) -> Iterator[tuple[str, int]]:
 
 
 def _fields_in(model: BaseModel, path: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Return (path, field, value) of what is no model itself; all of a row has the row's path."""
+    """Yield (path, field, value) of everything that is not itself a model; all of a row has the row's path."""
     for field, held in model:
         here = path if isinstance(model, Road | Window) else f"{path}.{field.rstrip('_')}".lstrip(".")
         if isinstance(held, BaseModel):

@@ -1,4 +1,4 @@
-"""The problems that come with SagaGraph, written from the facts of the papers, and two tours of a campus."""
+"""The problems that come with SagaGraph, written from the facts in the papers, and two tours of a campus."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHIPPED: Final = {
 
 
 def shipped(name: str) -> ReunionProblem:
-    """Raises `InvalidInputError` for a name that is none of `SHIPPED`."""
+    """Return one of them. Raises `InvalidInputError` for a name that is not in `SHIPPED`."""
     if name not in SHIPPED:
         raise InvalidInputError(f"no problem is called {name!r}; there are {', '.join(SHIPPED)}", field="NAME")
     text = files("sagagraph.domains.reunion").joinpath("problems", f"{name}.json").read_text(encoding="utf-8")

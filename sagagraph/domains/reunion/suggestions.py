@@ -1,4 +1,4 @@
-"""Suggestions: what people forget to say, in words, each to be accepted or ignored, and never added automatically.
+"""Suggestions of what people forget to say, in words, each to be accepted or ignored, and never added automatically.
 
 The first two are those of the Thanksgiving problem (SagaLLM, P6; ALAS, family reunion): from landing to kerb, and renting a car.
 """
@@ -33,7 +33,7 @@ class Suggestion:
 
 
 def suggestions(problem: ReunionProblem) -> tuple[Suggestion, ...]:
-    """Return what the problem does not say and probably means; what it says already is not suggested again."""
+    """Return what the problem does not say but probably means; what it already says is not suggested again."""
     return tuple(suggestion for rule in (_kerb, _rental, _oven, _errand) for suggestion in rule(problem))
 
 
@@ -69,7 +69,7 @@ def _rental(problem: ReunionProblem) -> Iterator[Suggestion]:
 def _oven(problem: ReunionProblem) -> Iterator[Suggestion]:
     for task in problem.tasks:
         if not task.is_watched and task.minutes >= _A_WHILE_MINUTES and _OVEN.search(task.name):
-            sentence = f"{task.name}: nobody has to do nothing else, but somebody has to be there all the time"
+            sentence = f"{task.name}: nobody has to work at it, but somebody has to be there all the time"
             yield Suggestion(f"watch:{task.name}", sentence, with_row("tasks", task.name, attention=Attention.WATCHED))
 
 

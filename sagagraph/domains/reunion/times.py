@@ -1,4 +1,4 @@
-"""Times: moments and durations of logistics problems: whole minutes inside, `"HH:MM"` or ISO 8601 with an offset in files."""
+"""Times: moments and durations of logistics problems: whole minutes internally, `"HH:MM"` or ISO 8601 with an offset in files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_dated(moment: int) -> bool:
 
 @lru_cache(maxsize=10_000)
 def text_of(moment: int) -> str:
-    """Format as files hold it; dated moments in UTC. Clock times of the next day are written as hours from 24 on."""
+    """Format a moment as files have it; dated moments in UTC. Clock times of the next day are written as hours from 24 on."""
     if is_dated(moment):
         return datetime.fromtimestamp(moment * 60, UTC).isoformat(timespec="minutes")
     return f"{moment // _HOUR:02}:{moment % _HOUR:02}"

@@ -1,4 +1,4 @@
-"""Transcript: what people said of a reunion, kept beside the problem that it made."""
+"""Transcript: what people said about a reunion, kept alongside the problem that it made."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sagagraph.domains.reunion.request import ReunionProblem
 
 MOST_SENTENCES: Final = 200
 LONGEST_TRANSCRIPT: Final = 20_000
-"""Characters of all sentences: every change of a saga's request has them again in its journal."""
+"""Characters of all sentences: they are repeated in the journal with every change of a saga's request."""
 
 Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TRANSCRIPT)]
 
 
 class Transcript(BaseModel):
-    """What was said. `base`: a problem that came as a whole, to which `sentences` add. `added`: ids of accepted suggestions."""
+    """Transcript. `base`: a problem that came as a whole, to which `sentences` add. `added`: ids of accepted suggestions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 

@@ -19,15 +19,15 @@ EARTH_RADIUS_KM: Final = 6371.0
 CLOSE_ENOUGH_TO_SUGGEST: Final = 65
 CLOSE_ENOUGH_TO_BE_A_MISSPELLING: Final = 82
 WELL_KNOWN: Final = 1500
-"""So many cities, the first of the provider's list, which begins with the biggest."""
+"""This many cities, from the front of the provider's list, which begins with the biggest."""
 _BETWEEN_WORDS: Final = re.compile(r"[^\w]+")
 
 MEANT_BY_THEIR_NAME: Final = frozenset(
     {"Athens", "Barcelona", "Florence", "London", "Manchester", "Paris", "Vancouver", "Venice"}
 )
-"""So well known that nobody who says their name means another city, however many people live there."""
+"""Cities so well known that their name never means another city, however many people live there."""
 SMALLEST_SHARE: Final = 0.08
-"""Of the people of a city: a namesake with fewer is not meant by the plain name."""
+"""Share of a city's people: a namesake with fewer is not meant by the plain name."""
 
 _NAMES: Final = Forms(__file__, "names")
 _CODES: Final = Forms(__file__, "codes")
@@ -48,7 +48,7 @@ class City(BaseModel):
 
     @property
     def plain_name(self) -> str:
-        """`Portland` of `Portland, Maine`."""
+        """Return `Portland` for `Portland, Maine`."""
         return self.name.split(", ")[0]
 
     def distance_km(self, other: "City") -> float:
@@ -60,14 +60,14 @@ class City(BaseModel):
 
 
 class Gazetteer:
-    """Every city by all its names. A name that is only close is suggested, never assumed."""
+    """Gazetteer: every city by all its names. A name that is only similar is suggested, never assumed."""
 
     def __init__(self, cities: Iterable[City]) -> None:
         """Build the gazetteer. `cities`: the most important first."""
         self.cities: tuple[City, ...] = tuple(cities)
 
     def longest_name_from(self, first_word: str) -> int:
-        """Return the most words of a name that begins with this one; 0 if there is none."""
+        """Return how many words the longest name that begins with this one has; 0 if there is none."""
         first = name_key(first_word).partition(" ")[0]
         return self._most_words.get(first, 0)
 
@@ -90,9 +90,10 @@ class Gazetteer:
         return self._by_code.get(code.strip().upper())
 
     def require(self, name: str, *, field: str) -> City:
-        """
+        """Return the city.
+
         Raises:
-            InvalidInputError: there is no such city; the message names it and those that are close.
+            InvalidInputError: there is no such city; the message names it and similar ones.
         """
         if (city := self.find(name)) is None:
             raise InvalidInputError(self.unknown(name), field=field)
@@ -130,12 +131,12 @@ class Gazetteer:
 
     @cached_property
     def _by_name(self) -> dict[str, City]:
-        """Cities by name, built at the first look-up: whoever resumes a saga looks nothing up."""
+        """Return cities by name, built at the first look-up: resuming a saga needs no look-up."""
         cities = {name_key(city.name): city for city in self.cities}
         for name in _NAMES:
             if (city := cities.get(name_key(name))) is not None:
                 for other in _NAMES.phrase(name).split(", "):
-                    cities.setdefault(other, city)
+                    cities[other] = max(cities.get(other, city), city, key=lambda each: each.population or 0)
         return cities
 
     @cached_property
@@ -155,7 +156,7 @@ class Gazetteer:
 
     @cached_property
     def _well_known(self) -> dict[str, City]:
-        """Limit the candidates to well-known cities: among all names of the world nearly every word would be close to one."""
+        """Limit the candidates to well-known cities: among all names of the world nearly every word would be similar to one."""
         known = {city.name for city in self.cities[:WELL_KNOWN]}
         return {key: city for key, city in self._by_name.items() if city.name in known}
 
@@ -170,9 +171,9 @@ class Gazetteer:
 
     @cached_property
     def _by_code(self) -> dict[str, City]:
-        """Cities by code, built at the first look-up: reading the world's airports takes longer than most requests."""
+        """Return cities by code, built at the first look-up: reading the world's airports takes longer than most requests."""
         codes: dict[str, City] = {}
-        for served in self.cities:  # the first of an airport's cities is the one that its code means
+        for served in self.cities:  # a code means the first of its airport's cities
             codes.setdefault(served.airport.upper(), served)
         for name in _CODES:
             if (city := self.find_name(name)) is not None:

@@ -1,4 +1,4 @@
-"""Travel as a domain: proposals, judgement, operations and money of a trip."""
+"""Travel as a domain: proposals, judgement, operations and costs of a trip."""
 
 from __future__ import annotations
 
@@ -116,7 +116,9 @@ class Travel:
         return shown.model_dump(mode="json")
 
     async def validate(self, request: Json, plan: Json, shown: Json) -> Verdict:
-        """Validate by checks that share nothing with the planner, and by the evidence alone: nobody is asked again."""
+        """Validate by checks that share nothing with the planner, and by the evidence alone, without asking the provider
+        again.
+        """
         evidence = Evidence.model_validate(shown)
         itinerary = parsed_itinerary(plan)
         if isinstance(itinerary, Verdict):
@@ -135,7 +137,7 @@ class Travel:
     def needs_approval(self, saga: Saga) -> bool:
         """Tell whether a person must approve: other times, a higher price, or another price for changed wishes.
 
-        A second choice after a refusal, at the same times and for no more money, is what the approval was given for.
+        The approval covers a second choice after a refusal, at the same times and for no more money.
         """
         before, after = amendment.itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
         if before is None or _times(before) != _times(after):
@@ -202,7 +204,7 @@ def _headline(leg: Leg) -> str:
 
 
 def account_of(saga: Saga) -> Account:
-    """Return what stands booked, what undoing has cost, and what can no longer be undone: fees, and a message that was sent."""
+    """Return what is booked, what undoing has cost, and what can no longer be undone: fees, and a message that was sent."""
     plan = saga.plan.content or {}
     booked = [each for each in saga.in_order() if each.succeeded and each.spec.action in BOOKINGS]
     undone: dict[str, Decimal] = {}

@@ -11,7 +11,7 @@ from sagagraph.domains.travel.request import Lean
 
 
 class Cancellation(BaseModel):
-    """What it costs to change one's mind."""
+    """Cancellation terms of an offer."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -88,7 +88,7 @@ class HotelOffer(_Offer):
 
 
 class InsuranceOffer(_Offer):
-    """What pays for the cancellation of one fare."""
+    """Insurance that pays for the cancellation of one fare."""
 
     kind: Literal["insurance"] = "insurance"
     name: str

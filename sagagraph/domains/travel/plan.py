@@ -1,4 +1,4 @@
-"""Itinerary: a proposed trip: journeys and stays in the order of travel, each with its offer as quoted."""
+"""Itinerary: a proposed trip, which is journeys and stays in the order of travel, each with its offer as quoted."""
 
 import hashlib
 import json
@@ -17,12 +17,12 @@ from sagagraph.domains.travel.request import Lean, TripRequest
 
 HASH_DIGITS = 16
 INSTEAD = ".instead"
-"""After the label of a leg: what is taken otherwise."""
+"""Suffix of a leg's label: its alternative."""
 _LABEL = re.compile(r"T[1-9]\d*(\.[1-9]\d*)?(\.instead)?")
 
 
 class Alternative(BaseModel):
-    """An offer that was not taken."""
+    """Alternative: an offer that was not taken."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -30,13 +30,13 @@ class Alternative(BaseModel):
     title: str
     price: Price
     note: str = ""
-    """Its terms; of one that does not fit, why."""
+    """Its terms; if it does not fit, why."""
     fits: bool = True
     """Whether it could have been taken."""
 
 
 class Choice(BaseModel):
-    """Why an offer was taken, and what else there was."""
+    """Choice: why an offer was taken, and what else there was."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,41 +50,43 @@ class Choice(BaseModel):
 
 
 class OnlyIf(BaseModel):
-    """The condition of a train: what the booking of the flight before it confirms decides."""
+    """Condition of a train, which is decided by what the booking of the flight before it confirms."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     lands_before: AwareDatetime
     lands_by: AwareDatetime | None = None
-    """A flight that is confirmed to land later than this is not what was planned. None: it lands as planned, to the minute."""
+    """A flight that is confirmed to land later than this is not what was planned. None: it must land as planned, to the
+    minute.
+    """
     otherwise: FlightOffer | None = None
-    """What is taken if it lands too late, until `lands_by`."""
+    """What is taken if it lands too late, but by `lands_by`."""
 
 
 class Leg(Lean):
-    """One thing to book."""
+    """Leg: one thing to book."""
 
     later = frozenset({"cover", "only_if"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     label: str
-    """`T1`, `T2`, … in the order of travel, as in SagaLLM; what version 2 of the plan brought in ends in `.2`, and so on."""
+    """`T1`, `T2`, … in the order of travel, as in SagaLLM; legs added by version 2 of the plan end in `.2`, and so on."""
     offer: Offer
     choice: Choice | None = None
     cover: InsuranceOffer | None = None
-    """What insures the fare; it is taken out unless the fare turns out to be refundable when it is booked."""
+    """Insurance of the fare, which is taken out unless the fare turns out to be refundable when it is booked."""
     only_if: OnlyIf | None = None
 
     @property
     def price(self) -> Decimal:
-        """At most: with its insurance, or of what is taken otherwise."""
+        """Return the highest possible price: with its insurance, or that of its alternative."""
         insured, instead = self.offer.price + (self.cover.price if self.cover else 0), self.otherwise
         return insured if instead is None else max(insured, instead.offer.price)
 
     @property
     def otherwise(self) -> "Leg | None":
-        """What is booked instead if its condition does not hold."""
+        """Return what is booked instead if its condition does not hold."""
         if self.only_if is None or self.only_if.otherwise is None:
             return None
         choice = self.choice and Choice(why=f"it is taken if the flight before {self.label} lands too late", by=self.choice.by)
@@ -92,12 +94,12 @@ class Leg(Lean):
 
     @property
     def begins(self) -> date:
-        """The local day of departure or check-in."""
+        """Return the local day of departure or check-in."""
         return self.offer.check_in if isinstance(self.offer, HotelOffer) else self.offer.departs.date()
 
     @property
     def ends(self) -> date:
-        """The local day of arrival or check-out."""
+        """Return the local day of arrival or check-out."""
         return self.offer.check_out if isinstance(self.offer, HotelOffer) else self.offer.arrives.date()
 
 
@@ -106,11 +108,11 @@ class Itinerary(Lean):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     request: TripRequest
-    """What it was made for."""
+    """The request it was made for."""
     legs: tuple[Leg, ...] = Field(min_length=1)
     total: Price
     currency: str
-    """Of the total and of every offer."""
+    """Currency of the total and of every offer."""
     fees: Price = Decimal(0)
     """What cancelling has cost so far, plus the cost of moving from the previous plan to this one; not part of the total."""
     converted: Converted | None = None
@@ -165,7 +167,7 @@ class Itinerary(Lean):
 
     @property
     def conditions(self) -> Iterator[tuple[Leg, Leg, OnlyIf]]:
-        """Return each flight on which a train depends, that train, and the condition."""
+        """Yield each flight on which a train depends, that train, and the condition."""
         flight = None
         for leg in self.legs:
             if leg.only_if is not None and flight is not None:
@@ -173,7 +175,7 @@ class Itinerary(Lean):
             flight = flight if isinstance(leg.offer, HotelOffer) else leg
 
     def as_landed(self, landings: Mapping[str, datetime]) -> Self:
-        """Return what it has become once these flights, by label, are confirmed to land then: no longer under a condition."""
+        """Return the trip once these flights, by label, are confirmed to land then, without the condition."""
         changed: dict[str, Leg] = {}
         for flight, train, only_if in self.conditions:
             lands, offer = landings.get(flight.label), flight.offer
@@ -196,7 +198,7 @@ class Itinerary(Lean):
 
 
 def ways_of(legs: Iterable[Leg]) -> tuple[Leg, ...]:
-    """Return what may be booked: each leg, and what is taken otherwise."""
+    """Return what may be booked: each leg, and its alternative."""
     return tuple(way for leg in legs for way in (leg, leg.otherwise) if way is not None)
 
 

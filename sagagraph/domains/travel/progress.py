@@ -1,4 +1,6 @@
-"""Progress of a trip: what stands, what failed, and what cancelling has cost, read from its saga without asking anybody."""
+"""Progress of a trip: what is booked, what failed, and what cancelling has cost, read from its saga without asking the
+provider.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ BOOKINGS: Final = frozenset({"book_flight", "book_hotel", "book_train", "book_in
 
 @dataclass(frozen=True)
 class Standing:
-    """A reservation that is confirmed, and counts."""
+    """Reservation that is confirmed and counts."""
 
     leg: Leg
     booking: Booking
@@ -33,7 +35,7 @@ class Standing:
 
 
 def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
-    """Return what stands. `itinerary`: the one that was accepted last, whose legs the saga's operations book."""
+    """Return the reservations. `itinerary`: the one that was accepted last, whose legs the saga's operations book."""
     legs = {leg.label: leg for leg in itinerary.legs}
     return tuple(
         Standing(legs[each.id], Booking.model_validate(each.output), operation_key(saga.id, each))
@@ -43,7 +45,7 @@ def standing(saga: Saga, itinerary: Itinerary) -> tuple[Standing, ...]:
 
 
 def as_booked(plan: Any, outputs: Mapping[str, Any]) -> Itinerary:
-    """Return what a plan has become by the outputs of its operations: what its conditions left of it."""
+    """Return what a plan has become by the outputs of its operations: its conditions are decided."""
     itinerary = Itinerary.model_validate(plan)
     flights = {flight.label for flight, _, _ in itinerary.conditions} & outputs.keys()
     offers = {name: Booking.model_validate(outputs[name]).offer for name in flights}

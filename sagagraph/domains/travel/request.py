@@ -34,10 +34,10 @@ CURRENCIES: Final = frozenset(
         *("JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK", "SGD", "THB", "TRY", "USD", "ZAR"),
     }
 )
-"""What a budget may be in (ISO 4217); whether there is a rate for it is for the provider to say."""
+"""Currencies of budgets (ISO 4217); whether there is a rate for one depends on the provider."""
 MOST_STOPS: Final = 6
 NIGHT_ENDS: Final = time(4)
-"""Until then it is still the night of the day before: too late, where there is a latest hour."""
+"""Until then it is still the night of the day before: too late, if there is a latest hour."""
 LONGEST_STAY: Final = 365
 LARGEST_PARTY: Final = 99
 LAST_YEAR: Final = 2099
@@ -45,7 +45,7 @@ LAST_YEAR: Final = 2099
 
 
 class Direct(StrEnum):
-    """How much a traveller minds changing planes; this does not concern trains."""
+    """How much a traveller minds changing planes; trains are not concerned."""
 
     REQUIRED = "required"
     PREFERRED = "preferred"
@@ -54,7 +54,7 @@ class Direct(StrEnum):
 
 
 class Order(StrEnum):
-    """In which the stops are visited."""
+    """Order in which the stops are visited."""
 
     GIVEN = "given"
     ANY = "any"
@@ -112,7 +112,7 @@ Stars = Annotated[tuple[StarCount, StarCount], AfterValidator(_fewest_first)]
 
 
 class Window(BaseModel):
-    """First and last day, both included."""
+    """Window: first and last day, both included."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -131,7 +131,9 @@ class Window(BaseModel):
 
 
 class Lean(BaseModel):
-    """Leaves out of what it writes the fields of `later` releases that have their default, so that earlier ones read it."""
+    """Model that omits fields of `later` releases that have their default from what it writes, so that earlier releases can read
+    it.
+    """
 
     later: ClassVar[frozenset[str]] = frozenset()
 
@@ -153,7 +155,7 @@ class Stop(Lean):
 
 
 class Hours(BaseModel):
-    """Local times of the place, both included; None: no limit."""
+    """Local times of day, both included; None: no limit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -174,7 +176,7 @@ ANY_HOURS: Final = Hours()
 
 
 class JourneyHours(BaseModel):
-    """When journeys may begin and end, each by the clock of its place."""
+    """Hours when journeys may begin and end, each in local time."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -186,14 +188,14 @@ ANY_JOURNEY_HOURS: Final = JourneyHours()
 
 
 class TrainIf(BaseModel):
-    """A train only if the flight before it lands before an hour, by the clock of the place; otherwise a flight."""
+    """Wish for a train only if the flight before it lands before a local time; otherwise for a flight."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     landed_before: TimeOfDay
     """Anything before 04:00 is later than any such hour: it belongs to the previous night."""
     to: str | None = None
-    """Where the train goes; None: it holds for every train that follows a flight."""
+    """Where the train goes; None: this applies to every train that follows a flight."""
 
     @field_validator("landed_before")
     @classmethod
@@ -207,7 +209,7 @@ ANY_STARS: Final = (1, 5)
 
 
 class TripRequest(Lean):
-    """A trip that can be planned: nothing in it is missing or contradicts itself."""
+    """Trip request that can be planned: nothing in it is missing or contradicts itself."""
 
     later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if"})
 
@@ -224,7 +226,7 @@ class TripRequest(Lean):
     """The exact day of the first departure."""
     travellers: Count = 1
     children: Annotated[int, Field(strict=True, ge=0, lt=LARGEST_PARTY)] = 0
-    """Travellers under 12: each has a seat, at a child's fare where there is one, and a bed beside two adults."""
+    """Travellers under 12: each has a seat, at a child's fare if there is one, and a bed in the room of two adults."""
     rooms: Count = Field(default_factory=lambda data: rooms_for(data["travellers"], data.get("children", 0)))
     budget: Annotated[Money, Field(gt=0)] | None = None
     """For the whole trip and everybody on it; None: no limit."""
@@ -322,7 +324,7 @@ class TripRequest(Lean):
         return train_if
 
     def departure_days(self, today: date) -> tuple[date, ...]:
-        """Every day on which the trip may begin, if no journey took a night."""
+        """Return every day on which the trip may begin, if no journey took a night."""
         if self.depart is not None:
             return (self.depart,) if self.depart >= today else ()
         if self.window is None:
@@ -333,7 +335,7 @@ class TripRequest(Lean):
 
 
 def rooms_for(travellers: int, children: int) -> int:
-    """Return how many rooms a party needs: each has beds for two, and for one child more."""
+    """Return how many rooms a party needs: each has beds for two, and for one more child."""
     return max(-(-(travellers - children) // 2), -(-travellers // 3)) if children else -(-travellers // 2)
 
 
@@ -356,9 +358,10 @@ def parse_request(json_value: object, *, cities: Gazetteer, today: date) -> Trip
 
 
 def checked_request(fields: Mapping[str, Any]) -> TripRequest:
-    """
+    """Check a request.
+
     Raises:
-        InvalidInputError: what pydantic found first, in one line that names the field.
+        InvalidInputError: the first fault that pydantic found, in one line that names the field.
     """
     try:
         return TripRequest.model_validate(fields)
@@ -387,7 +390,7 @@ def month_window(year: int, month: int) -> Window:
 
 
 def _with_known_cities(fields: dict[str, Any], cities: Gazetteer) -> dict[str, Any]:
-    """Return the same fields with English city names; anything that is not a name is left for the types to refuse."""
+    """Return the same fields with English city names; anything that is not a name is left for the types to reject."""
 
     def known(value: object, field: str) -> object:
         return cities.require(value, field=field).name if isinstance(value, str) else value

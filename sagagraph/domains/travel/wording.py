@@ -14,7 +14,7 @@ def day_text(day: date) -> str:
 
 
 def duration_text(minutes: int) -> str:
-    """`11 h 25 min`"""
+    """Format `11 h 25 min`."""
     hours, rest = divmod(minutes, 60)
     return " ".join([f"{hours} h"] * (hours > 0) + [f"{rest} min"] * (rest > 0)) or "0 min"
 
@@ -24,32 +24,32 @@ def count_text(count: int, singular: str) -> str:
 
 
 def compared(more: Decimal, currency: str = PRICE_CURRENCY) -> str:
-    """`$21 more`"""
+    """Format `$21 more`."""
     return f"{money_text(abs(more), currency)} {'more' if more > 0 else 'less'}" if more else "the same price"
 
 
 def party_text(travellers: int, children: int) -> str:
-    """`2 adults and 1 child`; `3 travellers` where all are adults."""
+    """Format `2 adults and 1 child`; `3 travellers` if all are adults."""
     if not children:
         return count_text(travellers, "traveller")
     return f"{count_text(travellers - children, 'adult')} and {children} {'child' if children == 1 else 'children'}"
 
 
 def listed(parts: Sequence[str]) -> str:
-    """`a, b and c`"""
+    """Format `a, b and c`."""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def train_if_text(condition: TrainIf) -> str:
-    """`a train to Brussels only if the flight lands before 12:00`"""
+    """Format `a train to Brussels only if the flight lands before 12:00`."""
     return (
         f"a train{f' to {condition.to}' if condition.to else ''} only if the flight lands before {condition.landed_before:%H:%M}"
     )
 
 
 def headline(offer: Offer) -> str:
-    """One leg in a few words."""
+    """Return one leg in a few words."""
     if isinstance(offer, HotelOffer):
         return f"{offer.name}, {offer.city}, {offer.check_in} to {offer.check_out}"
     return f"{offer.kind} {offer.number}, {offer.origin_city} to {offer.destination_city}, {offer.departs:%Y-%m-%d %H:%M}"

@@ -1,1 +1,1 @@
-"""Judging: artifacts against rules, in exact numbers; it only detects."""
+"""Judging: artifacts against rules, in exact numbers; it only detects, and corrects nothing."""

@@ -1,4 +1,4 @@
-"""Checks: every rule of a harness on one artifact, with its margin and the values that it used. It gives no advice."""
+"""Checks: every rule of a harness applied to one artifact, with its margin and the values that it used. It gives no advice."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ class RuleVerdict(StrEnum):
     ERROR = "ERROR"
     """It has no value: a missing field, a value of the wrong kind, a division by zero, an overflow. Never a pass."""
     UNKNOWN = "UNKNOWN"
-    """Somebody outside should have judged it, and has not. Treated as a failure."""
+    """An external validator should have judged it, but has not. Treated as a failure."""
     UNDECIDED = "UNDECIDED"
-    """200 bits do not tell the sides apart. Treated as a failure."""
+    """200 bits do not separate the sides. Treated as a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """`margin`: in the rule's unit, how far the rule is kept (negative: missed); None where there is no such number."""
+    """Result of a rule. `margin`: in the rule's unit, how far it is from being broken (negative: by how much it is); None if
+    there is no such number.
+    """
 
     rule: str
     verdict: RuleVerdict
@@ -54,7 +56,9 @@ _NONE: Final[Mapping[str, RuleResult]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`outside`: decided fields that are outside their domains; then nothing passes as a whole."""
+    """Result of a check. `outside`: decided fields that are outside their domains; if there are any, nothing passes as a
+    whole.
+    """
 
     verdict: RuleVerdict
     rules: tuple[RuleResult, ...]
@@ -64,7 +68,7 @@ class Checked:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The rules that do not pass."""
+        """Return the rules that do not pass."""
         return tuple(each.rule for each in self.rules if each.verdict is not RuleVerdict.PASS)
 
 
@@ -74,10 +78,10 @@ def read_artifact(path: Path) -> Mapping[str, Any]:
 
 
 def artifact_from(text: str, field: str = "artifact") -> Mapping[str, Any]:
-    """Return an artifact from its JSON. What is no finite number becomes None: rules that read it are in error."""
+    """Return an artifact from its JSON. Numbers that are not finite become None: rules that read them are in error."""
     try:
         found = json.loads(text, parse_float=_decimal, parse_int=_decimal, parse_constant=lambda _: None)
-        json.dumps(found, ensure_ascii=False, default=str).encode()  # half a character can be escaped in JSON
+        json.dumps(found, ensure_ascii=False, default=str).encode()  # a lone surrogate can be escaped in JSON
     except (ValueError, RecursionError) as exc:
         raise InvalidInputError(f"is not JSON: {str(exc)[:120]}", field=field) from exc
     if not isinstance(found, dict):
@@ -93,7 +97,9 @@ def _decimal(text: str) -> fmpq | None:
 
 
 def exact(value: object) -> Value | None:
-    """Return a value of JSON or Python exactly: a float is the decimal that Python writes for it. None for what is no value."""
+    """Return a value of JSON or Python exactly: a float is the decimal that Python writes for it. None for anything that is not a
+    value.
+    """
     if isinstance(value, bool | str | fmpq):
         return value
     if isinstance(value, int | float):
@@ -108,9 +114,9 @@ def exact(value: object) -> Value | None:
 
 
 def check(harness: Harness, artifact: Mapping[str, Any], outside: Mapping[str, RuleResult] = _NONE) -> Checked:
-    """Judge an artifact. The same input gives the same answer everywhere; nothing of it raises.
+    """Judge an artifact. The same input gives the same answer everywhere, and no input raises an exception.
 
-    `outside`: verdicts of rules that are judged outside; without them these are UNKNOWN.
+    `outside`: verdicts of rules that external validators judge; without them these are UNKNOWN.
     """
     values = {name: exact(value) for name, value in artifact.items()}
     judge = _Judge(harness, values)
@@ -130,7 +136,7 @@ def check(harness: Harness, artifact: Mapping[str, Any], outside: Mapping[str, R
 
 
 def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
-    """Tell whether an artifact passes all rules within its domains: the verdict of `check`, without what it says."""
+    """Tell whether an artifact passes all rules within its domains: the verdict of `check`, without the details."""
     judge = _Judge(harness, artifact)
     if judge.faults or judge.outside():
         return False
@@ -138,7 +144,7 @@ def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
 
 
 class _Judge:
-    """Of one artifact. `faults`: why fields that it states cannot be used, by their names."""
+    """Judge of one artifact. `faults`: why fields that it states cannot be used, by their names."""
 
     def __init__(self, harness: Harness, values: Mapping[str, Value | None]) -> None:
         self.harness = harness
@@ -168,9 +174,9 @@ class _Judge:
         return RuleResult(rule.id, verdict, margin, left, right, rule.tree.name, trace, reason)
 
     def verdict(self, rule: Rule) -> tuple[RuleVerdict, str]:
-        """Return it with the reason, where it is neither passed nor failed.
+        """Return the verdict with the reason, if it is neither passed nor failed.
 
-        Sides that no precision tells apart are equal only if they are the same by the rules of algebra, term by term.
+        Sides that no precision distinguishes are equal only if they are the same by the rules of algebra, term by term.
         """
         for each in self.terms:
             try:
@@ -196,7 +202,7 @@ class _Judge:
             return None
 
     def _margin(self, tree: Node) -> Any:
-        """`Any`: Flint types its arithmetic by what all its numbers have in common."""
+        """Return the margin. `Any`: Flint types its arithmetic by what all its numbers have in common."""
         if not isinstance(tree, Call) or tree.name not in (*COMPARISONS, "not", "and", "or"):
             return None
         found: list[Any] = [(self._number if tree.name in COMPARISONS else self._margin)(each) for each in tree.operands]
@@ -217,7 +223,7 @@ class _Judge:
 
 def _fault(variable: Variable | None, value: Value | None) -> str:
     if value is None:
-        return "is no finite number"
+        return "is not a finite number"
     if variable is None:
         return ""
     kinds = {"number": fmpq, "integer": fmpq, "boolean": bool, "string": str, "list": tuple}
@@ -228,7 +234,7 @@ def _fault(variable: Variable | None, value: Value | None) -> str:
 
 
 def _float(value: fmpq | arb | None) -> float | None:
-    """Return it with twelve digits, the same on every machine; None where it is too large for JSON."""
+    """Return it with twelve digits, the same on every machine; None if it is too large for JSON."""
     if value is None or not abs(arb(value)) < 10**300:
         return None
     found = float(value.mid()) if isinstance(value, arb) else int(value.p) / int(value.q)
@@ -236,7 +242,7 @@ def _float(value: fmpq | arb | None) -> float | None:
 
 
 def shown(value: Value | None) -> Any:
-    """Return a value for JSON: an integer as one, other rationals as floats."""
+    """Return a value for JSON: a whole number as an integer, other rationals as floats."""
     if isinstance(value, tuple):
         return [shown(each) for each in value]
     if not isinstance(value, fmpq):
@@ -249,7 +255,7 @@ def shown(value: Value | None) -> Any:
 def checked_json(
     harness: Harness, artifact: Mapping[str, Any] | None, outside: Mapping[str, RuleResult] = _NONE
 ) -> dict[str, Any]:
-    """Return what there is to say of an artifact or, without one, of the harness by its own tests (docs/formats.md)."""
+    """Return the result for an artifact or, without one, for the harness's own tests (docs/formats.md)."""
     said: dict[str, Any] = {"harness": harness.id, "version": harness.version, "harness_hash": harness.hash,
                             "warnings": list(harness.warnings)}  # fmt: skip
     if artifact is not None:
@@ -269,7 +275,7 @@ def checked_json(
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """`fails`: the rules that the artifact does not pass. `reason`: what is other than stated."""
+    """Tested case. `fails`: the rules that the artifact does not pass. `reason`: what differs from what the case states."""
 
     name: str
     kept: bool
@@ -279,7 +285,7 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class TestedHarness:
-    """`broken`: rules that some test finds other than stated."""
+    """Tested harness. `broken`: rules for which some test differs from what it states."""
 
     cases: tuple[Tested, ...]
     broken: frozenset[str]
@@ -290,7 +296,7 @@ class TestedHarness:
 
 
 def run_tests(harness: Harness) -> TestedHarness:
-    """Judge all golden and poisoned artifacts, by the rules that need nobody outside."""
+    """Judge all golden and poisoned artifacts, by the rules that need no external validator."""
     harness = harness.inside
     broken: set[str] = set()
     cases = [_run(harness, each, broken, is_golden=True) for each in harness.golden]

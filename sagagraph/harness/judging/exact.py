@@ -1,5 +1,5 @@
-"""Exact values of terms: rationals as long as they stay rational, balls with outward rounding (Arb) where exp, log or roots
-come in.
+"""Exact values of terms: rationals as long as they stay rational, balls with outward rounding (Arb) once exp, log or roots are
+involved.
 
 A comparison is decided only if the sides are apart, or rational; otherwise the caller asks again with more bits.
 """
@@ -19,7 +19,7 @@ from sagagraph.harness.registry.harness import Value
 Result = fmpq | arb | str | bool | tuple["Result", ...]
 Number = fmpq | arb
 MOST_BITS: Final = 20_000
-"""Of a rational, before it is an overflow."""
+"""Digits of a rational, before it counts as an overflow."""
 _LARGEST_ARGUMENT: Final = 10**6
 
 
@@ -28,7 +28,7 @@ class NoValueError(Exception):
 
 
 class NotApartError(Exception):
-    """The two sides of a comparison cannot be told apart with so many bits."""
+    """The two sides of a comparison cannot be told apart with this many bits."""
 
     def __init__(self, sides: tuple[Node, ...]) -> None:
         super().__init__("not apart")
@@ -36,7 +36,7 @@ class NotApartError(Exception):
 
 
 class Terms(Meaning[Result]):
-    """Values of an artifact's terms at one precision. Derived quantities are computed once."""
+    """Terms of an artifact, with their values at one precision. Derived quantities are computed once."""
 
     def __init__(self, values: Mapping[str, Value | None], derived: Mapping[str, Node], bits: int) -> None:
         super().__init__(derived)
@@ -138,7 +138,7 @@ def _divide(left: Number, right: Number) -> Number:
 
 
 def _power(base: Number, exponent: Number) -> Number:
-    """A whole exponent over any base, any other over a positive one."""
+    """Raise any base to a whole exponent, or a positive base to any exponent."""
     if isinstance(exponent, fmpq) and exponent.q == 1:
         return _whole_power(base, exponent.p)
     if not base > 0:
@@ -180,7 +180,7 @@ def _sqrt(value: Number) -> Number:
 
 
 def _root(value: Number) -> fmpq | None:
-    """Return the square root of what is not negative, if it is rational."""
+    """Return the square root of a number that is not negative, if it is rational."""
     if isinstance(value, arb):
         return None
     top, bottom = value.p.isqrt(), value.q.isqrt()

@@ -1,1 +1,1 @@
-"""Language: assertions as trees, their kinds and their units. Nothing of it is ever evaluated by Python."""
+"""Language: assertions as trees, their kinds and their units. Python never evaluates any of it."""

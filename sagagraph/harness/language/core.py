@@ -1,8 +1,8 @@
-"""Core form: an assertion with its constants put in, derived quantities inlined, cases told apart, as inequalities over few
+"""Core form: an assertion with its constants put in, derived quantities inlined, and cases separated, as inequalities over few
 operations.
 
-Booleans and strings that are decided become whole numbers: 0 and 1, or the place among the values. Solver and checker both
-begin here; it decides nothing. A formula is true wherever the assertion passes; where a term of it has no value, it may say more
+Booleans and strings that are decided become whole numbers: 0 and 1, or the position among the values. Solver and checker both
+begin here; it decides nothing. A formula is true wherever the assertion passes; if a term of it has no value, it may allow more
 than the assertion, never less.
 """
 
@@ -45,12 +45,12 @@ class TooLargeError(Exception):
 
 
 class NotSupportedError(Exception):
-    """A value that only an artifact can state: a list that is decided, a field of unknown kind."""
+    """Only an artifact can state this value: a list that is decided, or a field of unknown kind."""
 
 
 Fixed = fmpq | str | bool | tuple["Fixed", ...]
 Cases = list[tuple[Formula, Term | str]]
-"""What a number or a string is under which condition."""
+"""The value of a number or a string under each condition."""
 Core = Cases | Formula | tuple["Core", ...]
 """Numbers and strings by cases, booleans as formulas, lists."""
 Numbers = list[tuple[Formula, Term]]
@@ -58,8 +58,8 @@ C = TypeVar("C")
 
 
 class CoreForm(Meaning[Core]):
-    """Makes formulas of assertions. `fixed`: values of constants and parameters; `symbols`: all values of decided names that are
-    no numbers.
+    """Core form of assertions, as formulas. `fixed`: values of constants and parameters; `symbols`: all values of decided names
+    that are not numbers.
     """
 
     def __init__(self, fixed: Mapping[str, Fixed], symbols: Mapping[str, tuple[Fixed, ...]], derived: Mapping[str, Node]) -> None:
@@ -69,11 +69,11 @@ class CoreForm(Meaning[Core]):
         self._count = 0
 
     def formula(self, node: Node) -> Formula:
-        """Raises `TooLargeError`, `NotSupportedError`."""
+        """Return the formula. Raises `TooLargeError`, `NotSupportedError`."""
         return _truth(self.of(node))
 
     def number(self, node: Node) -> Term:
-        """Return a number that does not depend on cases. Raises as above."""
+        """Return a number that does not depend on cases. Raises the same errors as `formula`."""
         cases = _number(self.of(node))
         if len(cases) != 1 or cases[0][0] != TRUE:
             raise NotSupportedError("a number by cases")

@@ -1,4 +1,4 @@
-"""Formulas: inequalities over few operations, how they are put together, and multiplied out; what solver and checker work on."""
+"""Formulas: inequalities over few operations, and how they are combined and multiplied out; what solver and checker work on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """`exponent`: a whole number, not 0 or 1."""
+    """Power of a term. `exponent`: a whole number, not 0 or 1."""
 
     base: Term
     exponent: int
@@ -41,7 +41,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`name`: exp, log or sqrt."""
+    """Function of a term. `name`: exp, log or sqrt."""
 
     name: str
     base: Term
@@ -52,7 +52,7 @@ Term = Const | Var | Sum | Product | Power | Function
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """`term` is at most 0; `strict`: less than 0."""
+    """Inequality: `term` is at most 0; `strict`: less than 0."""
 
     term: Term
     strict: bool
@@ -94,7 +94,7 @@ def _joined(join: type[And] | type[Or], end: Formula, parts: tuple[Formula, ...]
 
 
 def opposite(formula: Formula) -> Formula:
-    """Return what holds wherever it does not."""
+    """Return a formula that holds wherever this one does not."""
     match formula:
         case Below(term, strict):
             return Below(negate(term), not strict)
@@ -105,7 +105,7 @@ def opposite(formula: Formula) -> Formula:
 
 
 def _split(kind: type[Sum] | type[Product], terms: tuple[Term, ...]) -> tuple[list[fmpq], list[Term]]:
-    """Return the constants in terms, those of the kind itself opened, and the rest."""
+    """Return the constants among terms, with nested terms of the same kind flattened, and the rest."""
     flat = [part for each in terms for part in (each.terms if isinstance(each, kind) else (each,))]
     return [each.value for each in flat if isinstance(each, Const)], [each for each in flat if not isinstance(each, Const)]
 
@@ -156,12 +156,12 @@ def equal(left: Term, right: Term) -> Formula:
 
 
 def one_of(name: str, values: tuple[fmpq, ...]) -> Formula:
-    """Return that a variable has one of these values."""
+    """Return the formula that a variable has one of these values."""
     return either(*(equal(Var(name), Const(each)) for each in values))
 
 
 def parts_of(part: Formula | Term) -> tuple[Formula | Term, ...]:
-    """Return what is right below it."""
+    """Return its direct parts."""
     match part:
         case Sum(parts) | Product(parts) | And(parts) | Or(parts):
             return parts
@@ -186,7 +186,7 @@ MOST_EXPONENT: Final = 12
 
 
 class TooManyError(Exception):
-    """Multiplied out it has too many monomials."""
+    """A term has too many monomials when multiplied out."""
 
 
 def polynomial(term: Term) -> Polynomial:
@@ -231,7 +231,7 @@ def _total(items: Iterable[tuple[Monomial, fmpq]]) -> Polynomial:
 
 
 def _product(left: Monomial, right: Monomial) -> Monomial:
-    """An atom and its inverse cancel: where the inverse has a value, their product is 1."""
+    """Multiply. An atom and its inverse cancel: wherever the inverse has a value, their product is 1."""
     powers: dict[Atom, int] = dict(left)
     for atom, count in right:
         powers[atom] = powers.get(atom, 0) + count
@@ -248,6 +248,6 @@ def _sorted(powers: dict[Atom, int]) -> Monomial:
 
 
 def _term(found: Polynomial) -> Term:
-    """Return it as a term again, in one order."""
+    """Return it as a term again, in canonical order."""
     monomials = sorted(found.items(), key=lambda item: repr(item[0]))
     return add(*(multiply(Const(factor), *(raise_to(atom, count) for atom, count in monomial)) for monomial, factor in monomials))

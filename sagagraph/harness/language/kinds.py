@@ -1,8 +1,8 @@
-"""Kinds: what each part of an assertion is: a number with its unit, a boolean, a string, a list. What does not fit is refused.
+"""Kinds of the parts of an assertion: a number with its unit, a boolean, a string, a list. Whatever does not fit is refused.
 
-Bare numbers have no unit, zero has any. Units of both sides must be the same, their factors too, unless bare numbers in the
-terms are exactly what converts one into the other, as 3.6 does with km/h and m/s. A rule that multiplies by 60 where it should
-divide is found by that (docs/harness.md). Pint reads units.
+Bare numbers have no unit, zero has any. Units of both sides must be the same, their factors too, unless bare numbers in the terms
+are exactly what converts one into the other, as 3.6 does with km/h and m/s. This finds a rule that multiplies by 60 where it
+should divide (docs/harness.md). Pint reads units.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """`factor`: how many base units it is. `powers`: of base units, by name. `offset`: a scale with another zero (degC)."""
+    """Unit. `factor`: how many base units it is. `powers`: of base units, by name. `offset`: for a scale with another zero
+    (degC).
+    """
 
     text: str
     factor: float
@@ -47,7 +49,7 @@ class Unit:
         return _unit(_text(self, other, power), self.factor * other.factor ** float(power), powers)
 
     def equals(self, other: Unit) -> bool:
-        """Tell whether numbers of both can be compared as they are: the same dimension and the same factor."""
+        """Tell whether numbers in both units can be compared directly: the same dimension and the same factor."""
         close = abs(self.factor - other.factor) <= _TOLERANCE * max(abs(self.factor), abs(other.factor))
         return close and self.powers == other.powers and self.offset == other.offset
 
@@ -72,7 +74,7 @@ def _text(left: Unit, right: Unit, power: Fraction) -> str:
 
 @cache
 def read_unit(text: str, where: str) -> Unit:
-    """Return the unit of a text. A name that Pint does not know, as of a currency or of things, is a unit of its own.
+    """Read a unit. A name that Pint does not know, such as a currency or a kind of thing, is a unit of its own.
 
     Raises:
         InvalidInputError: names `where`, and what cannot be read.
@@ -110,13 +112,13 @@ def read_unit(text: str, where: str) -> Unit:
 
 @cache
 def _registry() -> Any:
-    """`Any`: Pint's registries are typed by what their numbers are made of."""
+    """Return Pint's registry. `Any`: registries are typed by what their numbers are made of."""
     return pint.UnitRegistry(cache_folder=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`name`: number, boolean, string, list, or any, where the file does not say. `unit`: of a number; None where any fits.
+    """Kind. `name`: number, boolean, string, list, or any, if the file does not say. `unit`: of a number; None if any fits.
 
     `bare`: the plain numbers that the value was multiplied by, any of which may convert units.
     """
@@ -138,13 +140,13 @@ _SAME: Final = 1e-9
 
 
 def pure(value: fmpq) -> Kind:
-    """Return the kind of a plain number that is no zero."""
+    """Return the kind of a plain number other than zero."""
     size = abs(float(value.p) / float(value.q)) if max(abs(value.p), value.q) < 10**300 else 1.0
     return Kind("number", ONE, bare=(size,) if size not in (0.0, 1.0) else ())
 
 
 def kind_of(node: Node, known: Mapping[str, Kind], where: str) -> Kind:
-    """Return its kind. `known`: of every name; names that are missing are of any kind.
+    """Return the kind of a tree. `known`: the kind of every name; names that are missing are of any kind.
 
     Raises:
         InvalidInputError: names `where` and the term that does not fit.
@@ -153,7 +155,7 @@ def kind_of(node: Node, known: Mapping[str, Kind], where: str) -> Kind:
 
 
 class _Kinds(Meaning[Kind]):
-    """A list is of one kind: one item stands for all of them."""
+    """Kinds of a tree's parts. All items of a list have the same kind, so one item stands for all of them."""
 
     def __init__(self, known: Mapping[str, Kind], where: str) -> None:
         super().__init__({})
@@ -191,7 +193,7 @@ class _Kinds(Meaning[Kind]):
             return BOOLEAN
         if name == "len":
             if values[0].name not in ("list", "string", "any"):
-                self._fail(f"len wants a list, not `{short(operands[0])}`")
+                self._fail(f"len needs a list, not `{short(operands[0])}`")
             return PURE
         if name == "list":
             return Kind("list", items=self._same(node, values) if values else ANY)
@@ -205,7 +207,7 @@ class _Kinds(Meaning[Kind]):
             return self._same(node, values)
         if name == "kelvin":
             if values[0].unit is not None and not values[0].unit.offset:
-                self._fail(f"kelvin() wants a temperature in degC; `{short(operands[0])}` is in {values[0].unit.text}")
+                self._fail(f"kelvin() needs a temperature in degC; `{short(operands[0])}` is in {values[0].unit.text}")
             return Kind("number", KELVIN)
         for each, kind in zip(operands, values, strict=False):
             if kind.unit is not None and kind.unit.offset:
@@ -217,7 +219,7 @@ class _Kinds(Meaning[Kind]):
     def _function(self, name: str, operand: Node, value: Kind) -> Kind:
         if name in ("exp", "log"):
             if value.unit is not None and not _converted(value, PURE):
-                self._fail(f"{name} wants a number without unit; `{short(operand)}` is in {value.unit.text}")
+                self._fail(f"{name} needs a number without a unit; `{short(operand)}` is in {value.unit.text}")
             return PURE
         if name == "sqrt" and value.unit is not None:
             return Kind("number", ONE.times(value.unit, Fraction(1, 2)), bare=tuple(each**0.5 for each in value.bare))
@@ -249,7 +251,7 @@ class _Kinds(Meaning[Kind]):
             self._fail(f"`{short(node)}` is a {kind.name}, where a {name} is expected")
 
     def _same(self, node: Call, kinds: tuple[Kind, ...]) -> Kind:
-        """Return what all operands are; of a list that is one operand, its only kind."""
+        """Return the common kind of all operands; for a single operand that is a list, the kind of its items."""
         found = kinds[0]
         for operand, each in zip(node.operands[1:], kinds[1:], strict=False):
             found = self._join(node.operands[0], found, operand, each)
@@ -286,7 +288,7 @@ def _converted(left: Kind, right: Kind) -> bool:
 
 
 def _constant(node: Node) -> Fraction | None:
-    """The exponent, if it is a number, a negative one or a quotient of two."""
+    """Return the exponent, if it is a number, a negative number or a quotient of two."""
     match node:
         case Literal(fmpq() as value, _):
             return Fraction(int(value.p), int(value.q)) if max(abs(int(value.p)), int(value.q)) <= 1000 else None

@@ -1,6 +1,6 @@
-"""Parser: the text of an assertion as a tree, within bounds on length, depth, size and cost. Whatever else it says is refused.
+"""Parser: the text of an assertion as a tree, within limits on length, depth, size and cost. Anything else is refused.
 
-Lark reads it (docs/adr/0022-harnesses.md); names, numbers and operands are looked at as they are read.
+Lark reads it (docs/adr/0022-harnesses.md); names, numbers and operands are checked as they are read.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ MOST_CHARACTERS: Final = 100_000
 MOST_NODES: Final = 10_000
 MOST_DEPTH: Final = 50
 MOST_TREE: Final = 200
-"""How deep a tree is, links of sums and products counted."""
+"""The greatest depth of a tree, counting links of sums and products."""
 MOST_DIGITS: Final = 400
-"""Of a number as written, and of the power of ten in it."""
+"""Digits of a number as written, and of the power of ten in it."""
 
 FUNCTIONS: Final[dict[str, tuple[int, int]]] = {
     "abs": (1, 1), "min": (1, 1000), "max": (1, 1000), "sum": (1, 1), "len": (1, 1), "exp": (1, 1), "log": (1, 1), "sqrt": (1, 1),
@@ -59,14 +59,14 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 class NotANumberError(ValueError):
-    """Text that is no finite decimal number, or an absurdly long one."""
+    """The text is not a finite decimal number, or is an absurdly long one."""
 
 
 def rational(text: str) -> fmpq:
     """Return a decimal number exactly. Raises `NotANumberError`."""
     found = _NUMBER.fullmatch(text.strip())
     if found is None or not (found["whole"] or found["part"]):
-        raise NotANumberError(f"{text[:40]!r} is no decimal number")
+        raise NotANumberError(f"{text[:40]!r} is not a decimal number")
     whole, part = found["whole"] or "", found["part"] or ""
     written = found["power"] or "0"
     if len(whole) + len(part) > MOST_DIGITS or len(written) > 5 or abs(int(written)) > MOST_DIGITS:
@@ -77,7 +77,7 @@ def rational(text: str) -> fmpq:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether it can name a variable: letters, digits and underscores, no word of the language."""
+    """Tell whether it can name a variable: letters, digits and underscores, and not a word of the language."""
     return _IDENTIFIER.fullmatch(text) is not None and text not in KEYWORDS and text not in FUNCTIONS and len(text) <= 100
 
 
@@ -85,7 +85,7 @@ def parse(text: str, where: str) -> Node:
     """Return the tree. `where` names the assertion in errors.
 
     Raises:
-        InvalidInputError: what cannot be read, and at which character.
+        InvalidInputError: it says what cannot be read, and at which character.
     """
     try:
         if len(text) > MOST_CHARACTERS:
@@ -144,7 +144,7 @@ def _parser() -> Lark:
 
 @v_args(inline=True)
 class _Nodes(Transformer[Token, Node]):
-    """What each rule of the grammar comes to."""
+    """Transformer: what each rule of the grammar becomes."""
 
     def number(self, token: Token) -> Node:
         try:
@@ -182,14 +182,14 @@ class _Nodes(Transformer[Token, Node]):
         return Each(str(token), body, str(bound), items)
 
     def chained(self, left: Node, *rest: Any) -> Node:
-        """Left to right. `Any`: operators and operands in turn."""
+        """Combine from left to right. `Any`: operators and operands in turn."""
         return reduce(lambda found, link: Call(str(link[0]), (found, link[1])), zip(rest[::2], rest[1::2], strict=True), left)
 
     def comparison(self, *words: Token) -> str:
         return " ".join(_SPELLED.get(each, each) for each in words)
 
     def compared(self, left: Node, *rest: Any) -> Node:
-        """A chain, `a < b <= c`, is all of its links."""
+        """Return a chain, `a < b <= c`, as the conjunction of its links."""
         links: list[Node] = []
         for sign, right in zip(rest[::2], rest[1::2], strict=True):
             link = Call(sign.removeprefix("not "), (left, right))
@@ -204,5 +204,5 @@ class _Nodes(Transformer[Token, Node]):
         return Call("**", (base, exponent))
 
     def __default__(self, data: str, children: list[Any], _meta: object) -> Any:
-        """Other rules of the grammar bear the names of calls; those with a line before them are parts of one."""
+        """Handle other rules of the grammar, which have the names of calls; names that begin with a line are parts of one."""
         return Tree(data, children) if data.startswith("_") else Call(str(data), tuple(children))

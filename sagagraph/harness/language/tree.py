@@ -1,6 +1,6 @@
-"""Trees: what an assertion says, as frozen nodes, and one walk over them, for whatever their parts are to become.
+"""Trees: an assertion as frozen nodes, and one walk over them, whatever their parts are turned into.
 
-Everything with operands is a `Call`, so that a walk over a tree needs to know four kinds of node.
+Everything with operands is a `Call`, so a walk over a tree needs to know only four kinds of node.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ COMPARISONS: Final = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """`value`: an exact rational, a string or a boolean. `text`: as it is written."""
+    """Literal. `value`: an exact rational, a string or a boolean. `text`: as it is written."""
 
     value: fmpq | str | bool
     text: str
@@ -25,7 +25,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A variable, a derived quantity, or what `for` binds."""
+    """Name of a variable, a derived quantity, or what `for` binds."""
 
     name: str
 
@@ -55,7 +55,7 @@ TRUE: Final = Literal(True, "true")
 
 
 def parts_of(node: Node) -> tuple[Node, ...]:
-    """Return the nodes right below it."""
+    """Return its direct child nodes."""
     return node.operands if isinstance(node, Call) else (node.body, node.items) if isinstance(node, Each) else ()
 
 
@@ -80,7 +80,7 @@ _INFIX: Final = COMPARISONS | {"+", "-", "*", "/", "**", "in", "and", "or", "imp
 
 
 def in_words(node: Node) -> str:
-    """Write a tree as an assertion again; every operand that is no plain name or number stands in parentheses."""
+    """Write a tree as an assertion again; every operand other than a plain name or number gets parentheses."""
     match node:
         case Literal(value, text):
             return f'"{value}"' if isinstance(value, str) else text
@@ -100,7 +100,7 @@ def in_words(node: Node) -> str:
 
 
 def short(node: Node) -> str:
-    """Return it in words, cut to what a message has room for."""
+    """Return it in words, shortened to fit a message."""
     said = in_words(node)
     return said if len(said) <= 120 else f"{said[:117]}..."
 
@@ -112,11 +112,11 @@ def _operand(node: Node) -> str:
 
 T = TypeVar("T")
 Parts = Iterator[tuple[Node, T]]
-"""Operands with what they mean, each found only when it is asked for."""
+"""Operands with their meanings, each computed only when it is asked for."""
 
 
 class Meaning(ABC, Generic[T]):
-    """`derived`: names of terms; what each means is found once."""
+    """Meaning of trees. `derived`: names of terms; the meaning of each is computed once."""
 
     def __init__(self, derived: Mapping[str, Node]) -> None:
         self._derived = derived
@@ -160,7 +160,7 @@ class Meaning(ABC, Generic[T]):
             listed = self.items(operands[0], values[0])
             return self.joined("and" if name == "all" else "or", ((operands[0], each) for each in listed))
         if name == "sum" or (name in ("min", "max") and len(values) == 1 and self.is_list(values[0])):
-            values = self.items(operands[0], values[0])  # one number is the least and the most of itself
+            values = self.items(operands[0], values[0])  # a single number is both the least and the most
         return self.applied(name, node, values)
 
     def _implied(self, node: Call, bound: Mapping[str, T]) -> Parts[T]:
@@ -187,5 +187,5 @@ class Meaning(ABC, Generic[T]):
     def applied(self, name: str, node: Call, values: tuple[T, ...]) -> T:
         """Return what an operator or a function makes of values: of `len` and `list`, of a comparison, else of numbers.
 
-        `name`: of the call, or what stands in it for another operator.
+        `name`: of the call, or of the operator that replaces it.
         """

@@ -1,4 +1,4 @@
-"""Cases: golden and poisoned artifacts, mutants of rules that some case must notice, and what a surprise adds."""
+"""Cases: golden and poisoned artifacts, mutants of rules that some case must notice, and the case that a surprise adds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _TURNED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """`name`: what was changed, as a waiver states it. `killed`: a case finds other rules failing than before."""
+    """Mutant of a rule. `name`: what was changed, as a waiver states it. `killed`: for some case, different rules fail than
+    before.
+    """
 
     name: str
     killed: bool
@@ -54,7 +56,7 @@ def _changed(harness: Harness) -> Iterator[tuple[str, Harness]]:
 
 
 def variants(node: Node) -> Iterator[Node]:
-    """Yield it with one operator turned, one constant 1 % up or down, or one term dropped."""
+    """Yield it with one operator inverted, one constant 1 % up or down, or one term dropped."""
     match node:
         case Literal(fmpq() as value, _) if not isinstance(value, bool) and value != 0:
             for factor in (fmpq(101, 100), fmpq(99, 100)):
@@ -81,10 +83,10 @@ class _Bound:
     sign: str
     at: fmpq
     room: fmpq
-    """The distance to the nearest golden case, as a share of all that golden cases span with the surprise."""
+    """The distance to the nearest golden case, as a share of the range of all golden cases and the surprise."""
 
     def stated(self, case: Mapping[str, Any], rule_id: str) -> Mapping[str, Any]:
-        """Return a poisoned case that says exactly what it fails, with the new rule where it fails that too."""
+        """Return a poisoned case that states exactly which rules it fails, the new rule included if it fails that too."""
         value = exact(case["artifact"].get(self.variable))
         is_kept = not isinstance(value, fmpq) or (value <= self.at if self.sign == "<=" else value >= self.at)
         return case if is_kept or case.get("fails") is None else {**case, "fails": [*case["fails"], rule_id]}
@@ -94,7 +96,7 @@ def learned(harness: Harness, artifact: Mapping[str, Any], name: str) -> Harness
     """Return the next version of a harness, with the surprise as a poisoned case and a rule that it fails.
 
     Raises:
-        InvalidInputError: the artifact does not pass now, or no bound on one variable tells it from the golden cases.
+        InvalidInputError: the artifact does not pass now, or no bound on one variable separates it from the golden cases.
     """
     if check(harness, artifact).verdict is not RuleVerdict.PASS:
         raise InvalidInputError("does not pass: the harness knows it already", field="artifact")
@@ -121,7 +123,7 @@ def learned(harness: Harness, artifact: Mapping[str, Any], name: str) -> Harness
 
 
 def _bounds(harness: Harness, artifact: Mapping[str, Any]) -> Iterator[_Bound]:
-    """Yield a bound half way to the nearest golden case, for each variable on one side of which all of them lie."""
+    """Yield a bound half-way to the nearest golden case, for each variable with all golden cases on one side."""
     for name, variable in harness.variables.items():
         value = exact(artifact.get(name))
         golden = [each for case in harness.golden if isinstance(each := exact(case.artifact.get(name)), fmpq)]

@@ -1,7 +1,7 @@
 """Records: what people decided about harnesses, each written once in the database of the journals, and never changed.
 
-Versions are frozen by hash. A change of a frozen harness is a proposal that people approve who did not make it. An override
-moves one parameter, for one report, once; rules and assertions are never rewritten.
+Versions are frozen by hash. A change of a frozen harness is a proposal, which must be approved by people other than its author.
+An override moves one parameter, for one report, once; rules and assertions are never rewritten.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS: Final = ("frozen", "proposal", "approval", "override", "use")
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """`role`: reader, author or approver. An agent is always a reader, whatever it says."""
+    """Person. `role`: reader, author or approver. An agent is always a reader, whatever it claims."""
 
     name: str
     role: str
@@ -39,7 +39,7 @@ class Person:
 
 
 class Override(BaseModel):
-    """`to` and `before`: exact texts. `until`: a date, or empty for one run."""
+    """Override. `to` and `before`: exact texts. `until`: a date, or empty for one run."""
 
     model_config = ConfigDict(frozen=True)
     parameter: str
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 class Think(Protocol):
-    """Where slow work is done: here, or in a process of its own."""
+    """Function that does slow work: here, or in a separate process."""
 
     async def __call__(self, think: Callable[[], T], /) -> T: ...
 
@@ -66,7 +66,7 @@ async def _here(think: Callable[[], T], /) -> T:
 
 
 class Records:
-    """Of one harness id. `documents`: of the store; `today`: the date that expiry is measured by."""
+    """Records of one harness id. `documents`: of the store; `today`: the date by which expiry is decided."""
 
     def __init__(self, documents: Documents, harness_id: str) -> None:
         if not harness_id:
@@ -78,12 +78,12 @@ class Records:
         return tuple(each.data for each in await self._documents.documents(self._saga, kind))
 
     async def _put(self, kind: str, key: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Keep it under its key, bound to all of its kind before it (`previous`, a hash), unless something is there."""
+        """Store it under its key, bound to all earlier ones of its kind (`previous`, a hash), unless the key is taken."""
         chained = {**data, "previous": hash_of(await self._all(kind))}
         return dict((await self._documents.put(Document(self._saga, kind, key, chained))).data)
 
     async def broken_links(self) -> tuple[str, ...]:
-        """Return the records that are not bound to what stands before them: something was changed, dropped or put in."""
+        """Return the records that are not bound to those before them: something was changed, dropped or inserted."""
         found: list[str] = []
         for kind in KINDS:
             rows = await self._all(kind)
@@ -102,7 +102,9 @@ class Records:
         """
         by.require("author", "freeze a harness")
         known = await think(partial(_fit_to_freeze, harness))
-        for version in (await self._all("frozen"))[-1:]:  # as many as the one in force says: a proposal cannot lower it itself
+        for version in (await self._all("frozen"))[
+            -1:
+        ]:  # as many as the version in force says: a proposal cannot lower the number itself
             approved = {each["by"] for each in await self._all("approval") if each["hash"] == harness.hash}
             if len(approved) < version["approvals"]:
                 said = f"propose it, and let {version['approvals']} others approve it ({len(approved)} did)"
@@ -116,7 +118,7 @@ class Records:
         return kept
 
     async def require_unchanged(self, harness: Harness) -> None:
-        """Refuse a file that was changed under a frozen version. Raises `ConflictError`."""
+        """Refuse a file that was changed after it was frozen. Raises `ConflictError`."""
         for each in await self._all("frozen"):
             if each["version"] == harness.version and each["hash"] != harness.hash:
                 raise ConflictError(f"version {harness.version} of {harness.id} was changed after it was frozen: count it up")
@@ -130,7 +132,7 @@ class Records:
         return await self._put("proposal", harness.hash, said)
 
     async def approve(self, harness: Harness, by: Person, at: str) -> Mapping[str, Any]:
-        """Approve a proposal. Raises `NotAllowedError` for its author and for everybody who is no approver."""
+        """Approve a proposal. Raises `NotAllowedError` for its author and for everybody who is not an approver."""
         by.require("approver", "approve a change")
         proposal = next((each for each in await self._all("proposal") if each["hash"] == harness.hash), None)
         if proposal is None:
@@ -146,11 +148,11 @@ class Records:
     # -- overrides --
 
     async def override(self, harness: Harness, given: Override, by: Person, at: str, think: Think = _here) -> Mapping[str, Any]:
-        """Sign an override for a report. The same report is answered once. `think`: where the proof is made anew.
+        """Sign an override for a report. A report is answered only once. `think`: runs the proof, which is made again.
 
         Raises:
             NotAllowedError: the person may not, or the parameter is not negotiable.
-            ConflictError: the report is another one, or was answered otherwise.
+            ConflictError: the report is a different one, or was answered differently.
             InvalidInputError: the value does not resolve the paradox.
         """
         by.require("approver", "override a limit")
@@ -159,7 +161,7 @@ class Records:
             raise ConflictError("that is not the hash of this harness's report: it is about something else, or out of date")
         variable = harness.variables.get(given.parameter)
         if variable is None or not variable.is_negotiable or not isinstance(variable.value, fmpq):
-            raise NotAllowedError(f"{given.parameter} is no negotiable parameter")
+            raise NotAllowedError(f"{given.parameter} is not a negotiable parameter")
         if str(variable.value) != given.before:
             raise ConflictError(f"{given.parameter} is {variable.value}, not {given.before}")
         if (await think(partial(explain, overlaid(harness, given), relax=False))).status is not Status.SATISFIABLE:
@@ -171,7 +173,7 @@ class Records:
         return kept
 
     async def consume(self, report: str, run: str, today: date) -> Override | None:
-        """Return the override that answers a report, for this run. One run uses it, unless it holds until a date. Safe to
+        """Return the override that answers a report, for this run. It serves one run, unless it is valid until a date. Safe to
         repeat.
         """
         kept = await self.override_of(report)
@@ -184,11 +186,11 @@ class Records:
         return given if used["run"] == run else None
 
     async def override_of(self, report: str) -> Mapping[str, Any] | None:
-        """Return what a person signed for a report."""
+        """Return the override that a person signed for a report."""
         return next((each for each in await self._all("override") if each["report"] == report), None)
 
     async def audit(self, today: date) -> dict[str, Any]:
-        """Return everything that was decided, and the overrides in force."""
+        """Return every decision, and the overrides in force."""
         used = {each["report"]: each["run"] for each in await self._all("use")}
         overrides: list[Mapping[str, Any]] = []
         for each in await self._all("override"):
@@ -224,6 +226,6 @@ def overlaid(harness: Harness, given: Override) -> Harness:
 
 
 def report_hash(harness: Harness, found: Explanation) -> str:
-    """Return the hash of a deadlock report: what an override is bound to."""
+    """Return the hash of a deadlock report, to which an override is bound."""
     said = explanation_json(harness, found)
     return hash_of({key: said[key] for key in ("status", "conflicts", "relaxations", "harness_hash", "certificates")})

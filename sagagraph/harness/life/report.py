@@ -1,7 +1,8 @@
-"""Reports of a paradox, for people: what clashes, what was tried, how far apart it is, and a menu of what each way out costs.
+"""Reports of a paradox, for people: what conflicts, what was tried, how far apart the limits are, and a menu of ways out with
+their costs.
 
-Nothing is relaxed by it: the first way is always the report, and a person signs any other one. No other way beats those of the
-Pareto set.
+The report relaxes nothing: the first option is always to keep it as it is, and a person signs any other one. No other option
+beats those of the Pareto set.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from sagagraph.harness.proof.system import Point
 from sagagraph.harness.registry.harness import Harness, Variable
 
 Moves = Mapping[str, tuple[fmpq, fmpq]]
-"""Parameters with their values and their new ones."""
+"""Parameters with their old and new values."""
 MARGINS: Final = (0, 5, 10)
 """Per cent beyond the least value."""
 _SHARE: Final = "share_of_both"
@@ -31,8 +32,8 @@ _BOXES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`closer`: rules that a witness keeps by no more than 5 % of their limit. `cost`: what the file states of a parameter, times
-    the share of its value by which it moves.
+    """Option of the menu. `closer`: rules that a witness keeps by no more than 5 % of their limit. `cost`: what the file states
+    for a parameter, times the share of its value by which it moves.
     """
 
     moves: Moves
@@ -44,7 +45,7 @@ class Option:
 
 
 def menu_of(harness: Harness, found: Explanation) -> tuple[Option, ...]:
-    """Return what resolves the paradox: one negotiable parameter each; pairs of those that do not help alone."""
+    """Return what resolves the paradox: one negotiable parameter each, or pairs of those that do not help alone."""
     least = [{each.name: (each.before, each.to)} for each in found.relaxations if each.kind == "parameter"]
     alone = {name for each in least for name in each}
     helpless = [name for name, each in harness.variables.items() if each.is_negotiable and name not in alone]
@@ -75,7 +76,7 @@ def _option(harness: Harness, least: Moves, margin: int) -> Option | None:
 
 
 def _pair(harness: Harness, one: str, other: str) -> Moves | None:
-    """Return the least equal share by which both must move at once, in whichever directions; None where one of them is 0."""
+    """Return the least equal share by which both must move at once, in whichever directions; None if one of them is 0."""
     values = {name: value for name in (one, other) if isinstance(value := harness.variables[name].value, fmpq) and value}
     best: tuple[fmpq, Moves] | None = None
     for signs in product((fmpq(1), fmpq(-1)), repeat=len(values)) if len(values) == 2 else ():
@@ -94,7 +95,7 @@ def _pair(harness: Harness, one: str, other: str) -> Moves | None:
 
 
 def _beats(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    """Tell whether it costs no more in anything and less in something. What is not stated costs nothing."""
+    """Tell whether it costs no more in any respect and less in some. What is not stated costs nothing."""
     kinds = one.keys() | other.keys()
     return (all(one.get(kind, 0) <= other.get(kind, 0) for kind in kinds)
             and any(one.get(kind, 0) < other.get(kind, 0) for kind in kinds))  # fmt: skip
@@ -115,7 +116,9 @@ def _letters(number: int) -> str:
 
 
 def evidence(harness: Harness, found: Explanation) -> Iterator[dict[str, Any]]:
-    """Yield every value at a boundary that was tried: it keeps all rules of a conflict but one, and how far that is missed."""
+    """Yield every value at a boundary that was tried: it keeps all rules of a conflict except one, and how far that one is
+    missed.
+    """
     for conflict in found.conflicts:
         for rule, witness in conflict.witnesses.items():
             result = next(each for each in check(harness, witness).rules if each.rule == rule)
@@ -124,7 +127,7 @@ def evidence(harness: Harness, found: Explanation) -> Iterator[dict[str, Any]]:
 
 
 def deadlock(harness: Harness, found: Explanation) -> dict[str, Any]:
-    """Return the report of a proven paradox, for JSON. `report` is what an override is bound to."""
+    """Return the report of a proven paradox, for JSON. Its `report` is the hash to which an override is bound."""
     return {
         **explanation_json(harness, found),
         "report": report_hash(harness, found),
@@ -169,5 +172,5 @@ def _lines(harness: Harness, said: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plain(text: object) -> str:
-    """Text of a file cannot end a cell, or become a link or a tag."""
+    """Escape text of a file, so that it cannot end a cell, or become a link or a tag."""
     return "".join(f"\\{each}" if each in "|<>[]`*_\\" else each for each in " ".join(str(text).split()))

@@ -1,1 +1,1 @@
-"""Loop: executors that propose values, gradients that say how far off they are, locks, and its five ends."""
+"""Loop: executors that propose values, gradients that say how far off they are, locks, and its five outcomes."""

@@ -1,9 +1,9 @@
-"""Convergence: executors decide one variable each, in an order along the rules; what is settled is locked; five ends (CAAF
+"""Convergence: executors decide one variable each, in an order along the rules; decided variables are locked; five outcomes (CAAF
 section 6).
 
-After a value is proposed it is asked whether the rest can still be satisfied. If so the value is locked, as `const` in the
+After a value is proposed, the loop checks whether the rest can still be satisfied. If so the value is locked, as `const` in the
 schema that executors see from then on; if not, the executor gets a gradient: the nearest value with which it can, computed, never
-a model's opinion. Locks are thus never in each other's way, and an obedient executor needs at most two attempts. Everything but
+a model's opinion. So locks never contradict each other, and an obedient executor needs at most two attempts. Everything except
 the executor is a pure function of its arguments.
 """
 
@@ -29,8 +29,8 @@ _BOXES = 400
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """`boundary`: the nearest value that helps, on the variable's step where one of its steps does; None where no value of it
-    does. `allowed`: all values that help, where they are counted.
+    """Gradient. `boundary`: the nearest value that helps, on the variable's step if one of its steps does; None if no value does.
+    `allowed`: all values that help, if they can be listed.
     """
 
     rule: str
@@ -58,7 +58,9 @@ class Gradient:
 
 
 def towards(harness: Harness, rule_id: str, dimension: str, now: Value) -> Gradient:
-    """Return the nearest value of a variable with which all rules of the harness can be kept, whatever is still open."""
+    """Return the nearest value of a variable with which all rules of the harness can be kept, while other variables are still
+    open.
+    """
     variable = harness.variables[dimension]
     if variable.values or not isinstance(now, fmpq):
         allowed = tuple(each for each in variable.values if is_satisfiable(fixed(harness, {dimension: each})))
@@ -77,7 +79,7 @@ def towards(harness: Harness, rule_id: str, dimension: str, now: Value) -> Gradi
 
 
 def _on_step(harness: Harness, name: str, to: fmpq, start: fmpq) -> fmpq:
-    """Round away from where it was to the variable's step, if that still helps."""
+    """Round away from its old value to the variable's step, if that still helps."""
     step = harness.variables[name].step or (fmpq(1) if harness.variables[name].kind == "integer" else None)
     if step is None:
         return to
@@ -91,7 +93,7 @@ def is_satisfiable(harness: Harness) -> bool:
 
 
 def fixed(harness: Harness, values: Mapping[str, Value]) -> Harness:
-    """Return the harness with some decided variables locked at these values."""
+    """Return the harness with some decided variables fixed at these values."""
     locked = {name: replace(each, value=values[name]) for name, each in harness.decided.items() if name in values}
     return replace(harness, variables={**harness.variables, **locked})
 
@@ -104,14 +106,16 @@ class End(StrEnum):
     FAILED_PARADOX = "FAILED_PARADOX"
     """Proven; a person has to decide."""
     NO_CONVERGENCE = "NO_CONVERGENCE"
-    """Attempts used up though it is satisfiable: `witness` is an artifact that passes."""
+    """Attempts were used up though it is satisfiable: `witness` is an artifact that passes."""
     UNDECIDED = "UNDECIDED"
     HARNESS_ERROR = "HARNESS_ERROR"
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """All that an executor sees: its variable and schema, values of its ancestors, its last gradient. Nothing of the request."""
+    """Slice: all that an executor sees, which is its variable and schema, values of its ancestors and its last gradient. Nothing
+    of the request.
+    """
 
     variable: str
     unit: str
@@ -123,12 +127,12 @@ class Slice:
 
 
 Executor = Callable[[Slice, str], Awaitable[Any]]
-"""Answers a slice with `{variable: value}`. The text names the attempt: the same one is never asked twice in a saga."""
+"""Function that answers a slice with `{variable: value}`. The text names the attempt: no attempt is asked for twice in a saga."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """`verdict`: locked, refused (its form or a lock), or moved (a gradient was given)."""
+    """Attempt. `verdict`: locked, refused (its form or a lock), or moved (a gradient was given)."""
 
     variable: str
     number: int
@@ -154,9 +158,9 @@ async def converge(
     attempts: int = MOST_ATTEMPTS,
     decomposed: Callable[[], Awaitable[tuple[Task, ...]]] | None = None,
 ) -> Run:
-    """Run the loop to one of its ends. `decomposed`: gives the tasks, if they are not to follow the rules.
+    """Run the loop to one of its outcomes. `decomposed`: gives the tasks, if they are not to follow the rules.
 
-    Raises what executors raise; every other fault is an end.
+    Raises what executors raise; every other fault is an outcome.
     """
     harness = harness.inside
     found = explain(harness)
@@ -187,7 +191,7 @@ async def _settle(
     executor: Executor,
     attempts: int,
 ) -> Value | None:
-    """Ask for one variable until its value leaves the rest satisfiable; None where attempts are used up."""
+    """Ask for one variable until its value leaves the rest satisfiable; None if attempts are used up."""
     last: Gradient | None = None
     context = {each: shown(locks[each]) for each in task.context_keys if each in locks}
     schema = _schema(harness, name, {each: locks[each] for each in context})
@@ -214,7 +218,7 @@ async def _settle(
 
 
 def _schema(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the JSON schema of an executor's answer: its variable, and what is locked as constants."""
+    """Return the JSON schema of an executor's answer: its variable, and locked variables as constants."""
     properties: dict[str, Any] = {each: {"const": shown(value)} for each, value in locks.items()}
     variable = harness.variables[name]
     kinds = {"integer": "integer", "boolean": "boolean", "string": "string"}
@@ -228,7 +232,7 @@ def _schema(harness: Harness, name: str, locks: Mapping[str, Value]) -> dict[str
 
 
 def _read(proposed: Any, name: str, variable: Variable, locks: Mapping[str, Value]) -> Value | None:
-    """Return the value; None where the answer has another form, leaves the domain, or edits what is locked."""
+    """Return the value; None if the answer has another form, leaves the domain, or edits what is locked."""
     if not isinstance(proposed, Mapping) or name not in proposed or proposed.keys() - {name, *locks}:
         return None
     if any(exact(proposed[each]) != locks[each] for each in proposed.keys() & locks.keys()):

@@ -1,7 +1,7 @@
 """Decomposition: a request as small tasks in an order, each of which sees only what it needs (CAAF section 5).
 
-A model proposes; whether it makes sense is decided here. After three objections the rules' own dependency graph is the answer, so
-that no model can stop a run.
+A model proposes; code here checks whether that makes sense. After three objections the rules' own dependency graph is the answer,
+so no model can stop a run.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _Word = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class Task(BaseModel):
-    """`context_keys`: decided variables whose values it sees, all of its ancestors. `expected_schema`: what it decides, as the
-    properties of a schema or as names.
+    """Task. `context_keys`: decided variables whose values it sees, those of all its ancestors. `expected_schema`: what it
+    decides, as the properties of a schema or as names.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -46,11 +46,11 @@ _TASK: Final = {"id": {"type": "string"}, "parent_ids": _WORDS, "description": {
                 "expected_schema": _WORDS}  # fmt: skip
 _NODES: Final = {"nodes": {"type": "array", "items": object_schema(_TASK, _TASK)}}
 SCHEMA: Final[Mapping[str, Any]] = {"title": "Tasks", **object_schema(_NODES, _NODES)}
-"""What a model is asked to answer in: providers take no object of free keys."""
+"""The schema of a model's answer: providers accept no object with arbitrary keys."""
 
 
 Decomposer = Callable[[Mapping[str, Any], str], Awaitable[Any]]
-"""Answers what is asked with `{"nodes": [...]}`. The text names the round: the same one is never asked twice in a saga."""
+"""Function that answers a question with `{"nodes": [...]}`. The text names the round: no round is asked for twice in a saga."""
 
 
 def order_of(harness: Harness) -> tuple[Task, ...]:
@@ -69,7 +69,7 @@ def order_of(harness: Harness) -> tuple[Task, ...]:
 
 
 async def decompose(harness: Harness, request: str, decomposer: Decomposer) -> tuple[Task, ...]:
-    """Have a request decomposed; after three rounds with objections, along the rules."""
+    """Have a request decomposed; after three rounds with objections, follow the rules instead."""
     asked, objections = _question(harness, request), tuple[str, ...]()
     for number in range(1, ROUNDS + 1):
         said = await decomposer({**asked, "objections": list(objections)}, f"decompose-{number}")
@@ -80,7 +80,7 @@ async def decompose(harness: Harness, request: str, decomposer: Decomposer) -> t
 
 
 def _question(harness: Harness, request: str) -> dict[str, Any]:
-    """Return all that a model is asked with: the request, and what is to be decided; no constant, no assertion."""
+    """Return all that a model is shown: the request, and what is to be decided; no constant, no assertion."""
     decide = [{"variable": name, "unit": harness.variables[name].unit} for name in harness.decided]
     return {"request": request, "decide": decide, "related": [each for each in _related(harness) if len(each) > 1]}
 
@@ -121,7 +121,7 @@ def _objections(harness: Harness, tasks: list[Task], graph: nx.DiGraph[str]) -> 
     produced = [name for each in tasks for name in each.expected_schema]
     for name in dict.fromkeys(produced):
         if name not in decided:
-            yield f"{name} is nothing to decide"
+            yield f"{name} is not a variable to decide"
         elif produced.count(name) > 1:
             yield f"{name} is produced twice"
     for name in decided:

@@ -1,4 +1,4 @@
-"""Executors: whoever proposes values. One obeys its gradients and needs no model; one asks a language model."""
+"""Executors: functions that propose values. One obeys its gradients and needs no model; one asks a language model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def obedient() -> Executor:
 
 
 def asking(model: Model, nonce: Callable[[], str]) -> Executor:
-    """Ask a language model, each question with a context of its own."""
+    """Ask a language model, each question in a context of its own."""
 
     return lambda seen, _attempt: _answer(model, INSTRUCTIONS, Quoted(data_of(seen), nonce()), seen.schema)
 
@@ -52,7 +52,7 @@ def decomposing(model: Model, nonce: Callable[[], str]) -> Decomposer:
 
 
 async def _answer(model: Model, instructions: str, data: Quoted, schema: Mapping[str, Any]) -> Any:
-    """An answer that cannot be read counts as an attempt, or a round."""
+    """Return the answer; one that cannot be read counts as an attempt, or a round."""
     try:
         return (await model.answer(Question(instructions + data.rule, data, schema))).content
     except UnusableAnswerError:
@@ -70,7 +70,7 @@ def data_of(seen: Slice) -> dict[str, Any]:
 
 
 def scripted(answers: Mapping[str, Any]) -> Executor:
-    """Give prepared answers by attempt (`x-1`), the last of a variable again and again."""
+    """Give prepared answers by attempt (`x-1`), repeating the last one of a variable."""
 
     async def propose(seen: Slice, attempt: str) -> Any:
         last = [each for name, each in answers.items() if name.rpartition("-")[0] == seen.variable]

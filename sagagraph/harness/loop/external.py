@@ -1,7 +1,7 @@
-"""External validators: rules that a program outside judges, as a simulator does.
+"""External validators: rules that an external program judges, such as a simulator.
 
-A harness names one (`uses: NAME@VERSION`); what is run for that name stands in the operator's configuration, and nowhere else. An
-outage is UNKNOWN: never a pass, and no failure of the artifact.
+A harness names one (`uses: NAME@VERSION`); what is run for that name is in the operator's configuration, and nowhere else. An
+outage is UNKNOWN: never a pass, but not a failure of the artifact either.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST: Final = 100_000
 
 
 class Server(BaseModel):
-    """An MCP server over stdio, and one of its tools."""
+    """Server that speaks MCP over stdio, and one of its tools."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     command: Annotated[list[str], Field(min_length=1)]
@@ -40,7 +40,9 @@ class Server(BaseModel):
 
 
 class Validator(BaseModel):
-    """Either a function, `package.module:name`, or a tool. Both take the values of a rule's `inputs`, and return an `Answer`."""
+    """Validator: either a function, `package.module:name`, or a tool. Both take the values of a rule's `inputs`, and return an
+    `Answer`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     version: str = "1"
@@ -76,12 +78,12 @@ def validators_of(path: str) -> Validators:
 
 
 async def judged_outside(harness: Harness, artifact: Mapping[str, Any], allowed: Validators) -> dict[str, RuleResult]:
-    """Return the verdicts of all rules that are judged outside, by rule."""
+    """Return the verdicts of all rules that external validators judge, by rule."""
     return {rule.id: await ask(harness, rule, artifact, allowed) for rule in harness.rules if rule.uses}
 
 
 async def ask(harness: Harness, rule: Rule, artifact: Mapping[str, Any], allowed: Validators) -> RuleResult:
-    """Ask the validator of a rule, within its time."""
+    """Ask the validator of a rule, within its time limit."""
     name, _, version = rule.uses.partition("@")
     known = allowed.get(name)
     if known is None:
@@ -100,14 +102,14 @@ async def ask(harness: Harness, rule: Rule, artifact: Mapping[str, Any], allowed
     except TimeoutError:
         return RuleResult(rule.id, RuleVerdict.UNKNOWN, trace=given, reason=f"{name} gave no answer in {known.seconds:g} s")
     except ValidationError:
-        return RuleResult(rule.id, RuleVerdict.UNKNOWN, trace=given, reason=f"the answer of {name} is not in the form of one")
+        return RuleResult(rule.id, RuleVerdict.UNKNOWN, trace=given, reason=f"the answer of {name} is not in the required form")
     except Exception as exc:  # noqa: BLE001 - whatever is wrong with a validator is no failure of the artifact
         return RuleResult(rule.id, RuleVerdict.UNKNOWN, trace=given, reason=f"{name} has failed ({type(exc).__name__})")
     return RuleResult(rule.id, RuleVerdict(answer.verdict), answer.margin, trace=given, reason=answer.reason)
 
 
 async def _called(target: str, given: Mapping[str, Any]) -> Any:
-    """Call a function in a process of its own, which ends with the question."""
+    """Call a function in a separate process, which ends with the question."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", _CALL, target, stdin=pipe, stdout=pipe,
                                                    stderr=asyncio.subprocess.DEVNULL)  # fmt: skip

@@ -1,6 +1,6 @@
-"""Running: the loop as a saga. Every question is an operation, so a run that was killed goes on where it was.
+"""Running: the loop as a saga. Every question is an operation, so a run that was killed continues where it was.
 
-A paradox leaves the saga open until a person overrides a limit; every other end but success compensates it.
+A paradox leaves the saga open until a person overrides a limit; every other outcome except success compensates it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _NOBODY: Final[Validators] = {}
 
 
 class ParadoxError(NotAllowedError):
-    """No artifact passes all rules: a person has to decide. The saga stays open; `report` is what an override is bound to."""
+    """No artifact passes all rules: a person has to decide. The saga stays open; `report` is the hash to which an override is
+    bound.
+    """
 
     exit_code = 1
 
@@ -45,7 +47,7 @@ class ParadoxError(NotAllowedError):
 
 
 class NotConvergedError(SagaGraphError):
-    """The run ended in anything but success or a paradox; what it did is compensated."""
+    """The run ended in neither success nor a paradox; what it did is compensated."""
 
     exit_code = 1
     leaves_saga_open = False
@@ -88,7 +90,7 @@ class Consumed(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A request in words, and who decomposes it into tasks."""
+    """Request in words, and who decomposes it into tasks."""
 
     request: str
     decomposer: Decomposer
@@ -104,8 +106,8 @@ async def run_harness(
     asking: Asking | None = None,
     allowed: Validators = _NOBODY,
 ) -> Run:
-    """Run the loop for a harness as this saga, or resume it. Without `asking`, tasks follow the rules. `allowed`: who may be
-    asked outside, once for each rule; what they said is in the journal.
+    """Run the loop for a harness as this saga, or resume it. Without `asking`, tasks follow the rules. `allowed`: external
+    validators that may be asked, once for each rule; their answers are in the journal.
 
     Raises:
         ParadoxError: proven; override, then run the same id again.
@@ -142,7 +144,7 @@ async def run_harness(
 
 
 async def _judged_outside(saga: BodySaga, harness: Harness, found: Run, allowed: Validators) -> Run:
-    """Ask for each rule that is judged outside; the run succeeds only if all pass."""
+    """Ask for each rule that an external validator judges; the run succeeds only if all pass."""
     for rule in (each for each in harness.rules if each.uses):
 
         async def validate(request: Validated, call: Call) -> Judged:  # noqa: ARG001 - actions take a call
@@ -158,7 +160,7 @@ async def _judged_outside(saga: BodySaga, harness: Harness, found: Run, allowed:
 
 
 async def artifact_of(engine: Engine, harness: Harness, saga_id: str, records: Records, today: date) -> Mapping[str, Any]:
-    """Return what a run that succeeded decided, from its journal: nobody is asked. Raises `NotAllowedError` for any other run."""
+    """Return what a successful run decided, from its journal: nobody is asked. Raises `NotAllowedError` for any other run."""
     head = await engine.store.headline(saga_id)
     if head is None:
         raise UnknownSagaError(f"no run has the id {saga_id!r}", saga_id=saga_id)
@@ -171,8 +173,15 @@ async def artifact_of(engine: Engine, harness: Harness, saga_id: str, records: R
     return (await run_harness(engine, harness, saga_id, nobody, records, today)).artifact
 
 
-def run_json(harness: Harness, saga_id: str, found: Run, report: str) -> dict[str, Any]:
-    """Return what a run came to, for JSON. `report`: of a paradox, what an override is bound to."""
+async def ended_json(harness: Harness, saga_id: str, running: Awaitable[Run]) -> dict[str, Any]:
+    """Return the outcome of a run, for JSON, however it ends. `report`: of a paradox, the hash to which an override is bound."""
+    report = ""
+    try:
+        found = await running
+    except ParadoxError as exc:
+        found, report = exc.run, exc.report
+    except NotConvergedError as exc:
+        found = exc.run
     explained = explanation_json(harness, found.explanation) if found.explanation else {}
     attempts = [{"variable": each.variable, "attempt": each.number, "proposed": each.proposed, "verdict": each.verdict,
                  "gradient": each.gradient.json() if each.gradient else None} for each in found.attempts]  # fmt: skip
@@ -190,7 +199,7 @@ async def _begin(request: Begun, call: Call) -> Begun:  # noqa: ARG001 - actions
 def _journalled(
     saga: BodySaga, name: str, turn: str, answer: Callable[[Q, str], Awaitable[Any]], shown: Callable[[Q], tuple[Shown, Shown]]
 ) -> Callable[[Q, str], Awaitable[Any]]:
-    """Return whoever answers, each answer an operation. `shown`: of a question, its data and the schema of its answer."""
+    """Wrap whoever answers, so that each answer is an operation. `shown`: a question's data and the schema of its answer."""
 
     async def through(question: Q, attempt: str) -> Any:
         async def ask(request: Asked, call: Call) -> Said:  # noqa: ARG001 - actions take a call

@@ -1,4 +1,4 @@
-"""Boxes: bounds of terms and formulas from those of variables, and back (hull consistency, HC4); parts of rules by place."""
+"""Boxes: bounds of terms and formulas from those of variables, and vice versa (hull consistency, HC4); parts of rules by path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_CONSTANTS: Final = 50_000
 
 
 def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
-    """Return bounds of all values that the term has in the box; EMPTY where it has none."""
+    """Return bounds of all values that the term has in the box; EMPTY if it has none."""
     match term:
         case Const():
             return _constant(term)
@@ -32,7 +32,7 @@ def bounds_of(term: Term, box: Mapping[str, Interval]) -> Interval:
 
 
 def has_values(part: Formula | Term, box: Mapping[str, Interval]) -> bool:
-    """Tell whether every quotient, logarithm and root in it has a value all over the box."""
+    """Tell whether every quotient, logarithm and root in it has a value everywhere in the box."""
     match part:
         case Power(base, exponent) if exponent < 0:
             low, high = bounds_of(base, box)
@@ -52,7 +52,7 @@ _constants: dict[int, tuple[Const, Interval]] = {}
 
 
 def _constant(term: Const) -> Interval:
-    """Bounds of a constant, kept by its identity: rationals hash slowly."""
+    """Return bounds of a constant, cached by its identity: rationals hash slowly."""
     known = _constants.get(id(term))
     if known is None or known[0] is not term:
         if len(_constants) > _MOST_CONSTANTS:
@@ -62,8 +62,8 @@ def _constant(term: Const) -> Interval:
 
 
 class Hull:
-    """Narrows a box to what an inequality leaves of it. Its results are proposals: whoever cuts something off proves that
-    anew.
+    """Hull: narrows a box to what an inequality leaves of it. Its results are proposals: callers that cut something off prove
+    that themselves.
     """
 
     def __init__(self, box: Bounds) -> None:
@@ -91,7 +91,7 @@ class Hull:
                 self._narrow(argument, bounds_of(argument, self.box), _INVERSE[name](wanted))
 
     def _each_of(self, terms: tuple[Term, ...], join: Join, none: Interval, rest: Callable[[Interval], Interval | None]) -> None:
-        """Narrow every part of a sum or product to what is left beside all the others."""
+        """Narrow every part of a sum or product to what all the others leave for it."""
         found = [bounds_of(each, self.box) for each in terms]
         before, after = [*accumulate(found, join, initial=none)], none
         for index in range(len(terms) - 1, -1, -1):
@@ -130,7 +130,7 @@ def _quotient(left: Interval, right: Interval) -> Interval | None:
 Tree = Mapping[str, Any]
 """A certificate's node, ready for JSON (docs/harness.md says how it is read)."""
 Parts = list[tuple[str, Formula]]
-"""What must hold in a box and does not all over it, each by its path in the rules."""
+"""What must hold in a box but does not hold everywhere in it, each by its path in the rules."""
 _NONE: Final[Mapping[str, int]] = {}
 
 
@@ -145,13 +145,15 @@ def rules_of(tree: Tree) -> Iterator[str]:
 
 
 def rule_of(path: str) -> str:
-    """Return the rule that a path begins with."""
+    """Return the rule with which a path begins."""
     head, *_ = path.removeprefix("\t").split("\t")
     return f"\t{head}" if path.startswith("\t") else head
 
 
 def truth(formula: Formula, floats: Mapping[str, Interval], path: str = "", assumed: Mapping[str, int] = _NONE) -> bool | None:
-    """Tell whether a formula holds all over the box, nowhere in it, or neither is known. `assumed`: cases, by their paths."""
+    """Tell whether a formula holds everywhere in the box, nowhere in it, or neither is known. `assumed`: cases, by their
+    paths.
+    """
     if isinstance(formula, Below):
         low, high = bounds_of(formula.term, floats)
         if low > high or low > 0 or (formula.strict and low >= 0):
@@ -167,7 +169,7 @@ def truth(formula: Formula, floats: Mapping[str, Interval], path: str = "", assu
 def implied(
     formula: Formula, path: str, floats: Mapping[str, Interval], assumed: Mapping[str, int]
 ) -> Iterator[tuple[str, Formula]]:
-    """Yield what a formula comes down to in the box, each part by its path: all of an `and`, the one case that is left of an
+    """Yield what a formula reduces to in the box, each part by its path: all of an `and`, the one case that is left of an
     `or`.
     """
     if isinstance(formula, And):

@@ -1,7 +1,8 @@
 """Checker: replays a certificate, box by box. It shares with the solver the core form and the interval kernel, and nothing else.
 
-A certificate says how the domains are divided and why no point of each part passes: a rule that is false all over it, or a sum of
-inequalities that is above 0 all over it. Whatever is missing, too wide or untrue is refused with its place.
+A certificate says how the domains are divided and why no point of any part passes: a rule that is false everywhere in it, or a
+sum of inequalities that is above 0 everywhere in it. Whatever is missing, too wide or untrue is rejected, with its position in
+the tree.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Ends = tuple[fmpq | None, fmpq | None]
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """`reason`: why it is refused, and where in the tree."""
+    """Result of a replay. `reason`: why the certificate is rejected, and where in the tree."""
 
     accepted: bool
     reason: str = ""
@@ -54,7 +55,7 @@ class _RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A part of the domains, both ends inside. `taken`: cases assumed, by path."""
+    """Part of the domains, both ends included. `taken`: cases assumed, by path."""
 
     ends: Mapping[str, Ends]
     taken: Mapping[str, int] = field(default_factory=dict)
@@ -86,7 +87,7 @@ def seal(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stated_domains(harness: Harness) -> dict[str, Any]:
-    """Return the domains as a certificate states them."""
+    """Return the domains in the form in which a certificate states them."""
     return {name: {"type": each.kind, "ends": [None if end is None else str(end) for end in (each.low, each.high)],
                    "values": [value if isinstance(value, str | bool) else str(value) for value in each.values]}
             for name, each in harness.decided.items()}  # fmt: skip
@@ -150,7 +151,7 @@ class _Checker:
                 raise _RefusedError(f"{place.name}: {sorted(node)} is no node of a certificate")
 
     def _divided(self, place: _Place, variable: str, said: str) -> tuple[_Place, _Place]:
-        """Both parts have `said`, where they are divided; whole numbers are then rounded inwards."""
+        """Return both parts of a divided box, without the division `said`; whole numbers are rounded inwards."""
         at, (low, high) = _rational(said), place.ends[variable]
         if (low is not None and at < low) or (high is not None and at > high):
             raise _RefusedError(f"{place.name}: {variable} is divided outside its box")
@@ -178,7 +179,7 @@ class _Checker:
         return ends if ends in found else None if None in found else not ends
 
     def _part(self, path: str, place: _Place) -> Formula:
-        """Return what is at a path, if it must hold: all of an `and`, of an `or` only the case assumed, or the one that is
+        """Return what is at a path, if it must hold: all of an `and`, and of an `or` only the assumed case, or the one that is
         left.
         """
         here = next((each for each in self._rules if path == each or path.startswith(f"{each}\t")), None)
@@ -200,7 +201,9 @@ class _Checker:
     # -- sums --
 
     def _check_sum(self, products: Sequence[Mapping[str, Any]], place: _Place) -> None:
-        """The sum of what cannot be above 0 is above 0 all over the box; or at least 0, and something in it is below 0."""
+        """Check that a sum of terms that cannot be above 0 is above 0 everywhere in the box; or at least 0, with some term below
+        0.
+        """
         total: dict[Monomial, fmpq] = {}
         is_strict = False
         for each in products:
@@ -226,7 +229,7 @@ class _Checker:
             raise _RefusedError(f"{place.name}: the sum can be {'0' if lowest == 0 else 'below 0'}, which refutes nothing")
 
     def _inequality(self, path: str, place: _Place) -> tuple[Polynomial, bool]:
-        """Return what is at most 0, and whether it is less."""
+        """Return the term that is at most 0, and whether it is strictly less."""
         side, _, name = path.removeprefix("\t").partition(" ")
         if path.startswith("\t") and side in ("lower", "upper"):
             end = place.ends[name][side == "upper"]
@@ -272,7 +275,7 @@ def _range(term: Term, ends: Mapping[str, Ends]) -> kernel.Interval:
 
 
 def _end(monomial: Monomial, ends: Mapping[str, Ends], *, upper: bool) -> fmpq | None:
-    """Return one end of a monomial in the box; None where it has none."""
+    """Return one end of a monomial in the box; None if it has none."""
     match monomial:
         case ():
             return fmpq(1)

@@ -1,8 +1,9 @@
-"""Conflicts: all minimal sets of rules that no artifact passes at once, domains taken as given (MARCO: Liffiton et al. 2016).
+"""Conflicts: all minimal sets of rules that no artifact passes at once, with domains taken as given (MARCO: Liffiton et al.
+2016).
 
-A map of what is known, kept by Z3, names sets that are neither part of a satisfiable one nor hold a conflict, each as large as
-it can be: a satisfiable one needs no growing, a conflict is shrunk rule by rule. Points and certificates answer most questions
-without another search.
+A map of what is known, kept by Z3, yields sets that are neither part of a satisfiable set nor contain a conflict, each as large
+as possible: a satisfiable one need not be grown, and a conflict is shrunk rule by rule. Known points and certificates answer most
+questions without another search.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ MOST_SEEDS: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """`rules` cannot hold together. `witnesses`: for each of them a point that satisfies all the others; `minimal`: all are
-    there.
+    """Conflict: `rules` cannot hold together. `witnesses`: for each of them a point that satisfies all the others; `minimal`: all
+    of these exist.
     """
 
     rules: tuple[str, ...]
@@ -36,7 +37,7 @@ class Conflict:
 
 @dataclass(slots=True)
 class Oracle:
-    """Decides sets of rules and remembers what it found out."""
+    """Oracle that decides sets of rules and remembers what it found out."""
 
     system: System
     boxes: int
@@ -88,7 +89,9 @@ def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
 
 
 def _shrink(oracle: Oracle, core: frozenset[str]) -> Conflict:
-    """Leave out what is not needed. What is undecided without a rule keeps it, and the conflict is not called minimal."""
+    """Leave out rules that are not needed. A rule without which the set is undecided stays, and the conflict is not called
+    minimal.
+    """
     order = [each for each in oracle.rules if each in core]
     current = frozenset(order)
     for rule in order:
@@ -101,7 +104,7 @@ def _shrink(oracle: Oracle, core: frozenset[str]) -> Conflict:
 
 
 class _Map:
-    """Sets of rules about which nothing is known yet."""
+    """Map of the sets of rules about which nothing is known yet."""
 
     def __init__(self, rules: list[str]) -> None:
         import z3
@@ -111,7 +114,7 @@ class _Map:
         self._solver = z3.Solver()
 
     def unexplored(self) -> frozenset[str] | None:
-        """Return a set that no other unexplored one contains, or None."""
+        """Return an unexplored set that is contained in no other one, or None."""
         chosen: list[str] = []
         if self._solver.check() != self._z3.sat:
             return None

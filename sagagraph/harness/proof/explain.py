@@ -1,4 +1,4 @@
-"""Explanations: whether any artifact passes all rules; if none does, which rules clash, by how much, and the proof of it."""
+"""Explanations: whether any artifact passes all rules; if none does, which rules conflict, by how much, and the proof of it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from sagagraph.harness.registry.harness import Harness, Rule, Value
 from sagagraph.harness.registry.loading import load_harness
 
 BOXES: Final = 4000
-"""Of one search. What that leaves open is undecided."""
+"""Seconds of one search. What that leaves open is undecided."""
 _FEW: Final = 40
-"""To find a constant rule."""
+"""Seconds to find a constant rule."""
 
 
 class Status(StrEnum):
@@ -37,8 +37,8 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`complete`: these are all minimal conflicts. `gaps`: what each limit in a conflict would have to be alone, None where
-    none helps.
+    """Explanation. `complete`: these are all minimal conflicts. `gaps`: where each limit in a conflict would have to be, if it
+    alone moved; None if that does not help.
     """
 
     status: Status
@@ -51,7 +51,7 @@ class Explanation:
     reason: str = ""
     missing: tuple[str, ...] = ()
     is_readable: bool = True
-    """Whether the rules are of a kind that anything can be proven about, over domains that are stated."""
+    """Whether anything can be proven about rules of this kind, over the stated domains."""
 
 
 def load_checked(path: Path) -> Harness:
@@ -60,8 +60,8 @@ def load_checked(path: Path) -> Harness:
 
 
 def without_constants(harness: Harness) -> Harness:
-    """Return it, unless it has a rule that every artifact within the domains passes, or none. One over negotiable parameters
-    alone is none: a person may move it. Raises `InvalidInputError`.
+    """Return it, unless every artifact within the domains passes one of its rules, or none does. A rule over negotiable
+    parameters alone does not count: a person may move them. Raises `InvalidInputError`.
     """
     for rule in harness.inside.rules:
         said = _constancy(harness, rule)
@@ -72,7 +72,7 @@ def without_constants(harness: Harness) -> Harness:
 
 
 def _constancy(harness: Harness, rule: Rule) -> str:
-    """Return "always true" or "always false" where that is proven quickly; else nothing."""
+    """Return "always true" or "always false" if that is proven quickly; otherwise nothing."""
     if any(harness.variables[name].is_negotiable for name in harness.fields_of(rule) if name in harness.variables):
         return ""
     try:
@@ -82,7 +82,7 @@ def _constancy(harness: Harness, rule: Rule) -> str:
         return ""
     if Search(system, Budget(_FEW)).run().tree is not None:
         return "always false"
-    # A rule that has no value somewhere is not always true, though its opposite is never true either.
+    # A rule that has no value somewhere is not always true, even though its opposite is never true.
     is_total = has_values(system.rules[rule.id], system.root.floats)
     return "always true" if is_total and Search(opposite, Budget(_FEW)).run().tree is not None else ""
 
@@ -90,7 +90,7 @@ def _constancy(harness: Harness, rule: Rule) -> str:
 def explain(
     harness: Harness, *, expired: Callable[[], bool] = lambda: False, boxes: int = BOXES, relax: bool = True
 ) -> Explanation:
-    """Decide the rules of a harness over its domains. `expired`: asked before each box whether time is over."""
+    """Decide the rules of a harness over its domains. `expired`: called before each box, tells whether time is up."""
     others, harness = [each.id for each in harness.rules if each.uses], harness.inside
     try:
         system = system_of(harness)
@@ -171,7 +171,7 @@ def point_json(point: Point) -> dict[str, Any]:
 
 
 def value_json(value: Value) -> Any:
-    """Return a value as JSON writes it exactly; a fraction that no decimal is equal to, as text."""
+    """Return a value as JSON writes it exactly; a fraction that equals no decimal becomes text."""
     if not isinstance(value, fmpq) or value.q == 1:
         return shown(value)
     found = int(value.p) / int(value.q)

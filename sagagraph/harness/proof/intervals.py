@@ -1,8 +1,8 @@
-"""Intervals: ends as doubles, rounded outwards after every operation; the kernel that solver and checker share.
+"""Intervals: their ends are doubles, rounded outwards after every operation; the kernel that solver and checker share.
 
 A double's neighbour is further out than any rounding error of + - * /; exact sums stay as they are, products of whole numbers
-too. Ends of exp and log come from Arb, whose balls contain the true value. Where an operation has no value on part of an
-interval, the result is that of the rest; where it has none at all, EMPTY.
+too. Ends of exp and log come from Arb, whose balls contain the true value. If an operation has no value on part of an interval,
+the result is that of the rest; if it has none at all, EMPTY.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def up(value: float) -> float:
 
 
 def of_rational(value: fmpq) -> Interval:
-    """Return the narrowest interval of doubles around it: itself, if it is one."""
+    """Return the narrowest interval of doubles around it: the number itself, if it is a double."""
     try:
         near = int(value.p) / int(value.q)
     except OverflowError:
@@ -104,7 +104,7 @@ def _at(function: Callable[..., arb], value: float, *exponent: int) -> Interval:
 
 
 def power(value: Interval, exponent: int) -> Interval:
-    """`exponent`: a whole number."""
+    """Raise to a power. `exponent`: a whole number."""
     if exponent < 0:
         return inverse(power(value, -exponent))
     low, high = value
@@ -117,7 +117,7 @@ def power(value: Interval, exponent: int) -> Interval:
 
 
 def root(value: float, exponent: int) -> Interval:
-    """Return bounds of the real root; of a negative number for odd exponents only."""
+    """Return bounds of the real root; for a negative number only if the exponent is odd."""
     low, high = _at(arb.root, abs(value), exponent)
     return (-high, min(-low, 0.0)) if value < 0 else (max(low, 0.0), high)
 

@@ -1,7 +1,8 @@
-"""Linear relaxation: inequalities as sums of monomials, each a variable of its own with its bounds in the box. Z3 solves it
+"""Linear relaxation: inequalities as sums of monomials, each treated as a variable with its bounds in the box. Z3 solves it
 exactly.
 
-If it has no solution, the multipliers that show it (Farkas) are the proof of a leaf; if it has one, that is a point worth trying.
+If it has no solution, the multipliers that show this (Farkas) are the proof of a leaf; if it has one, that is a point worth
+trying.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MILLISECONDS: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`polynomial` is at most 0; `strict`: less. `of`: the inequalities that it is the product of; none for the end of a
+    """Row: `polynomial` is at most 0; `strict`: less. `of`: the inequalities whose product it is; none for the end of a
     monomial.
     """
 
@@ -36,12 +37,12 @@ class Row:
 
 
 def bound_rows(box: Box, names: Sequence[str]) -> list[Row]:
-    """Return the ends of variables as inequalities, `lower x` and `upper x` behind a tab, which no rule's id has."""
+    """Return the ends of variables as inequalities, `lower x` and `upper x` after a tab, which occurs in no rule's id."""
     return [replace(row, of=(f"\t{side} {name}",)) for name in names for side, row in _ends(((Var(name), 1),), box)]
 
 
 def _ends(monomial: Monomial, box: Box) -> Iterator[tuple[str, Row]]:
-    """Yield the bounds of a monomial in the box: of a variable exactly, of anything else by intervals."""
+    """Yield the bounds of a monomial in the box: exactly for a variable, by intervals for anything else."""
     name = _variable(monomial)
     floats = reduce(i.multiply, (i.power(bounds_of(atom, box.floats), count) for atom, count in monomial))
     ends = [None if isinf(each) else exact_float(each) for each in floats] if name is None else box.spans[name]
@@ -51,9 +52,9 @@ def _ends(monomial: Monomial, box: Box) -> Iterator[tuple[str, Row]]:
 
 
 def products(rows: Sequence[Row], bounds: Sequence[Row], *, all_pairs: bool) -> list[Row]:
-    """Return products that tie non-linear monomials to their variables: of bounds, or of everything with everything.
+    """Return products that link non-linear monomials to their variables: of bounds, or of everything with everything.
 
-    Neither factor is above 0, so their product is not below.
+    Neither factor is above 0, so their product is not below 0.
     """
     squares = (m for row in rows for m in row.polynomial if sum(count for _, count in m) == 2)
     wanted = {frozenset(_atoms(each)) for each in squares if all(isinstance(atom, Var) for atom in _atoms(each))}
@@ -90,7 +91,7 @@ def exact_float(value: float) -> fmpq:
 
 
 def relax(rows: Sequence[Row], box: Box) -> tuple[list[dict[str, Any]] | None, dict[str, fmpq] | None]:
-    """Solve the relaxation. Returns a certificate that it has no solution, or else values of variables in one; or neither."""
+    """Solve the relaxation. Returns a certificate that it has no solution, or values of variables in a solution, or neither."""
     import z3
 
     monomials = _monomials(rows)
@@ -117,7 +118,7 @@ def _monomials(rows: Sequence[Row]) -> list[Monomial]:
 
 
 def _refutation(rows: Sequence[Row]) -> list[dict[str, Any]] | None:
-    """Return multipliers with which everything but a constant cancels, and that is above 0, or 0 though something is strict."""
+    """Return multipliers with which everything except a constant cancels, which is above 0, or 0 although some row is strict."""
     import z3
 
     factors = [f"k{number}" for number in range(len(rows))]
@@ -139,7 +140,7 @@ def _refutation(rows: Sequence[Row]) -> list[dict[str, Any]] | None:
 
 
 def _solver() -> Any:
-    """`Any`: Z3 publishes no types."""
+    """Return a solver. `Any`: Z3 publishes no types."""
     import z3
 
     solver = z3.SolverFor("QF_LRA")
@@ -148,7 +149,7 @@ def _solver() -> Any:
 
 
 def _read(names: Iterable[str], said: Iterable[str]) -> Any:
-    """From text: that takes a third of the time that Z3's operators take."""
+    """Read a row from text, which takes a third of the time of Z3's operators."""
     import z3
 
     declared = "".join(f"(declare-const {each} Real)" for each in names)

@@ -1,4 +1,4 @@
-"""Regions: where rules hold over one or two decided numbers, for a picture. Every point is judged; nothing is proven by it."""
+"""Regions: where rules hold over one or two decided numbers, for a picture. Every point is judged; it proves nothing."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sagagraph.harness.proof.system import significant
 from sagagraph.harness.registry.harness import Harness, Value
 
 _ALONG: Final = 120
-"""Steps along a number line; between two that differ, the boundary is halved down to six digits."""
+"""Steps along a number line; between two that differ, the boundary is bisected down to six digits."""
 _ACROSS: Final = 32
 """Cells along either side of a plane."""
 _HALVINGS: Final = 24
 
 
 def region_of(harness: Harness) -> dict[str, Any] | None:
-    """Return a number line, or a plane, of what each rule allows; None where there is not one or two bounded numbers to decide.
+    """Return a number line, or a plane, of what each rule allows; None unless there are one or two bounded numbers to decide.
 
-    On a line, `allowed` has the stretches where a rule holds; in a plane, `fails` has how many rules fail in each cell, rows from
-    the least of the second variable on.
+    On a line, `allowed` has the stretches where a rule holds; in a plane, `fails` has how many rules fail in each cell, in rows
+    from the least value of the second variable upwards.
     """
     axes = [each for each in harness.decided.values() if each.is_number and each.low is not None and each.high is not None]
     if len(axes) != len(harness.decided) or not 1 <= len(axes) <= 2 or any(each.low == each.high for each in axes):
@@ -46,7 +46,7 @@ def _steps(low: fmpq, high: fmpq, count: int) -> list[fmpq]:
 
 
 def _stretches(harness: Harness, name: str, points: list[fmpq], rule: str) -> Iterator[tuple[Any, Any]]:
-    """Yield where a rule holds along the line, from end to end."""
+    """Yield the stretches of the line on which a rule holds."""
     alone = harness.with_rules((harness.rule(rule),))
     holds = [_holds(alone, {name: each}) for each in points]
     begun = points[0] if holds[0] else None

@@ -1,7 +1,7 @@
-"""Relaxations: by how much a limit would have to move alone until some artifact passes all rules.
+"""Relaxations: how far a limit alone would have to move until some artifact passes all rules.
 
-What lies between a value that does not help and one that does is halved; that nothing nearer helps is then proven for all values
-at once.
+The interval between a value that does not help and one that does is bisected; that no nearer value helps is then proven for all
+of them at once.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sagagraph.harness.proof.system import Point, significant, system_of
 from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
 
 _LIMIT: Final = "limit of a rule"
-"""No variable has such a name."""
+"""A name that no variable has."""
 _REACH: Final = (fmpq(1, 2), fmpq(4), fmpq(32), fmpq(1000), fmpq(10) ** 6, fmpq(10) ** 12)
-"""How far it may move, as a multiple of its value; the last one beside 1 too."""
+"""How far it may move, as a multiple of its value; the last one also beyond 1."""
 _PRECISION: Final = fmpq(1, 10**8)
 _LEAST: Final = fmpq(1, 10**13)
-"""How near it comes to the least change: as a share of where it gets to, or of how far it may first have had to move."""
+"""How near it comes to the least change: as a share of the value reached, or of how far it may first have had to move."""
 _FEW: Final = 100
 """Boxes for each value that is tried."""
 _MOST_UNDECIDED: Final = 3
@@ -34,10 +34,10 @@ _MOST_RETURNS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """`name`: of a parameter, or of a rule whose limit is a plain number. `to`: sufficient, and no more than rounding away
-    from the least.
+    """Relaxation. `name`: of a parameter, or of a rule whose limit is a plain number. `to`: sufficient, and no more than rounding
+    away from the least change.
 
-    `proven`: that nothing less suffices.
+    `proven`: that no smaller change suffices.
     """
 
     kind: str
@@ -49,8 +49,8 @@ class Relaxation:
 
 
 def movable(harness: Harness, rules: frozenset[str]) -> dict[tuple[str, str], bool]:
-    """Return what could move alone, by kind and name, and whether a person may move it: negotiable parameters, and what stands
-    alone on one side of a comparison in a conflict, as a number or a parameter. FATAL protects numbers.
+    """Return the limits that could move alone, by kind and name, and whether a person may move them: negotiable parameters, and
+    numbers or parameters on one side of a comparison in a conflict. FATAL protects numbers.
     """
     found = {("parameter", name): True for name, each in harness.variables.items() if each.is_negotiable}
     for rule in harness.rules:
@@ -78,7 +78,7 @@ def limit_of(rule: Rule) -> tuple[fmpq, Call] | None:
 def relaxation(
     harness: Harness, kind: str, name: str, boxes: int, expired: Callable[[], bool] = lambda: False
 ) -> Relaxation | None:
-    """Return the least change that suffices alone, in either direction; None where none was found.
+    """Return the least change that suffices alone, in either direction; None if none was found.
 
     `kind`: of `name`, parameter or rule; a rule's number is treated as a parameter. Raises `UnreadableError`.
     """
@@ -99,7 +99,7 @@ def relaxation(
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One direction: `sign` 1 is up. `most`: how far it is worth looking."""
+    """Direction of a move: `sign` 1 is up. `most`: how far the search goes."""
 
     harness: Harness
     variable: Variable
@@ -124,7 +124,9 @@ class _Way:
         return None
 
     def _end(self, reach: fmpq) -> fmpq:
-        """Return where it is after so much, or at the end of its domain; without a domain, a parameter keeps its sign."""
+        """Return the limit after a move of this size, or at the end of its domain; without a domain, a parameter keeps
+        its sign.
+        """
         end = self.variable.high if self.sign > 0 else self.variable.low
         if end is None and self.kind == "parameter" and self.before * self.sign < 0:
             end = fmpq(0)
@@ -132,7 +134,7 @@ class _Way:
         return far if end is None else min(far, end) if self.sign > 0 else max(far, end)
 
     def _search(self, near: fmpq, far: fmpq) -> tuple[fmpq | None, bool]:
-        """Treat it as one more number to decide. Returns a value that helps; without one, whether it is proven that none does."""
+        """Treat the limit as one more number to decide. Returns a value that helps; if there is none, whether that is proven."""
         low, high = (near, far) if self.sign > 0 else (far, near)
         free = replace(self.variable, value=None, low=low, high=high, choices=(), has_domain=True)
         harness = replace(self.harness, variables={**self.harness.variables, free.name: free})
@@ -144,7 +146,7 @@ class _Way:
         return solve(system_of(self.harness.with_values({self.variable.name: value})), Budget(boxes, self.expired))
 
     def _nearest(self, proven: fmpq, reached: fmpq) -> Relaxation | None:
-        """Halve what lies between, then look once more for anything nearer. `proven`: up to there nothing helps."""
+        """Bisect the interval, then look once more for anything nearer. `proven`: up to there nothing helps."""
         farthest, again = abs(reached - self.before), None
         for _ in range(_MOST_RETURNS):
             near, undecided = proven, 0
@@ -167,7 +169,7 @@ class _Way:
         return abs(reached - near) <= max(_PRECISION * abs(reached), _LEAST * farthest)
 
     def _sufficient(self, near: fmpq, reached: fmpq, *, is_proven: bool) -> Relaxation | None:
-        """Return the number with the fewest digits that helps, behind one that does not; else one just beyond."""
+        """Return the number with the fewest digits that helps, just beyond one that does not; otherwise one slightly further."""
         shorter = (fmpq(0), *(significant(reached, digits, upwards=self.sign < 0) for digits in range(1, 16)))
         between = [to for to in shorter if (to - near) * self.sign > 0 and (reached - to) * self.sign >= 0]
         beyond = [significant(reached, digits, upwards=self.sign > 0) for digits in _DIGITS]

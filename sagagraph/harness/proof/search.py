@@ -1,7 +1,7 @@
 """Search: branch and prune over boxes until a point satisfies every rule, or every box is refuted; the refutations are the
 certificate.
 
-Whatever it leaves out of a box it proves by the interval kernel or by multipliers; whatever point it returns was judged exactly.
+It proves by the interval kernel or by multipliers whatever it cuts off a box; any point that it returns was judged exactly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DEEPEST: Final = 120
 _NARROWINGS: Final = 6
 _WORTHWHILE: Final = 0.05
 _WIDE: Final = 1e12
-"""Where a domain has no end, points are sought this far out."""
+"""If a domain has no end, points are sought this far out."""
 THOROUGH: Final = frozenset({0, 3, 6, 10, 15, 21, 28, 36, 45, 55})
 """Depths at which more is tried: everything multiplied with everything, for rules that only touch; corners; fewer digits."""
 _MOST_PAIRED: Final = 16
@@ -33,7 +33,7 @@ _MOST_PAIRED: Final = 16
 
 @dataclass(slots=True)
 class Budget:
-    """How many boxes may be looked at, and until when."""
+    """Budget: how many boxes may be examined, and until when."""
 
     boxes: int = 4000
     expired: Callable[[], bool] = lambda: False
@@ -46,14 +46,14 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Exactly one of `witness` and `tree`, or neither: undecided."""
+    """Finding: exactly one of `witness` and `tree`, or neither: undecided."""
 
     witness: Point | None = None
     tree: Tree | None = None
 
     @property
     def used_rules(self) -> frozenset[str]:
-        """The rules that the certificate rests on: a conflict, not necessarily the least."""
+        """Return the rules that the certificate uses: a conflict, not necessarily a minimal one."""
         return frozenset(each for each in rules_of(self.tree or {}) if not each.startswith("\t"))
 
 
@@ -63,7 +63,7 @@ class Node:
     assumed: Mapping[str, int] = field(default_factory=dict)
     depth: int = 0
     settled: frozenset[str] = frozenset()
-    """Rules that hold all over the box."""
+    """Rules that hold everywhere in the box."""
 
 
 class _Ended(Exception):  # noqa: N818 - no error: a point passes, or the budget is used up
@@ -73,7 +73,7 @@ class _Ended(Exception):  # noqa: N818 - no error: a point passes, or the budget
 
 
 class Search:
-    """One system's search."""
+    """Search in one system."""
 
     def __init__(self, system: System, budget: Budget) -> None:
         self.system = system
@@ -127,8 +127,8 @@ class Search:
     # -- narrowing --
 
     def narrow(self, node: Node) -> tuple[Node, list[Tree], str | None]:
-        """Cut off what single rules exclude. Returns the rest, the cuts, and the rule that excludes all of the rest, if one
-        does.
+        """Cut off what single rules exclude. Returns the rest, the cuts, and the rule that excludes all of the rest, if there is
+        one.
         """
         cuts: list[Tree] = []
         for _ in range(_NARROWINGS):
@@ -161,7 +161,9 @@ class Search:
         return node
 
     def _cut(self, rule: str, formula: Formula, name: str, side: int, proposed: float, node: Node, cuts: list[Tree]) -> Node:
-        """Cut a slab off at one end, if the rule is false all over it: the widest of a few. Whole numbers are cut between."""
+        """Cut a slab off at one end, if the rule is false everywhere in it: the widest of a few. For whole numbers the cut is
+        between two of them.
+        """
         (low, high), spans, outwards = node.box.floats[name], node.box.spans[name], (-1, 1)[side]
         gain, is_finite = abs(proposed - (low, high)[side]), high - low < inf
         if not gain > (_WORTHWHILE * (high - low) if is_finite else 0) or proposed in (inf, -inf):
@@ -181,7 +183,7 @@ class Search:
         return node
 
     def _within(self, box: Box, name: str, span: tuple[fmpq | None, fmpq | None]) -> Box:
-        """Ends of whole numbers are whole."""
+        """Round ends of whole numbers inwards to whole ones."""
         low, high = span
         if name in self.system.integers:
             low, high = (None if low is None else fmpq(low.ceil())), (None if high is None else fmpq(high.floor()))
@@ -203,13 +205,13 @@ class Search:
         return None
 
     def try_near(self, node: Node, point: Numbers, *, exactly: bool = False) -> Point | None:
-        """Return a point near one that passes, with the middle of whatever it does not state."""
+        """Return a point near one that passes, with the middle of every variable that it does not state."""
         numbers = {**{name: exact_float(middle_of(span)) for name, span in node.box.floats.items()}, **point}
         listed = (self.system.point(rounded) for rounded in rounded_points(numbers, node.box, self.system, exactly=exactly))
         return next((each for each in listed if self.satisfies(each)), None)
 
     def satisfies(self, point: Point) -> bool:
-        """Tell whether the judge of artifacts passes it."""
+        """Tell whether the point passes the judge of artifacts."""
         return passes(self._judging, {**self._filling, **point})
 
     # -- linear relaxation --
@@ -225,7 +227,7 @@ class Search:
         return [row for path, _ in parts if (row := self._rows.get(path)) is not None]
 
     def _refuted_by_sum(self, node: Node, parts: Parts) -> Sequence[Tree] | None:
-        """Return inequalities with multipliers that leave nothing of the box. Raises `_Ended`."""
+        """Return inequalities with multipliers that exclude the whole box. Raises `_Ended`."""
         rows = self.rows(parts)
         if not rows:
             return None
@@ -236,7 +238,7 @@ class Search:
         listed = [*rows, *products(rows, bounds, all_pairs=False)]
         shared = Counter(monomial for row in listed for monomial in row.polynomial if monomial)
         if max(shared.values(), default=0) < 2 and not is_last and (node.depth == 0 or not is_thorough):
-            return None  # with no monomial in common, sums say no more than each by itself
+            return None  # with no monomial in common, sums say no more than the inequalities alone
         refutation, near = relax(listed, node.box)
         if near is not None:
             point = self.try_near(node, near, exactly=True)
@@ -249,8 +251,8 @@ class Search:
     # -- splitting --
 
     def divide(self, node: Node, parts: Parts) -> tuple[Tree, list[Node]]:
-        """Divide a box, by the cases of a rule, or in the middle of a variable. Returns what the certificate says of it, and the
-        parts: none where nothing is left to divide.
+        """Divide a box, by the cases of a rule, or in the middle of a variable. Returns what the certificate states about it, and
+        the parts: none if nothing is left to divide.
         """
         case = next(((path, len(each.parts)) for path, each in parts if isinstance(each, Or)), None)
         split = self._widest(node, parts)
@@ -265,7 +267,9 @@ class Search:
         return {"variable": name, "at": str(at)}, [replace(node, box=each, depth=node.depth + 1) for each in boxes]
 
     def _widest(self, node: Node, parts: Parts) -> tuple[str, fmpq] | None:
-        """Return the variable to split, and where: what stands for words first, else the widest beside its domain."""
+        """Return the variable to split, and where: variables that stand for words first, then the widest relative to its
+        domain.
+        """
         floats, root = node.box.floats, self.system.root.floats
         read = {name for _, part in parts for name in names_in(part)}
         shares: dict[str, float] = {}
@@ -287,7 +291,7 @@ class Search:
 
 
 def solve(system: System, budget: Budget) -> Found:
-    """Decide a system part by part. One part without a solution refutes all; a witness has a value for every variable."""
+    """Decide a system part by part. One part without a solution refutes the whole; a witness has a value for every variable."""
     undecided = False
     point = dict(_filling(system))
     for part in sorted(system.components(), key=lambda each: len(each.rules)):
@@ -300,7 +304,7 @@ def solve(system: System, budget: Budget) -> Found:
 
 
 def _filling(system: System) -> Point:
-    """Some value for every variable, for those on which nothing depends."""
+    """Return some value for every variable, for those on which nothing depends."""
     numbers: dict[str, fmpq] = {}
     for name, span in system.whole.floats.items():
         middle = exact_float(middle_of(span))
@@ -310,7 +314,7 @@ def _filling(system: System) -> Point:
 
 
 def middle_of(span: Interval) -> float:
-    """Return the middle; where an end is far out or missing, that of what lies nearer."""
+    """Return the middle; if an end is far out or missing, that of the nearer region."""
     near = min(abs(span[0]), abs(span[1]))
     far = max(_WIDE, 4 * near) if near < inf else _WIDE
     low, high = max(span[0], -far), min(span[1], far)

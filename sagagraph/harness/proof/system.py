@@ -17,16 +17,16 @@ from sagagraph.harness.proof.intervals import Interval, of_rational
 from sagagraph.harness.registry.harness import Harness, Value, Variable
 
 Span = tuple[fmpq | None, fmpq | None]
-"""Both ends inside; None where there is no end."""
+"""Both ends included; None for an open end."""
 Numbers = Mapping[str, fmpq]
 Point = Mapping[str, Value]
 DOMAIN: Final = "\tdomain "
-"""What stands before a variable of which only some values are allowed; no rule's id has a tab."""
+"""Prefix of a variable of which only some values are allowed; no rule's id has a tab."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """`spans` are exact; `floats`: the same, rounded outwards."""
+    """Box. `spans` are exact; `floats`: the same, rounded outwards."""
 
     spans: Mapping[str, Span]
     floats: Bounds = field(default_factory=dict)
@@ -45,7 +45,7 @@ def _outwards(span: Span) -> Interval:
 
 
 class UnreadableError(Exception):
-    """Rules that nothing can be proven about. `missing`: fields without a domain that they read."""
+    """Nothing can be proven about these rules. `missing`: fields without a domain that they read."""
 
     def __init__(self, message: str, missing: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -54,8 +54,8 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`rules`: their formulas by id, those of domains too. `integers`: variables that are whole numbers. `symbols`: the values
-    that a whole number stands for.
+    """System. `rules`: their formulas by id, those of domains too. `integers`: variables that are whole numbers. `symbols`: the
+    values that a whole number stands for.
     """
 
     harness: Harness
@@ -64,10 +64,10 @@ class System:
     integers: frozenset[str]
     symbols: Mapping[str, tuple[Value, ...]]
     whole: Box = field(default_factory=lambda: Box({}))
-    """The domains of all variables, also of those that a part does not depend on."""
+    """The domains of all variables, including those that a part does not depend on."""
 
     def components(self) -> tuple[System, ...]:
-        """Return the parts that share no variable: each is decided by itself."""
+        """Return the parts that share no variable: each is decided separately."""
         graph: nx.Graph[tuple[str, str]] = nx.Graph()
         for rule_id, formula in self.rules.items():
             graph.add_node(("rule", rule_id))
@@ -82,13 +82,13 @@ class System:
         )
 
     def only(self, rule_ids: Iterable[str]) -> System:
-        """Return it with some of the rules; domains stay."""
+        """Return the system with only some of the rules; domains stay."""
         wanted = set(rule_ids)
         rules = {each: formula for each, formula in self.rules.items() if each in wanted or each.startswith(DOMAIN)}
         return replace(self, rules=rules)
 
     def point(self, numbers: Numbers) -> Point:
-        """Return what numbers stand for."""
+        """Return a point with the values that its numbers stand for."""
         return {name: self.symbols[name][int(each.floor())] if name in self.symbols else each for name, each in numbers.items()}
 
 
@@ -130,11 +130,11 @@ def span_of(variable: Variable) -> Span:
 
 
 _DIGITS = (2, 3, 4, 6, 9, 13, 15)
-"""No more than what JSON writes and reads again as the same number."""
+"""The most digits that JSON writes and reads again as the same number."""
 
 
 def rounded_points(numbers: Numbers, box: Box, system: System, *, exactly: bool = True) -> Iterator[Numbers]:
-    """Yield it on its steps first, then with more and more digits, then as it is, if that may have any number of digits."""
+    """Yield it rounded to its steps first, then to more and more digits, then as it is, if it may have any number of digits."""
     seen: set[tuple[fmpq, ...]] = set()
     for digits in (0, *_DIGITS, 99)[: None if exactly else -1]:
         point = {name: _rounded(name, value, digits, box, system) for name, value in numbers.items()}
@@ -158,14 +158,14 @@ def _rounded(name: str, value: fmpq, digits: int, box: Box, system: System) -> f
 
 
 def inside(value: fmpq, span: Span) -> fmpq:
-    """Return the nearest value in the span."""
+    """Return the nearest value in the interval."""
     low, high = span
     value = value if low is None else max(low, value)
     return value if high is None else min(high, value)
 
 
 def significant(value: fmpq, digits: int, *, upwards: bool | None = None) -> fmpq:
-    """Return it with so many decimal digits; `upwards` or downwards, or to the nearest."""
+    """Return it with this many decimal digits, rounded `upwards` or downwards, or to the nearest."""
     if value == 0:
         return value
     size = abs(value)

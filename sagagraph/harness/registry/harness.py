@@ -1,6 +1,6 @@
 """Harness: variables, derived quantities, rules and tests, as read from a file and never changed.
 
-What a file may say where is checked by Pydantic: numbers are exact, and every fault is one line that names its place.
+Pydantic checks the form of a file: numbers are exact, and every fault is one line that names its place.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WORDS: Final = ("title", "description", "source")
 
 
 class Form(BaseModel):
-    """Keys that nobody reads are kept, and warned of; what is null is not said."""
+    """Form of a file. Unknown keys are kept, with a warning; null counts as absent."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="allow", arbitrary_types_allowed=True)
 
@@ -49,7 +49,7 @@ class Form(BaseModel):
         return {key: each for key, each in said.items() if each is not None} if isinstance(said, Mapping) else said
 
     def unread(self, where: str) -> Iterator[str]:
-        """Yield the keys that mean nothing here; words for people may stand anywhere."""
+        """Yield the keys that have no meaning here; texts for people may be anywhere."""
         yield from (f"{where}{name} is not read" for name in self.model_extra or {} if name not in _WORDS)
 
 
@@ -60,7 +60,7 @@ class Severity(StrEnum):
 
 
 class Rule(Form):
-    """`tree`: its assertion, parsed. `negotiable`: whether a limit that its assertion states as a number may be moved."""
+    """Rule. `tree`: its assertion, parsed. `negotiable`: whether a limit that its assertion states as a number may be moved."""
 
     id: Annotated[Text, Field(min_length=1, max_length=200)]
     assertion: Any = None
@@ -72,7 +72,7 @@ class Rule(Form):
     source: Text = ""
     negotiable: bool = True
     uses: Text = ""
-    """`NAME@VERSION` of a validator outside that judges `inputs` instead of an assertion."""
+    """`NAME@VERSION` of an external validator that judges `inputs` instead of an assertion."""
     inputs: list[Text] = []
 
     def with_tree(self, tree: Node) -> Rule:
@@ -80,7 +80,7 @@ class Rule(Form):
 
 
 class Case(Form):
-    """A test: an artifact, and the rules that it must fail: at least `must_fail`, or exactly `fails` where that is stated."""
+    """Case: an artifact, and the rules that it must fail: at least `must_fail`, or exactly `fails` if that is stated."""
 
     name: Text = ""
     artifact: dict[str, Any] = {}
@@ -89,7 +89,7 @@ class Case(Form):
 
 
 class Approval(Form):
-    """How many approve a change, and of whom; of all who have that role where nobody is named."""
+    """Approval: how many people approve a change, and which; all who have that role if nobody is named."""
 
     needed: Count = 1
     of: list[Text] = []
@@ -97,10 +97,11 @@ class Approval(Form):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`low`, `high`: the ends of its domain, both inside; None where it has no end. `choices`: all its values, where they are
-    counted.
+    """Variable. `low`, `high`: the ends of its domain, both included; None for an open end. `choices`: all its values, if they
+    are listed.
 
-    `value`: of a constant or a parameter; None of what an executor decides. `step`: by which gradients and witnesses are rounded.
+    `value`: of a constant or a parameter; None for what an executor decides. `step`: by which gradients and witnesses are
+    rounded.
     """
 
     name: str
@@ -126,12 +127,12 @@ class Variable:
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """All values, where they are counted."""
+        """Return all values, if they are listed."""
         return self.choices or self.symbols
 
     @property
     def symbols(self) -> tuple[Value, ...]:
-        """What whole numbers stand for, from 0 on: false is 0, in whichever order a domain states it."""
+        """Return what whole numbers stand for, from 0 on: false is 0, in whichever order a domain lists the values."""
         return (False, True) if self.kind == "boolean" else self.choices
 
     def excludes(self, value: Value | None) -> bool:
@@ -151,7 +152,7 @@ class Harness:
     rules: tuple[Rule, ...]
     variables: Mapping[str, Variable] = field(default_factory=dict)
     derived: Mapping[str, Node] = field(default_factory=dict)
-    """In an order in which each rests on earlier ones only."""
+    """In an order in which each uses earlier ones only."""
     golden: tuple[Case, ...] = ()
     poisoned: tuple[Case, ...] = ()
     title: str = ""
@@ -171,7 +172,7 @@ class Harness:
         return next(each for each in self.rules if each.id == rule_id)
 
     def fields_of(self, rule: Rule) -> tuple[str, ...]:
-        """Return the fields that a rule reads, by itself or through derived quantities."""
+        """Return the fields that a rule reads, directly or through derived quantities."""
         found: dict[str, None] = {}
         waiting = list(rule.inputs or names_in(rule.tree))
         while waiting:
@@ -189,7 +190,7 @@ class Harness:
 
     @property
     def inside(self) -> Harness:
-        """It without the rules that are judged outside, about which nothing can be proven."""
+        """Return it without the rules of external validators, about which nothing can be proven."""
         return self.with_rules(tuple(each for each in self.rules if not each.uses))
 
     def with_rules(self, rules: tuple[Rule, ...]) -> Harness:
@@ -247,7 +248,7 @@ _SAID: Final = {"missing": "is missing", "model_type": "must be a mapping", "dic
 
 
 def read_form(form: type[F], said: object) -> F:
-    """Return what is said in its form. Raises `InvalidInputError`, which names the first fault and its place."""
+    """Read a part of a file in its form. Raises `InvalidInputError`, which names the first fault and its place."""
     try:
         return form.model_validate(said)
     except ValidationError as exc:

@@ -1,6 +1,6 @@
 """Loading: a file as a harness, or one line that says what is wrong with it.
 
-Extra keys are kept and warned of. Files in the paper's form, `rules` alone with `input.get('x')`, are read too.
+Extra keys are kept, with a warning. Files in the paper's form, with only `rules` that use `input.get('x')`, are read too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KINDS: Final = {"float": "number", "real": "number", "int": "integer", "bool": 
 
 
 def load_harness(path: Path) -> Harness:
-    """Read a file. Raises `InvalidInputError`, which names the file and what in it is wrong."""
+    """Read a file. Raises `InvalidInputError`, which names the file and what is wrong in it."""
     text = text_file(path, "FILE")
     try:
         return harness_from(text)
@@ -99,7 +99,7 @@ def _faults(found: Variable, said: VariableForm) -> Iterator[tuple[bool, str, st
     yield found.is_number and said.unit is None, "unit", 'every number has a unit; "1" where it has none'
     can_move = found.is_number and value is not None and said.kind != "constant"
     yield said.negotiable and not can_move, "negotiable", "only a parameter, with a number as its value, can be negotiable"
-    yield found.kind == "integer" and isinstance(value, fmpq) and value.q != 1, "value", "is no whole number"
+    yield found.kind == "integer" and isinstance(value, fmpq) and value.q != 1, "value", "is not a whole number"
     yield value is not None and found.excludes(value), "value", "is outside its domain"
 
 
@@ -112,7 +112,7 @@ def _kind_of_value(value: Value | None) -> str:
 
 
 def _domain(said: object, where: str) -> tuple[fmpq | None, fmpq | None, tuple[Value, ...]]:
-    """Two numbers are its ends; other lists, and `values`, count what it can be."""
+    """Read a domain. Two numbers are its ends; other lists, and `values`, list all its values."""
     if said is None:
         return None, None, ()
     counted = isinstance(said, Mapping) and "values" in said
@@ -151,7 +151,7 @@ def _derived(said: Mapping[str, Any], variables: Mapping[str, Variable]) -> dict
         order = TopologicalSorter({name: set(names_in(tree)) & found.keys() for name, tree in found.items()}).static_order()
         return {name: found[name] for name in order}
     except CycleError as exc:
-        raise InvalidInputError(f"rest on each other in a circle: {' → '.join(exc.args[1])}", field="derived") from exc
+        raise InvalidInputError(f"depend on each other in a circle: {' → '.join(exc.args[1])}", field="derived") from exc
 
 
 def _parsed(rule: Rule) -> Rule:
@@ -174,11 +174,11 @@ def _assertion(said: object, where: str) -> str:
 
 
 def _check(rules: tuple[Rule, ...], variables: Mapping[str, Variable], derived: Mapping[str, Node]) -> None:
-    """Ids, names, kinds and units. Without `variables`, as in the paper's files, names are of any kind."""
+    """Check ids, names, kinds and units. Without `variables`, as in the paper's files, names are of any kind."""
     ids = [rule.id for rule in rules]
     for each in ids:
         if ids.count(each) > 1:
-            raise InvalidInputError(f"the id {each!r} stands twice", field="rules")
+            raise InvalidInputError(f"the id {each!r} occurs twice", field="rules")
     kinds = {name: kind_of_variable(each) for name, each in variables.items()}
     for name, tree in derived.items():
         _check_names(tree, variables, derived, f"derived.{name}")

@@ -1,4 +1,4 @@
-"""YAML files read exactly: numbers are the rationals that are written, no key stands twice, nothing refers to anything else."""
+"""YAML files read exactly: numbers are the rationals that are written, no key occurs twice, and there are no references."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCALARS: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "float": (r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|\.(nan|NaN|NAN)", rational),
     "str": ("", str),
 }
-"""Scalars as in YAML 1.2: `no` is a string, 2.5e8 a number. Infinities are not said."""
+"""Scalars as in YAML 1.2: `no` is a string, 2.5e8 a number. There are no infinities."""
 
 
 def read_yaml(text: str, where: str) -> Any:
@@ -64,7 +64,7 @@ class _Loader(yaml.SafeLoader):
         yield found
         for key, each in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.value in found:
-                said = f"{key.value!r} stands twice" if isinstance(key, yaml.ScalarNode) else "a key must be a word"
+                said = f"{key.value!r} occurs twice" if isinstance(key, yaml.ScalarNode) else "a key must be a word"
                 raise yaml.MarkedYAMLError(problem=said, problem_mark=key.start_mark)
             found[key.value] = self.construct_object(each, deep=True)
 

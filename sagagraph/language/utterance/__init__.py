@@ -1,1 +1,1 @@
-"""Utterance: what kind of thing somebody says, in which tongue, however it is spelled."""
+"""Utterance: what kind of thing somebody says, in which language, however it is spelled."""

@@ -1,4 +1,4 @@
-"""Decisions: what somebody decides in so many words, and talk that means nothing. The whole of it must be such a phrase."""
+"""Decisions: what somebody decides in so many words, and small talk. The whole of the text must be such a phrase."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sagagraph.language.forms import Forms
 
 
 class Act(StrEnum):
-    """What a decision decides."""
+    """Act: what a decision decides."""
 
     APPROVE = "approve"
     PRAISE = "praise"
@@ -34,9 +34,9 @@ _NTH: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "one": 1, "two"
 
 
 def decision_in(said: str) -> tuple[Act, int] | None:
-    """Return what is decided and, of a choice, which one, from 1 (0: the other one); None for what is no decision.
+    """Return what is decided and, for a choice, which one, from 1 (0: the other one); None if it is not a decision.
 
-    Words that only lead up to it are left out; who hesitates agrees, and approves nothing.
+    Introductory words are left out; hesitation is agreement, but approves nothing.
     """
     if said.rstrip().endswith("?"):
         return None

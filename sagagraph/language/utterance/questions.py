@@ -1,4 +1,4 @@
-"""Questions: what is asked about, as far as words tell, and which of what was not understood has to be settled first."""
+"""Questions: the topic, as far as the words tell, and which words that were not understood have to be settled first."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TOPICS: Final = Forms(__file__, "questions")
 
 
 def topic_of(asked: str) -> Topic | None:
-    """Return the topic of a question; None if its words tell nothing."""
+    """Return the topic of a question; None if its words do not show one."""
     plain = asked.replace("’", "'")
     return next((Topic(name) for name in _TOPICS if _TOPICS[name].search(plain)), None)
 

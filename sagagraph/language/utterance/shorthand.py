@@ -1,4 +1,4 @@
-"""Shorthand: what people type in a hurry, written out (`b4`, `thats`, `w/ my gf`), and slips of the finger in common words."""
+"""Shorthand: what people type in a hurry, written out (`b4`, `thats`, `w/ my gf`), and typing mistakes in common words."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _written_out(found: re.Match[str]) -> str:
 
 
 def spelled(text: str, known: frozenset[str] = frozenset()) -> str:
-    """Correct slips in common words and `known` ones; whoever spells a name in small letters keeps it."""
+    """Correct typing mistakes in common words and `known` ones; a name in small letters is left alone."""
     return _LETTERS.sub(lambda found: _common(found[0], known), text)
 
 

@@ -1,4 +1,4 @@
-"""Tongues: German, French and Spanish are recognised by their commonest words, and answered in the same language."""
+"""Tongues: German, French and Spanish, recognised by their commonest words, and answered in the same language."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sagagraph.language.forms import Forms
 
 
 class Tongue(StrEnum):
-    """A language that is recognised; without a model, nothing of it is taken."""
+    """Tongue that is recognised; without a model, nothing written in it is read."""
 
     GERMAN = "de"
     FRENCH = "fr"
@@ -62,7 +62,7 @@ _CANNOT: Final = {
 
 
 def tongue_of(text: str) -> Tongue | None:
-    """Return the language, where it is surely one of these; None for English, and for what is too short to tell."""
+    """Return the language, if it is surely one of these; None for English, and for what is too short to tell."""
     said = [word.casefold() for word in _WORD.findall(_NAME.sub(" ", text.replace("’", "'")))]
     hits = {tongue: len({*said} & common) for tongue, common in _WORDS.items()}
     tongue = max(hits, key=lambda each: hits[each])
@@ -71,5 +71,5 @@ def tongue_of(text: str) -> Tongue | None:
 
 
 def cannot_read(tongue: Tongue, example: str) -> str:
-    """Return what somebody who wrote in it is told in the same language. `example`: a sentence that is understood."""
+    """Return the answer, in the same language, to somebody who wrote in it. `example`: a sentence that is understood."""
     return f"{_CANNOT[tongue]}“{example}”"

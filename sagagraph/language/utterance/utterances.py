@@ -1,7 +1,7 @@
 """Utterances: what somebody means by what they say, before anybody does anything about it.
 
-A text is taken apart into utterances, and each is one of the kinds below. Whatever is unclear gets the kind that does less: a
-question rather than news, praise rather than a decision.
+A text is split into utterances, and each is one of the kinds below. Whatever is unclear gets the kind that does less: a question
+rather than news, praise rather than a decision.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sagagraph.language.utterance.shorthand import in_full, spelled
 
 
 class Kind(StrEnum):
-    """What an utterance is for. Only `WISH`, `NEWS` and `DECISION` can change anything."""
+    """Kind of an utterance. Only `WISH`, `NEWS` and `DECISION` can change anything."""
 
     QUESTION = "question"
     HYPOTHETICAL = "hypothetical"
@@ -66,7 +66,7 @@ def utterances(text: str) -> tuple[Utterance, ...]:
 
 
 def _is_opposed(said: Iterable[Utterance]) -> bool:
-    """`Do it, cancel all of it`: a decision and its opposite. `Yes, cancel it` is only one."""
+    """Tell whether it is `do it, cancel all of it`: a decision and its opposite. `Yes, cancel it` is only one."""
     acts = {each.act for each in said if each.act not in (Act.APPROVE, Act.WITHOUT) or _SAYS.does.search(each.text)}
     return not acts.isdisjoint((Act.APPROVE, Act.WITHOUT)) and not acts.isdisjoint((Act.CANCEL, Act.CANCEL_PART, Act.REJECT))
 
@@ -117,7 +117,7 @@ def with_corrections(text: str) -> str:
     if not numbers:
         return text
     last = numbers[-1]
-    return before[: last.start()] + found["number"] + before[last.end() :]
+    return before[: last.start()] + found["number"] + before[last.end() :] + text[found.end() :]
 
 
 def _parts(sentence: str) -> Iterator[Utterance]:
@@ -167,7 +167,7 @@ _TENSE: Final = form(rf"\b(?:{'|'.join(_TENSES)})\b")
 
 def _kind_of(said: str) -> Utterance:
     supposed = _SAYS.supposed.match(said)
-    is_asked = _QUESTION_MARK.search(said) is not None or _SAYS.asks.match(said) is not None
+    is_asked = any((_QUESTION_MARK.search(said), _SAYS.asks.match(said), _SAYS.another_one.fullmatch(said)))
     if supposed is not None or (is_asked and _SAYS.would.search(said)):
         return Utterance(Kind.HYPOTHETICAL, supposed_wish(supposed["wish"] if supposed else said), said=said)
     polite = _SAYS.polite.match(said)
@@ -195,6 +195,16 @@ def _stated(said: str) -> Kind:
     if not _SAYS.happened.search(said) and not _SAYS.denied.search(said):
         return Kind.WISH
     return Kind.HEARSAY if _SAYS.hedged.search(said) or _SAYS.denied.search(said) else Kind.NEWS
+
+
+def is_undecided(said: str) -> bool:
+    """Tell whether a wish is only thought about: `my sister might come`."""
+    return _SAYS.hesitates.search(said) is not None
+
+
+def is_another_plan(said: str) -> bool:
+    """Tell whether it begins with a wish for one more plan, beside the one that is there."""
+    return _SAYS.anew.match(said) is not None
 
 
 def tells_news(said: str) -> bool:

@@ -1,1 +1,1 @@
-"""Agents: who proposes the parts of a plan, each from its own slice."""
+"""Agents that propose the parts of a plan, each from its own slice."""

@@ -33,18 +33,18 @@ def need_of(role: Role) -> Need:
 
 
 def before(wish: str) -> str:
-    """Return the name under which the earlier values of a wish stand."""
+    """Return the name under which the earlier values of a wish are listed."""
     return f"{wish} was before"
 
 
 class Briefing:
-    """The source of contexts of one saga's agents, at one version of its journal."""
+    """Briefing: the source of contexts of one saga's agents, at one version of its journal."""
 
     def __init__(
         self, entries: Sequence[e.Entry], roles: Mapping[str, Role], inputs: Mapping[str, Json], said: Mapping[str, Said]
     ):
         self.wishes = _wishes(entries)
-        # On the plan that was proposed last; the saga's name says nothing of what was decided.
+        # About the plan that was proposed last; the saga's name says nothing about what was decided.
         judged = Verdict.model_validate(fold("briefing", entries).plan.verdict or Verdict.of([]))
         self._objections = judged.violations if judged.verdict is VerdictStatus.INVALID else ()
         self._roles = roles
@@ -58,7 +58,7 @@ class Briefing:
         return self._roles[operation].after
 
     def constraint(self, operation: str) -> Json:
-        """What validators object to in what it said last."""
+        """Return what validators object to in its last answer."""
         parts = self._inputs[operation]
         return [each.message[:_LONGEST] for each in self._objections if concerns(each.scope, parts)][:_REMEMBERED] or None
 
@@ -66,7 +66,7 @@ class Briefing:
         return operation in self._said
 
     def output(self, operation: str) -> Json:
-        """What it chose, the preferred candidate of each part, with what was shown of that."""
+        """Return what it chose, the preferred candidate of each part, with what it was shown of that."""
         said = self._said[operation]
         shown = {part: {each["id"]: each for each in options} for part, options in said.inputs.items()}
         return {part: shown[part].get(some[0].choose, {}) for part, some in said.candidates.items() if part in shown}
@@ -117,7 +117,7 @@ MOST_LESSONS: Final = 8
 
 
 def lessons_of(journals: Iterable[Sequence[e.Entry]]) -> tuple[str, ...]:
-    """What validators said in earlier runs (SagaLLM section 3.3.2), the most frequent first, equally frequent ones by alphabet.
+    """Return what validators said in earlier runs (SagaLLM section 3.3.2), the most frequent first, ties in alphabetical order.
 
     Codes, names of actions, counts, and notes of validators only: nothing that a person or a provider wrote gets from one saga's
     journal into another saga's question.

@@ -1,4 +1,4 @@
-"""Speaking: an agent is asked, its validators answer, and their objections go with the next question, for a few rounds."""
+"""Speaking: an agent is asked, its validators answer, and their objections go into the next question, for a few rounds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONGEST: Final = 150
 
 
 class Voice(Protocol):
-    """Who speaks for a role."""
+    """Voice that answers for a role."""
 
     @property
     def name(self) -> str: ...
@@ -42,33 +42,33 @@ class Voice(Protocol):
 
     @property
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """Held from the question until what came of it is told."""
+        """Hold the turn from the question until its outcome is reported."""
         ...
 
     async def answer(self, facts: Mapping[str, Any]) -> Any:
-        """Answers once. Raises `UnusableAnswerError` for what is no answer, `ModelError` where nobody can be asked."""
+        """Answer once. Raises `UnusableAnswerError` for an unusable answer, `ModelError` if nobody can be asked."""
         ...
 
     async def told(self, outcome: str, /) -> None:
-        """What came of the answer: it is journalled with its cost."""
+        """Report what came of the answer: it is journalled with its cost."""
         ...
 
 
 @dataclass(slots=True)
 class Asking:
-    """Everything that models share while one plan is made. `trouble`: why no model is asked any more."""
+    """State that models share while one plan is made. `trouble`: why no model is asked any more."""
 
     model: Model
     limits: Limits
     record: Record
     saga: Saga
-    """As it was after the last question."""
+    """The saga after the last question."""
     mint: Callable[[], str] = new_nonce
     clock: Callable[[], float] = time.monotonic
     trouble: str = ""
     deadline: float = field(init=False)
     turn: asyncio.Semaphore = field(init=False)
-    """Where costs are limited, one question waits for the cost of the one before."""
+    """If costs are limited, each question waits for the cost of the one before."""
 
     def __post_init__(self) -> None:
         self.deadline = self.clock() + self.limits.seconds
@@ -77,7 +77,7 @@ class Asking:
 
 
 class ModelVoice:
-    """A model that speaks for one role: every question has a fresh context."""
+    """Voice of a model for one role: every question has a fresh context."""
 
     def __init__(self, asking: Asking, role: Role) -> None:
         self.name = asking.model.name
@@ -119,7 +119,7 @@ class ModelVoice:
 
 
 class AgentVoice:
-    """An agent of the user's own. Whatever breaks in it leaves its part to the search."""
+    """Voice of the user's own agent. If it fails, its part is left to the search."""
 
     def __init__(self, agent: Agent | Runnable, limits: Limits) -> None:
         self.name = getattr(agent, "__name__", None) or type(agent).__name__
@@ -139,16 +139,16 @@ class AgentVoice:
             raise ModelError(f"{self.name} failed: {type(exc).__name__}: {exc}") from None
 
     async def told(self, _outcome: str, /) -> None:
-        """Nobody is paid for it."""
+        """Do nothing: there is no cost to report."""
 
 
 Found = dict[str, tuple[Candidate, ...]]
 Heard = tuple[Found, str]
-"""Candidates that hold, if any, and otherwise why there are none."""
+"""Valid candidates, if any, and otherwise why there are none."""
 
 
 async def heard(voice: Voice, shown: ContextSlice, lessons: Sequence[str] = ()) -> Heard:
-    """Ask until an answer holds, `voice` has no round left, or it cannot be asked."""
+    """Ask until an answer is accepted, `voice` has no round left, or it cannot be asked."""
     objections: tuple[str, ...] = ()
     while voice.rounds_left > 0:
         more = [Fact(OBJECTIONS, list(objections))] if objections else []
@@ -161,11 +161,11 @@ async def heard(voice: Voice, shown: ContextSlice, lessons: Sequence[str] = ()) 
                 return {}, f"{exc}: planned without it"
         if found:
             return found, ""
-    return {}, f"{voice.name} proposed nothing that holds in {ROUNDS} rounds: planned without it"
+    return {}, f"{voice.name} proposed nothing valid in {ROUNDS} rounds: planned without it"
 
 
 async def _round(voice: Voice, shown: ContextSlice, facts: Mapping[str, Any]) -> tuple[Found, tuple[str, ...]]:
-    """Return candidates that hold, or the objections to what was said."""
+    """Return candidates that are accepted, or the objections to what was said."""
     try:
         answer = await voice.answer(facts)
     except UnusableAnswerError as exc:

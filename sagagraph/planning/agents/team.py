@@ -1,4 +1,4 @@
-"""Team: the agents of a domain at work on one plan: what each was shown and said, and the plan that is made of it."""
+"""Team: the agents of a domain at work on one plan: what each was shown and said, and the plan that results."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.values import Json
 
 REASON_ASKED_FOR: Final = 80
-"""Characters: small models take long over longer ones. More are accepted."""
+"""Characters of a reason: small models take long over longer ones. Longer ones are accepted."""
 CANDIDATES_ASKED_FOR: Final = 3
 Answer = Any
-"""Candidates by part, or JSON that looks like them: the agent's validators check that."""
+"""Candidates by part, or JSON that looks like them, which the agent's validators check."""
 
 
 class Agent(Protocol):
-    """Called with the facts of its slice. It returns candidates by part, the preferred first, or an awaitable of them.
+    """Agent, called with the facts of its slice. It returns candidates by part, the preferred first, or an awaitable of them.
 
     The facts: `inputs` has the options by part; the wishes that its role reads have their names; `output of NAME` has the
     candidates of an agent that it depends on; `what was wrong with your last choice` has the objections to its last answer. It
@@ -35,13 +35,13 @@ class Agent(Protocol):
 
 
 class Runnable(Protocol):
-    """The part of LangChain's runnables that is used."""
+    """Protocol of LangChain's runnables, as far as it is used."""
 
     async def ainvoke(self, shown: Any, /) -> Answer: ...
 
 
 async def answer_of(agent: Agent | Runnable, shown: Mapping[str, Json]) -> Answer:
-    """Return its answer. A plain function runs in a thread, so that it may take its time."""
+    """Return its answer. A plain function runs in a thread, so it may take its time."""
     invoke = getattr(agent, "ainvoke", None)
     if invoke is not None:
         return await invoke(dict(shown))
@@ -51,18 +51,18 @@ async def answer_of(agent: Agent | Runnable, shown: Mapping[str, Json]) -> Answe
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """One place in a team. `reads`: the wishes that its agent is shown; `after`: whose results it depends on."""
+    """Role in a team. `reads`: the wishes that its agent is shown; `after`: whose results it depends on."""
 
     name: str
     instructions: str
-    """For a model: written only by the domain."""
+    """Instructions for a model: written only by the domain."""
     reads: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something that can be chosen. `facts`: what is said of it."""
+    """Option to choose. `facts`: what is said about it."""
 
     id: str
     facts: Mapping[str, Json] = field(default_factory=dict)
@@ -70,15 +70,15 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one agent is to decide for one plan."""
+    """Task that one agent is to decide for one plan."""
 
     options: Mapping[str, tuple[Option, ...]]
     """By part, the search's choice first."""
     proposed: Candidates
-    """The search's own candidates: taken where nobody else proposes any that hold."""
+    """The search's own candidates, used if nobody else proposes valid ones."""
 
     def within(self, tokens: int) -> Mapping[str, Json]:
-        """Return the options as a slice shows them. Where they do not fit, those that the search likes least are left out."""
+        """Return the options as a slice shows them. If they do not fit, those that rank lowest in the search are left out."""
         kept = {part: [{"id": each.id, **each.facts} for each in some] for part, some in self.options.items()}
         while tokens_of(kept) > tokens and any(len(options) > 1 for options in kept.values()):
             max(kept.values(), key=len).pop()
@@ -109,11 +109,11 @@ def schema_of(options: Mapping[str, Any]) -> dict[str, Json]:
 
 
 SEARCH = "search"
-"""Who speaks for a role that has no model or function: the domain's own search."""
+"""The voice of a role that has no model or function: the domain's own search."""
 
 
 class Said(BaseModel):
-    """What one agent was shown and said, as the journal keeps it."""
+    """Record of what one agent was shown and said, as the journal keeps it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -122,14 +122,14 @@ class Said(BaseModel):
     by: str = SEARCH
     """Or the name of a model, or of a function."""
     version: int = 0
-    """Of the journal, when its slice was made."""
+    """The journal's version when its slice was made."""
     slice_hash: str
     slice_tokens: int
     inputs: dict[str, list[dict[str, Any]]] = {}
     """The options by part, as they were shown: JSON."""
     candidates: dict[str, tuple[Candidate, ...]] = {}
     reason: str = ""
-    """Why the search speaks for it, where somebody else should have."""
+    """Why the search took the role, if somebody else should have."""
 
     @property
     def is_of_the_search(self) -> bool:
@@ -141,18 +141,18 @@ class Team(Protocol):
 
     @property
     def solved(self) -> tuple[Proposal, ...]:
-        """The plans that the search found alone, the preferred first."""
+        """Return the plans that the search found alone, the preferred first."""
         ...
 
     async def task(self, role: str, said: Mapping[str, Said]) -> Task:
-        """What the agent of `role` is to decide, once those that it depends on have spoken."""
+        """Return what the agent of `role` is to decide, once those that it depends on have spoken."""
         ...
 
     async def composed(self, said: Mapping[str, Said]) -> Proposal | Verdict:
-        """The plan of all that was said: a compatible choice among the candidates where there is one.
+        """Return the plan made from what all agents said: a compatible choice among the candidates if there is one.
 
         Otherwise the first candidates as they are, so that the validators name what does not fit; INVALID if what was chosen is
-        not to be had any more. Raises `ProviderError`.
+        no longer available. Raises `ProviderError`.
         """
         ...
 
@@ -163,9 +163,9 @@ class Teamed(Protocol):
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """In an order in which each comes after those that it depends on."""
+        """Return the roles, each after those that it depends on."""
         ...
 
     async def team(self, request: Json) -> Team | Infeasible:
-        """The team for a request; `Infeasible` where the search knows that no plan meets it. Raises `ProviderError`."""
+        """Return the team for a request; `Infeasible` if the search knows that no plan meets it. Raises `ProviderError`."""
         ...

@@ -1,4 +1,6 @@
-"""Hearing: what a model makes of a sentence that the rules cannot place. It leads to an answer or a question, to nothing else."""
+"""Hearing: what a model makes of a sentence that the rules cannot place. It leads to an answer or a question, and nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ _INSTRUCTIONS = (
 
 
 class Heard(BaseModel):
-    """The answer. `wish`: of a wish or a hypothetical, in plainer words."""
+    """Answer of the model. `wish`: a wish or a hypothetical, in plainer words."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,7 +34,7 @@ class Heard(BaseModel):
 
 
 async def heard(text: str, model: Model, mint: Callable[[], str] = new_nonce) -> Heard | None:
-    """Return what a model makes of it; None where that is of no use, or names what nobody said.
+    """Return what a model makes of it; None if that is of no use, or names what nobody said.
 
     Raises:
         ModelError: the model cannot be asked.

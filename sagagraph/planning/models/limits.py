@@ -1,4 +1,4 @@
-"""Limits: how long a model may think about one plan, and how much it may cost; how it is asked once within them."""
+"""Limits: how long a model may think about one plan, and how much it may cost; and one question asked within them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Limits:
     async def ask(
         self, model: Model, question: Question, begun: float, deadline: float, clock: Callable[[], float]
     ) -> tuple[Any | ModelError, Usage]:
-        """Ask once. Returns what the model answers, or why it does not, and what is known of the cost."""
+        """Ask once. Returns what the model answers, or why it does not, and what is known about the cost."""
         try:
             async with asyncio.timeout(max(deadline - begun, 0)):
                 answer = await model.answer(question)
         except TimeoutError:
-            failure = ModelError(f"{model.name}: no answer that holds within {self.seconds:g} s")
+            failure = ModelError(f"{model.name}: no valid answer within {self.seconds:g} s")
         except ModelError as exc:
             failure = exc
         else:
@@ -61,6 +61,6 @@ class Limits:
 
 
 def asked(role: str, usage: Usage, outcome: str) -> ModelAsked:
-    """Return the event that a journal keeps of a question."""
+    """Return the event with which a question is journalled."""
     said = " ".join(outcome.split())
     return ModelAsked(role, usage.model, usage.tokens_in, usage.tokens_out, usage.seconds, usage.cost_usd, said)

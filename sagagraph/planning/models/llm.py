@@ -59,10 +59,10 @@ def init_model(
     environment: Mapping[str, str] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Model:
-    """The model named `PROVIDER:NAME`, as in `openai:gpt-5-mini`. Nothing is imported or called yet.
+    """Return the model named `PROVIDER:NAME`, as in `openai:gpt-5-mini`. Nothing is imported or called yet.
 
     Its key comes from `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` of the environment, and its address from `OPENAI_BASE_URL` or
-    `ANTHROPIC_BASE_URL` where that is set.
+    `ANTHROPIC_BASE_URL` if that is set.
 
     Raises:
         InvalidInputError: there is no such provider.
@@ -141,7 +141,7 @@ class ChatModel:
         return message
 
     def _content(self, message: AIMessage) -> Any:
-        """The model's answer, read strictly: LangChain's own parser would complete a truncated one."""
+        """Return the model's answer, read strictly: LangChain's own parser would complete a truncated one."""
         reason = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason")
         if reason in _STOPPED_SHORT:
             raise UnusableAnswerError(f"{self.name} stopped in the middle of its answer ({reason})")
@@ -152,10 +152,10 @@ class ChatModel:
         try:
             return json.loads(message.text, parse_constant=_no_number)
         except (ValueError, RecursionError):
-            raise UnusableAnswerError(f"{self.name} answered something that is no JSON") from None
+            raise UnusableAnswerError(f"{self.name} answered something that is not JSON") from None
 
     def _failure(self, exc: Exception) -> ModelError:
-        """Puts a failure into our own words."""
+        """Put a failure into our own words."""
         kind, status = type(exc).__name__, getattr(exc, "status_code", None)
         if isinstance(exc, TimeoutError) or "Timeout" in kind:
             return ModelError(f"{self.name}: no answer within {self.time_limit_s:g} s; try again later")
@@ -183,4 +183,4 @@ class ChatModel:
 
 
 def _no_number(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")

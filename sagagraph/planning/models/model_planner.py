@@ -1,7 +1,7 @@
-"""Model planner: a model proposes, validators judge, and their objections join the next question, for a few rounds.
+"""Model planner: a model proposes, validators judge, and their objections go into the next question, for a few rounds.
 
 Every question has a fresh context: the request, what there is to choose from, the last choice and the objections to it. If no
-round brings a plan that holds, or the model is down, too slow or too dear, the domain's solver plans.
+round yields a valid plan, or the model is down, too slow or too expensive, the domain's solver plans.
 """
 
 from __future__ import annotations
@@ -39,38 +39,40 @@ class Assignment:
 
 @runtime_checkable
 class Assigning(Protocol):
-    """A domain whose plans a model may choose."""
+    """Domain whose plans a model may choose."""
 
     async def assignment(self, request: Json) -> Assignment | tuple[Proposal, ...] | Infeasible:
-        """The assignment. No model is asked where the solver knows that no plan meets the request, or has all there is to
-        propose.
+        """Return the assignment. No model is asked if the solver knows that no plan meets the request, or already has
+        every plan.
         """
         ...
 
     async def chosen(self, request: Json, answer: BaseModel, assignment: Assignment) -> Proposal | Verdict:
-        """The plan that the answer names; an INVALID verdict where it names none. Raises `ProviderError`."""
+        """Return the plan that the answer names; an INVALID verdict if it names none. Raises `ProviderError`."""
         ...
 
 
 @runtime_checkable
 class Finishing(Assigning, Protocol):
-    """One whose solver can go on from what a model began."""
+    """Domain whose solver can continue what a model began."""
 
     async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
-        """The plan that keeps as much as can be of an answer that was not taken; none if there is none."""
+        """Return the plan that keeps as much as possible of an answer that was not accepted; none if there is none."""
         ...
 
 
 @runtime_checkable
 class Mending(Assigning, Protocol):
-    """One whose plans a model may repair as well, under the same limits."""
+    """Domain whose plans a model may repair as well, under the same limits."""
 
     async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
-        """The assignment of a repair: `Domain.repair` for a model."""
+        """Return the assignment of a repair: `Domain.repair` for a model."""
         ...
 
     async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
-        """The plan that the answer names, with all that is done and wanted again; an INVALID verdict where it names none."""
+        """Return the plan that the answer names, with everything that is done and wanted again; an INVALID verdict if it names
+        none.
+        """
         ...
 
 
@@ -78,7 +80,7 @@ ROLE: Final = "planner"
 ROUNDS: Final = 3
 """Questions for one plan, counted across restarts."""
 BUDGET_TOKENS: Final = 2000
-"""For the facts in one question: there is more to choose from than to judge by."""
+"""Tokens for the facts in one question: choosing needs more of them than judging."""
 LONGEST_REASONING: Final = 1000
 """How many characters of it are kept."""
 _MOST_OBJECTIONS: Final = 10
@@ -86,7 +88,7 @@ _MOST_OBJECTIONS: Final = 10
 Lessons = Callable[[], Awaitable[Sequence[str]]]
 """What validators objected to in earlier sagas, in our own words."""
 Read = Callable[[BaseModel, Assignment], Awaitable[Proposal | Verdict]]
-"""Makes a plan of an answer; an INVALID verdict where it names none."""
+"""Function that makes a plan from an answer; an INVALID verdict if it names none."""
 
 
 async def no_lessons() -> Sequence[str]:
@@ -95,7 +97,7 @@ async def no_lessons() -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Objection:
-    """The previous choice and what was wrong with it. Quoted: it may hold what others wrote."""
+    """Previous choice and what was wrong with it. Quoted: it may hold what others wrote."""
 
     choice: Any
     violations: tuple[str, ...]
@@ -130,7 +132,7 @@ class ModelPlanner:
         self._clock = clock
 
     async def propose(self, saga: Saga, record: Record) -> tuple[Proposal, ...] | Infeasible:
-        """Return the model's plan with the solver's as well; the solver's alone, with the reason, where the model has none.
+        """Return the model's plan together with the solver's; the solver's alone, with the reason, if the model has none.
 
         Raises `ProviderError` if the domain's provider cannot be asked.
         """
@@ -138,7 +140,7 @@ class ModelPlanner:
         return await self._planned(saga, assignment, partial(self._domain.chosen, saga.request), record)
 
     async def repair(self, domain: Mending, saga: Saga, record: Record) -> Proposal | Infeasible:
-        """Return the model's repair; the domain's own, or why there is none, where the model has none."""
+        """Return the model's repair; if it has none, the domain's own, or why there is none."""
 
         async def read(answer: BaseModel, _assignment: Assignment) -> Proposal | Verdict:
             return await domain.mended(saga, answer)
@@ -171,21 +173,21 @@ class ModelPlanner:
         if isinstance(self._domain, Finishing) and nearest.choice is not None:
             finished = await self._domain.finished(saga.request, nearest.choice)
         if finished:
-            why = f"finished by the solver from what {self._model.name} proposed, which did not hold"
+            why = f"finished by the solver from what {self._model.name} proposed, which was not valid"
             return (*(replace(each, reasons=(*each.reasons, why)) for each in finished), *assignment.solved)
-        why = f"{self._model.name} proposed nothing that holds in {ROUNDS} rounds"
+        why = f"{self._model.name} proposed nothing valid in {ROUNDS} rounds"
         return self._without_model(saga, assignment.solved, why)
 
     async def _round(
         self, saga: Saga, assignment: Assignment, read: Read, objection: _Objection, deadline: float
     ) -> tuple[Proposal | _Objection | ModelError, ModelAsked]:
-        """Ask once. Raises `ModelError` where the limits allow no further question."""
+        """Ask once. Raises `ModelError` if the limits allow no further question."""
         question = await self._question(assignment, objection)
         if why := self._limits.why_not(question, saga.models):
             raise ModelError(f"{self._model.name}: {why}")
         begun = self._clock()
         if begun >= deadline:
-            raise ModelError(f"{self._model.name}: no answer that holds within {self._limits.seconds:g} s")
+            raise ModelError(f"{self._model.name}: no valid answer within {self._limits.seconds:g} s")
         answer, usage = await self._limits.ask(self._model, question, begun, deadline, self._clock)
         if isinstance(answer, UnusableAnswerError):
             return _Objection(None, (str(answer),)), asked(ROLE, usage, str(answer))
@@ -229,7 +231,7 @@ class ModelPlanner:
 
 
 def _standing_objection(saga: Saga) -> _Objection:
-    """What the validators object to in the latest proposal; journalled, so it survives a restart."""
+    """Return what the validators object to in the latest proposal; it is journalled, so it survives a restart."""
     verdict = saga.plan.verdict or {}
     if verdict.get("verdict") != VerdictStatus.INVALID.value:
         return _NOTHING

@@ -1,4 +1,4 @@
-"""Application: what can be asked of the service over HTTP, and what can be done (docs/sandbox-api.md)."""
+"""Application: the questions that the service answers over HTTP, and the effects it offers (docs/sandbox-api.md)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Body(BaseModel):
 
 
 class EffectBody(_Body):
-    """Labels that the ledger returns, and a deadline; every effect may have them."""
+    """Body of an effect: labels that the ledger returns, and a deadline; every effect may have them."""
 
     saga_id: str | None = None
     operation_id: str | None = None
@@ -83,7 +83,7 @@ class AdvanceBody(_Body):
 
 
 def create_app(settings: SandboxSettings, *, real_now: Callable[[], datetime] = clock.real_now) -> FastAPI:
-    """The service as an ASGI application; late calls land from lifespan startup to shutdown.
+    """Create the service as an ASGI application; late calls land from lifespan startup to shutdown.
 
     `real_now`: the time source of the service's clock.
 
@@ -110,7 +110,7 @@ def create_app(settings: SandboxSettings, *, real_now: Callable[[], datetime] = 
 
 
 async def _show(_: Request, error: Exception) -> JSONResponse:
-    """Answers with one of the errors that it is registered for."""
+    """Answer with one of the errors that it is registered for."""
     match error:
         case ServiceError():
             shown = error
@@ -121,7 +121,7 @@ async def _show(_: Request, error: Exception) -> JSONResponse:
         case HTTPException():  # an unknown path or method
             shown = ServiceError(error.status_code, HTTPStatus(error.status_code).name.lower(), error.detail)
         case _:
-            shown = ServiceError(503, "unavailable", f"the database did not take the call: {error}")
+            shown = ServiceError(503, "unavailable", f"the database did not accept the call: {error}")
     wait = shown.retry_after_s
     return JSONResponse(shown.answer.body, shown.status, None if wait is None else {"Retry-After": str(math.ceil(wait))})
 
@@ -205,7 +205,7 @@ def _add_effects(router: APIRouter, service: Service, faults: FaultInjection) ->
 
 
 def _add_counter(router: APIRouter, service: Service) -> None:
-    """Operations behind the service's counter, which no caller of a real one has."""
+    """Add operations behind the service's counter, which no caller of a real service has."""
     router.add_api_route("/reservations/{reservation_id}/withdraw", service.effects.withdraw, methods=["POST"])
 
     @router.post("/clock/advance")

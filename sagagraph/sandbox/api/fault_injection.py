@@ -1,4 +1,4 @@
-"""Fault injection: calls are delayed, refused or left without an answer, as ordered."""
+"""Fault injection: calls are delayed, refused or left without an answer, as the faults say."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _T = TypeVar("_T")
 
 
 class FaultInjection:
-    """Waits without holding a thread, however many calls hang; the work itself runs in threads."""
+    """Fault injection that waits without holding a thread, however many calls hang; the work itself runs in threads."""
 
     def __init__(self, effects: Effects) -> None:
         self._effects = effects
         self._closing = asyncio.Event()
 
     def close(self) -> None:
-        """Ends the wait of hanging calls, which are then not carried out; late ones land after the next start."""
+        """Stop hanging calls from waiting; they are then not carried out. Late ones land after the next start."""
         self._closing.set()
 
     async def question(self, kind: Kind, name: CallName, answer: Callable[[bool], _T]) -> _T:
-        """Answers a question, or fails it as ordered; `answer` learns whether prices rise first."""
+        """Answer a question, or fail it as its fault says; `answer` is told whether prices rise first."""
         rule = await asyncio.to_thread(self._effects.count, kind, name)
         fault = rule.fault if rule else None
         _turn_away(rule)
@@ -43,7 +43,7 @@ class FaultInjection:
         return await asyncio.to_thread(answer, fault == "price_up")
 
     async def effect(self, call: Call) -> Answer:
-        """Carries out the call, now or when its time has come; the caller may have left by then."""
+        """Carry out the call, now or when its time has come; the caller may have left by then."""
         arrival = await asyncio.to_thread(self._effects.arrive, call)
         _turn_away(arrival.rule)
         if arrival.fault == "late":
@@ -55,7 +55,7 @@ class FaultInjection:
         return answer
 
     async def land_late_calls(self) -> None:
-        """Carries out late calls as they become due, until the service closes."""
+        """Carry out late calls as they become due, until the service closes."""
         while not self._closing.is_set():
             try:
                 wait = await asyncio.to_thread(self._effects.land_late_call)
@@ -77,7 +77,7 @@ class FaultInjection:
 
 
 def _turn_away(rule: FaultRule | None) -> None:
-    """Raises for a call that fails before it has had any effect."""
+    """Raise for a call that fails before it has had any effect."""
     answers = {
         "before": (503, "unavailable", "the service is not available"),
         429: (429, "rate_limited", "too many calls"),

@@ -1,1 +1,1 @@
-"""Books: what was booked, paid and given back, what is left, and what is remembered of every call."""
+"""Books: what was booked, paid and refunded, what is left, and what is remembered of every call."""

@@ -22,14 +22,14 @@ class Answer:
 
 @dataclass
 class ServiceError(Exception):
-    """An answer that is not 2xx."""
+    """Answer that is not 2xx."""
 
     status: int
     code: str
     message: str
     details: dict[str, Any] = field(default_factory=dict)
     retry_after_s: float | None = None
-    """For how long it asks to be left alone."""
+    """How many seconds it asks the caller to wait."""
 
     @property
     def answer(self) -> Answer:
@@ -37,7 +37,7 @@ class ServiceError(Exception):
 
 
 def refusal(code: str, message: str, **details: Any) -> ServiceError:
-    """A refusal: this call had no effect."""
+    """Return a refusal: this call had no effect."""
     return ServiceError(422, code, message, details)
 
 
@@ -51,7 +51,7 @@ CallName = Literal["search", "book", "cancel", "capture", "refund", "find", "voi
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """What a caller may send with every effect."""
+    """Labels that a caller may send with every effect."""
 
     idempotency_key: str | None = None
     saga_id: str | None = None
@@ -100,7 +100,7 @@ class RefundCall:
 
 @dataclass(frozen=True, kw_only=True)
 class VoidCall:
-    """Carries no key of its own: voiding is idempotent, since `key` names what it concerns."""
+    """Call of a void. It carries no key of its own: voiding is idempotent, since `key` names what it concerns."""
 
     labels: Labels
     kind: Kind
@@ -122,6 +122,6 @@ def from_json(text: str) -> Call:
 
 
 def fingerprint(call: KeyedCall) -> str:
-    """Equal for repetitions of one call; a repetition may have another deadline."""
+    """Return a fingerprint that is equal for repetitions of one call; a repetition may have another deadline."""
     lasting = replace(call, labels=replace(call.labels, deadline=None))
     return sha256(_ADAPTER.dump_json(lasting)).hexdigest()

@@ -33,7 +33,7 @@ _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS voids (
         kind TEXT NOT NULL, key TEXT NOT NULL, outcome TEXT NOT NULL, fee INTEGER NOT NULL,
         saga_id TEXT, operation_id TEXT, created_at TEXT NOT NULL, PRIMARY KEY (kind, key))""",
-    # The last guard against overselling and double refunds: no row can express either.
+    # This is the last guard against overselling and double refunds: no row can express either.
     """CREATE TABLE IF NOT EXISTS stock (
         unit TEXT PRIMARY KEY, capacity INTEGER NOT NULL, taken INTEGER NOT NULL CHECK (taken BETWEEN 0 AND capacity))""",
     "CREATE TABLE IF NOT EXISTS price_rises (base_id TEXT PRIMARY KEY, times INTEGER NOT NULL)",
@@ -51,10 +51,10 @@ _SCHEMA = (
 
 
 class Database:
-    """Lets threads take turns at the connection; SQLite's own lock keeps other processes out."""
+    """Database whose connection threads use in turn; SQLite's own lock keeps other processes out."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the file, and makes it and its tables where they are missing.
+        """Open the file, and create it and its tables if they are missing.
 
         Raises:
             InvalidInputError: it cannot be a database.
@@ -78,7 +78,9 @@ class Database:
 
     @property
     def identity(self) -> str:
-        """The id that tells this file from every other one, wherever it is served; a copy of the file has the same."""
+        """Return the id that distinguishes this file from every other one, wherever it is served; a copy of the file has the
+        same.
+        """
         with self.snapshot() as tx:
             found: str = tx.execute("SELECT id FROM identity").fetchone()["id"]
             return found
@@ -98,13 +100,15 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and durable when it returns; takes the write lock at the start, so it cannot fail half-way."""
+        """Run a transaction: all or nothing, durable when it returns; takes the write lock at the start, so it cannot fail
+        half-way.
+        """
         with self._begun("BEGIN IMMEDIATE") as tx:
             yield tx
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Reads that all see the same moment, whoever writes in between."""
+        """Run reads that all see the same moment, whoever writes in between."""
         with self._begun("BEGIN") as tx:
             yield tx
 

@@ -25,12 +25,12 @@ _FINAL_CODES = frozenset({"refused", "sold_out", "price_changed"})
 
 @dataclass(frozen=True)
 class Arrival:
-    """What became of a call on arrival."""
+    """Arrival: what became of a call when it arrived."""
 
     rule: FaultRule | None = None
     """The fault to apply to it."""
     place: int | None = None
-    """Its place among the calls in progress; None: it is carried out at once, or has no key that anybody could ask for."""
+    """Its place among the calls in progress; None: it is carried out at once, or has no key that anybody could ask about."""
 
     @property
     def fault(self) -> Fault | None:
@@ -38,7 +38,9 @@ class Arrival:
 
 
 class Effects:
-    """May be used from any thread, and by several processes on one file: every method is one transaction."""
+    """Effects of the service. May be used from any thread, and by several processes on one file: every method is one
+    transaction.
+    """
 
     def __init__(self, database: Database, clock: Clock, faults: FaultFile, settings: SandboxSettings) -> None:
         self._database = database
@@ -51,7 +53,7 @@ class Effects:
     # -- arriving ----------------------------------------------------------------------------------------------------
 
     def count(self, kind: c.Kind, name: c.CallName) -> FaultRule | None:
-        """Counts a call that has no effect."""
+        """Count a call that has no effect."""
         if ordered := self.orders.take(kind, name, None):
             return ordered
         if not self._faults.concerns(kind, name):
@@ -60,7 +62,7 @@ class Effects:
             return self._faults.take(tx, kind, name)
 
     def arrive(self, call: c.Call) -> Arrival:
-        """Counts the call; a late one is scheduled, and a hanging one is in progress from now on."""
+        """Count the call; a late one is scheduled, and a hanging one is in progress from now on."""
         ordered = self.orders.take(call.kind, call.name, call.labels.saga_id)
         if ordered is None and not self._faults.concerns(call.kind, call.name):
             return Arrival()
@@ -81,16 +83,16 @@ class Effects:
     # -- landing -----------------------------------------------------------------------------------------------------
 
     def carry_out(self, call: c.Call, arrival: Arrival) -> c.Answer:
-        """Lands the call, or says why it cannot."""
+        """Land the call, or say why it cannot land."""
         with self._database.transaction() as tx:
             if arrival.place is not None:
                 keys.leave_under_way(tx, arrival.place)
             return self._settle(tx, call, arrival)
 
     def land_late_call(self) -> timedelta | None:
-        """Carries out the late call that has been due the longest, if there is one.
+        """Carry out the late call that has been due the longest, if there is one.
 
-        Returns how long nothing will be due: zero after a landing, None where no call is scheduled.
+        Returns how long nothing will be due: zero after a landing, None if no call is scheduled.
         """
         with self._database.snapshot() as tx:
             due_at, now = keys.first_late_call_due(tx), self._clock.now(tx)
@@ -105,7 +107,7 @@ class Effects:
         return timedelta(0)
 
     def withdraw(self, reservation_id: str) -> dict[str, object]:
-        """Does what the provider itself does to a reservation: it is no call, so no fault applies to it."""
+        """Do what the provider itself does to a reservation: this is not a call, so no fault applies to it."""
         with self._database.transaction() as tx:
             return withdraw(tx, reservation_id, self._clock.now(tx))
 
@@ -125,7 +127,7 @@ class Effects:
             return error.answer
 
     def _replay(self, tx: sqlite3.Connection, call: c.KeyedCall, arrival: Arrival, now: datetime) -> c.Answer | None:
-        """What the service already has on record for the call's key: nothing, the first answer, or a refusal (raised)."""
+        """Return what the service already has on record for the call's key: nothing, the first answer, or a refusal (raised)."""
         key = call.labels.idempotency_key
         if key is None:
             return None
@@ -158,7 +160,7 @@ class Effects:
         return answer
 
     def _check_due(self, call: c.Call, arrival: Arrival, now: datetime) -> None:
-        """Raises for a call that is too late, or refused by order."""
+        """Raise for a call that is too late, or refused by a fault."""
         deadline = call.labels.deadline
         if deadline is not None and now > deadline and self._settings.keeps("deadline"):
             raise c.refusal("deadline_passed", f"the deadline was {deadline.isoformat()}; it is {as_text(now)}")
@@ -166,5 +168,5 @@ class Effects:
             raise c.refusal("refused", "the provider does not accept this")
 
     def _deduplicated_key(self, call: c.Call) -> str | None:
-        """The key under which repetitions of the call are recognised."""
+        """Return the key under which repetitions of the call are recognised."""
         return call.labels.idempotency_key if self._settings.keeps("dedup") else None

@@ -1,4 +1,4 @@
-"""Faults: which call of which kind fails, and how; from a file, or ordered while the service runs."""
+"""Faults: which call of which kind fails, and how; from a file, or added while the service runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.sandbox.books.calls import CallName, Kind
 
 Mistake = Literal["other_night", "other_class", "other_name", "double_charge", "other_fee", "partial_refund", "retimed"]
-"""The call is carried out otherwise than it says, and the answer tells what was done."""
+"""The call is carried out otherwise than requested, and the answer says what was done."""
 Fault = Literal["refuse", "before", "after", "hang", "late", "price_up", 429, 500] | Mistake
 MISTAKES: Final = frozenset(get_args(Mistake))
 _DEFAULT_SECONDS: dict[Fault, float] = {"hang": 30.0, "late": 3.0, "retimed": 3 * 3600.0}
@@ -24,7 +24,7 @@ _A_DAY_S = 86400
 
 
 class FaultRule(BaseModel):
-    """One entry of the file: what happens to the `nth` call of this kind and name."""
+    """Rule of a faults file: what happens to the `nth` call of this kind and name."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -34,7 +34,7 @@ class FaultRule(BaseModel):
     fault: Fault
     seconds: float | None = Field(None, ge=0, le=_A_DAY_S)
     retry_after: float | None = Field(None, ge=0, le=_A_DAY_S)
-    """For 429, 500 and `before`: for how many seconds the answer asks to be left alone."""
+    """For 429, 500 and `before`: how many seconds the answer asks the caller to wait."""
 
     @property
     def duration(self) -> timedelta:
@@ -46,7 +46,7 @@ class FaultRule(BaseModel):
 
 
 class FaultOrder(FaultRule):
-    """A fault ordered while the service runs: `nth` counts from the moment of the order."""
+    """Fault added while the service runs: `nth` counts from the moment at which it was added."""
 
     saga_id: str | None = Field(None, min_length=1)
     """Only calls with this label; None: everybody's."""
@@ -54,7 +54,9 @@ class FaultOrder(FaultRule):
 
 @dataclass(frozen=True)
 class FaultFile:
-    """A file's entries, and the hash under which the database counts them, so that a restart does not fire a fault again."""
+    """Faults file: its entries, and the hash under which the database counts them, so that a restart does not fire a
+    fault again.
+    """
 
     file_hash: str = ""
     rules: tuple[FaultRule, ...] = ()
@@ -63,7 +65,7 @@ class FaultFile:
         return any(rule.concerns(kind, call) for rule in self.rules)
 
     def take(self, tx: sqlite3.Connection, kind: Kind, call: CallName) -> FaultRule | None:
-        """Counts one call and returns the first entry whose turn it is."""
+        """Count one call and return the first entry whose turn it is."""
         due = None
         for entry, rule in enumerate(self.rules):
             if rule.concerns(kind, call):
@@ -83,7 +85,7 @@ class _Waiting:
 
 
 class FaultOrders:
-    """Orders that fire once. They are kept in memory: a restart forgets them. May be used from any thread."""
+    """Faults that fire once. They are kept in memory: a restart forgets them. May be used from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -99,7 +101,7 @@ class FaultOrders:
             return tuple(each.order for each in self._waiting)
 
     def take(self, kind: Kind, call: CallName, saga_id: str | None) -> FaultOrder | None:
-        """Counts one call and returns the first order whose turn it is, which is then used up."""
+        """Count one call and return the first fault whose turn it is, which is then used up."""
         with self._lock:
             meant = [each for each in self._waiting if each.order.concerns(kind, call) and each.order.saga_id in (None, saga_id)]
             for each in meant:
@@ -115,7 +117,8 @@ _FILE = TypeAdapter(list[FaultRule])
 
 
 def load_faults(path: Path) -> FaultFile:
-    """
+    """Load a faults file.
+
     Raises:
         InvalidInputError: it cannot be read, or an entry is broken; the message names the entry and its field.
     """

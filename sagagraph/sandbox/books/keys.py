@@ -22,12 +22,12 @@ class FirstAnswer:
 
 
 def remember_answer(tx: sqlite3.Connection, key: str, fingerprint: str, body: dict[str, Any], now: datetime) -> None:
-    """Replaces one that was forgotten, if need be."""
+    """Remember the answer, replacing one that was forgotten if need be."""
     tx.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (key, fingerprint, json.dumps(body), as_text(now)))
 
 
 def first_answer(tx: sqlite3.Connection, key: str, *, since: datetime | None) -> FirstAnswer | None:
-    """The answer to the call that landed under the key, unless that was before `since`."""
+    """Return the answer to the call that landed under the key, unless that was before `since`."""
     row = tx.execute("SELECT * FROM answers WHERE key = ?", (key,)).fetchone()
     if row is None or (since is not None and row["given_at"] < as_text(since)):
         return None
@@ -35,7 +35,7 @@ def first_answer(tx: sqlite3.Connection, key: str, *, since: datetime | None) ->
 
 
 def remember_refusal(tx: sqlite3.Connection, key: str, refused: Answer) -> None:
-    """Keeps the first refusal."""
+    """Keep the first refusal."""
     tx.execute("INSERT OR IGNORE INTO refusals VALUES (?, ?, ?)", (key, refused.status, json.dumps(refused.body)))
 
 
@@ -45,7 +45,7 @@ def recorded_refusal(tx: sqlite3.Connection, key: str) -> Answer | None:
 
 
 def enter_under_way(tx: sqlite3.Connection, key: str, owner: str, until: datetime) -> int:
-    """Notes that a call with this key has arrived and runs until then; returns its place in the order of arrival."""
+    """Note that a call with this key has arrived and runs until then; return its place in the order of arrival."""
     row = tx.execute(
         "INSERT INTO under_way (key, owner, pid, until) VALUES (?, ?, ?, ?) RETURNING place",
         (key, owner, os.getpid(), as_text(until)),
@@ -63,16 +63,16 @@ def leave_all_under_way(tx: sqlite3.Connection, owner: str) -> None:
 
 
 def is_under_way(tx: sqlite3.Connection, key: str, *, before: int | None, real_now: datetime) -> bool:
-    """Whether a call with this key that arrived before the place `before` (None: before now) is still in progress.
+    """Tell whether a call with this key that arrived before the place `before` (None: before now) is still in progress.
 
-    A call ends with its process; `until` bounds the harm if another process got the same pid.
+    A call ends with its process; `until` limits the harm if another process got the same pid.
     """
     rows = tx.execute("SELECT place, pid FROM under_way WHERE key = ? AND until > ?", (key, as_text(real_now))).fetchall()
     return any(psutil.pid_exists(row["pid"]) for row in rows if before is None or row["place"] < before)
 
 
 def schedule_late_call(tx: sqlite3.Connection, call: Call, due_at: datetime) -> None:
-    """`due_at`: by the service's clock."""
+    """Schedule a late call. `due_at`: by the service's clock."""
     tx.execute("INSERT INTO late_calls (due_at, call) VALUES (?, ?)", (as_text(due_at), to_json(call)))
 
 
@@ -82,7 +82,7 @@ def first_late_call_due(tx: sqlite3.Connection) -> datetime | None:
 
 
 def take_late_call(tx: sqlite3.Connection, now: datetime) -> Call | None:
-    """Takes the call that has been due the longest; the caller carries it out in the same transaction."""
+    """Take the call that has been due the longest; the caller carries it out in the same transaction."""
     row = tx.execute(
         "DELETE FROM late_calls WHERE place = (SELECT place FROM late_calls WHERE due_at <= ? ORDER BY due_at, place LIMIT 1)"
         " RETURNING call",

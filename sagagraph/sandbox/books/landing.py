@@ -26,8 +26,8 @@ _DAYS: Final = ("check_in", "check_out")
 
 
 def mistaken(offer: Offer, fault: Fault, later: timedelta) -> Offer:
-    """The offer as it is booked by mistake; a fault that is none of these changes nothing. `later`: what is retimed ends so much
-    later.
+    """Return the offer as it is booked by mistake; any other fault changes nothing. `later`: how much later a retimed journey
+    ends.
     """
     match fault:
         case "retimed" if "arrives" in offer.facts:
@@ -125,7 +125,7 @@ def _cancel(tx: sqlite3.Connection, call: c.CancelCall, now: datetime, fault: Fa
 
 
 def _cancellation_fee(row: sqlite3.Row, now: datetime) -> Cents:
-    """Nothing until `free_until`, but only once: a second cancellation always costs a fee."""
+    """Return the fee: nothing until `free_until`, but only once: a second cancellation always costs a fee."""
     is_free = row["state"] == "confirmed" and row["free_until"] is not None and as_text(now) <= row["free_until"]
     fee: Cents = row["cancellation_fee"]
     return 0 if is_free else fee
@@ -154,9 +154,9 @@ def _refund(tx: sqlite3.Connection, call: c.RefundCall, now: datetime, fault: Fa
 
 
 def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json:
-    """Cancels it on the provider's side: a train does not run, a hotel is overbooked. Its place is not sold again; repeatable.
+    """Cancel it on the provider's side: a train does not run, a hotel is overbooked. Its place is not sold again; repeatable.
 
-    It charges nothing, and carries no customer's key or label.
+    It charges nothing, and has no customer's key or label.
     """
     row = ledger.existing(tx, "reservation", reservation_id)
     if row["state"] == "confirmed":
@@ -166,7 +166,7 @@ def withdraw(tx: sqlite3.Connection, reservation_id: str, now: datetime) -> Json
 
 
 def void(tx: sqlite3.Connection, call: c.VoidCall, now: datetime) -> Json:
-    """Undoes what landed under the key and refuses all that comes later; a repetition returns the first answer."""
+    """Undo what landed under the key and refuse everything that comes later; a repetition returns the first answer."""
     if row := ledger.void_of(tx, call.kind, call.key):
         return {"key": call.key, "outcome": row["outcome"], "fee": as_amount(row["fee"])}
     landed = ledger.landed_under(tx, call.kind, call.key)

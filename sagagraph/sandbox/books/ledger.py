@@ -28,7 +28,7 @@ _COLUMNS_OF_PAYMENTS = ("id", "state", "amount", "created_at", "idempotency_key"
 
 
 def enter(tx: sqlite3.Connection, book: Book, labels: Labels, at: datetime, **columns: object) -> sqlite3.Row:
-    """Writes a row and returns it with its new id, which counts by the highest row id: rows are never removed."""
+    """Write a row and return it with its new id, which counts up from the highest row id: rows are never removed."""
     number = tx.execute(f"SELECT coalesce(max(rowid), 0) + 1 AS next FROM {book}").fetchone()["next"]  # noqa: S608 - our own names
     row = {
         "id": f"{_PREFIXES[book]}-{number:05}",
@@ -45,13 +45,13 @@ def enter(tx: sqlite3.Connection, book: Book, labels: Labels, at: datetime, **co
 
 
 def enter_cancellation(tx: sqlite3.Connection, reservation_id: str, fee: Cents, labels: Labels, at: datetime) -> sqlite3.Row:
-    """Marks the reservation as cancelled too, and charges the fee to it."""
+    """Mark the reservation as cancelled too, and charge the fee to it."""
     tx.execute("UPDATE reservations SET state = 'cancelled', fee = fee + ? WHERE id = ?", (fee, reservation_id))
     return enter(tx, "cancellations", labels, at, reservation_id=reservation_id, fee=fee)
 
 
 def enter_refund(tx: sqlite3.Connection, payment_id: str, amount: Cents, labels: Labels, at: datetime) -> sqlite3.Row:
-    """Marks the payment as refunded too."""
+    """Mark the payment as refunded too."""
     tx.execute("UPDATE payments SET state = 'refunded' WHERE id = ?", (payment_id,))
     return enter(tx, "refunds", labels, at, payment_id=payment_id, amount=amount)
 
@@ -64,7 +64,7 @@ def enter_void(tx: sqlite3.Connection, call: VoidCall, outcome: str, fee: Cents,
 
 
 def existing(tx: sqlite3.Connection, what: Literal["reservation", "payment"], row_id: str) -> sqlite3.Row:
-    """Raises `ServiceError` where no row has this id."""
+    """Return the row with this id. Raises `ServiceError` if there is none."""
     row: sqlite3.Row | None = tx.execute(f"SELECT * FROM {what}s WHERE id = ?", (row_id,)).fetchone()  # noqa: S608 - our own names
     if row is None:
         raise unknown(what, row_id)
@@ -78,7 +78,7 @@ def refunded_of(tx: sqlite3.Connection, payment_id: str) -> Cents:
 
 
 def landed_under(tx: sqlite3.Connection, kind: Kind, key: str) -> list[sqlite3.Row]:
-    """The reservations of this kind, or the payments, that landed under the key, in order of landing."""
+    """Return the reservations of this kind, or the payments, that landed under the key, in order of landing."""
     if kind == "payment":
         return tx.execute("SELECT * FROM payments WHERE idempotency_key = ? ORDER BY rowid", (key,)).fetchall()
     query = "SELECT * FROM reservations WHERE idempotency_key = ? AND kind = ? ORDER BY rowid"
@@ -86,7 +86,7 @@ def landed_under(tx: sqlite3.Connection, kind: Kind, key: str) -> list[sqlite3.R
 
 
 def is_key_of_undoing(tx: sqlite3.Connection, kind: Kind, key: str) -> bool:
-    """Whether a cancellation or refund of this kind landed under the key."""
+    """Tell whether a cancellation or refund of this kind landed under the key."""
     if kind == "payment":
         return tx.execute("SELECT 1 FROM refunds WHERE idempotency_key = ?", (key,)).fetchone() is not None
     query = (

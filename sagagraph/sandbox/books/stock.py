@@ -1,7 +1,7 @@
 """Stock: how many seats and rooms on offer are taken, by callers and others, and which prices have risen.
 
-In a market that moves, other customers take seats and rooms as the service's clock advances, and prices move. Both follow
-from the world's seed, the thing that is sold and the time alone; it changes at every full hour.
+In a market that moves, other customers take seats and rooms as the service's clock advances, and prices move. Both depend only on
+the world's seed, the thing that is sold and the time, and change at every full hour.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _SWING = 0.12
 
 
 def left_of(tx: sqlite3.Connection, offer: Offer) -> int:
-    """How many travellers or rooms still fit, on its fullest night."""
+    """Return how many travellers or rooms still fit, on its fullest night."""
     return max(0, min(stock.capacity - stock.sold - _taken(tx, stock.unit) for stock in offer.stock))
 
 
 def take(tx: sqlite3.Connection, offer: Offer) -> None:
-    """Takes stock; the caller has made sure that enough is left."""
+    """Take stock; the caller has made sure that enough is left."""
     tx.executemany(
         "INSERT INTO stock (unit, capacity, taken) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET taken = taken + excluded.taken",
         [(stock.unit, stock.capacity, offer.quantity) for stock in offer.stock],
@@ -38,12 +38,12 @@ def give_back(tx: sqlite3.Connection, units: Sequence[str], quantity: int) -> No
 
 
 def use_up(tx: sqlite3.Connection, units: Sequence[str]) -> None:
-    """Marks everything as taken."""
+    """Mark everything as taken."""
     tx.executemany("UPDATE stock SET taken = capacity WHERE unit = ?", [(unit,) for unit in units])
 
 
 def raise_prices(tx: sqlite3.Connection, offers: Iterable[Offer]) -> None:
-    """Raises the price by a fifth, for good."""
+    """Raise the price by a fifth, for good."""
     tx.executemany(
         "INSERT INTO price_rises (base_id, times) VALUES (?, 1) ON CONFLICT DO UPDATE SET times = times + 1",
         [(offer.priced_as,) for offer in offers],
@@ -51,7 +51,7 @@ def raise_prices(tx: sqlite3.Connection, offers: Iterable[Offer]) -> None:
 
 
 def as_it_stands(tx: sqlite3.Connection, offer: Offer, now: datetime, *, market_moves: bool) -> Offer:
-    """The offer at its current price; in a moving market, with what other customers have left."""
+    """Return the offer at its current price; in a moving market, with what other customers have left."""
     if market_moves:
         offer = as_others_left_it(offer, now)
     row = tx.execute("SELECT times FROM price_rises WHERE base_id = ?", (offer.priced_as,)).fetchone()
@@ -74,14 +74,14 @@ def _taken(tx: sqlite3.Connection, unit: str) -> int:
 
 
 def _rush(unit: str, until: datetime, hour: datetime) -> float:
-    """The share of demand that has come: almost none long before, all of it at the end."""
+    """Return the share of demand that has come: almost none long before, all of it at the end."""
     half_of_it_days = 4 + 26 * draw("rush", unit)
     days_left = max(0.0, (until - hour) / _DAY)
     return 1 / (1 + days_left / half_of_it_days)
 
 
 def _rate(offer: Offer, hour: datetime) -> int:
-    """Whole dollars: dearer towards the end, and fluctuating from day to day."""
+    """Return a rate in whole dollars, which rises towards the end and fluctuates from day to day."""
     late = _LAST_DAYS_RISE * _rush(offer.priced_as, offer.starts, hour)
     day, part = divmod(hour - _EPOCH, _DAY)
     before, after = (draw("mood", offer.priced_as, day + n) - 0.5 for n in (0, 1))

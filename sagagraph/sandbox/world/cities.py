@@ -27,7 +27,7 @@ class Original(NamedTuple):
 
 @cache
 def original_cities() -> dict[str, Original]:
-    """By key, which is the code of their airport."""
+    """Return them by key, which is the code of their airport."""
     return {key: Original(region, hub != "", float(level)) for key, region, hub, level in rows("original_cities")}
 
 
@@ -37,7 +37,7 @@ class Country:
     """ISO 3166."""
     name: str
     price_level: float | None
-    """Prices relative to the United States; None where the source has no figure."""
+    """Prices relative to the United States; None if the source has no figure."""
     neighbours: frozenset[str]
     """Codes of the bordering countries."""
 
@@ -59,7 +59,7 @@ class Airport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class City:
-    """One object per city, so that cities can be told apart by identity."""
+    """City. There is one object per city, so that cities can be told apart by identity."""
 
     key: str
     """Its name in offers' ids: its airport's code if it is the biggest city there, its GeoNames number otherwise."""
@@ -74,7 +74,7 @@ class City:
     railway: str
     """The network whose trains stop here; empty where none do."""
     original: Original | None
-    """Set for the cities that the world began with."""
+    """Set for the original cities."""
 
     @property
     def zone(self) -> ZoneInfo:
@@ -82,12 +82,12 @@ class City:
 
 
 def all_cities() -> tuple[City, ...]:
-    """The biggest first."""
+    """Return the cities, the biggest first."""
     return _world()[0]
 
 
 def all_airports() -> dict[str, Airport]:
-    """Airports by code."""
+    """Return airports by code."""
     return _world()[1]
 
 
@@ -131,7 +131,7 @@ _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 
 
 def name_key(name: str) -> str:
-    """The name in comparable form: no case, accents or punctuation; empty where it is not in Latin letters."""
+    """Return the name in comparable form: no case, accents or punctuation; empty if it is not in Latin letters."""
     lower = name.casefold()
     if not lower.isascii():
         folded = unicodedata.normalize("NFKD", lower.translate(_LETTERS))

@@ -1,4 +1,4 @@
-"""Flights: direct ones on some pairs of airports, connections through hubs on nearly all."""
+"""Flights: direct ones between some pairs of airports, connections through hubs between nearly all."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _A_CHANGE_KM = 600
 
 
 def has_direct(one: c.Airport, other: c.Airport) -> bool:
-    """Whether there are direct flights: in both directions or in none."""
+    """Tell whether there are direct flights: in both directions or in none."""
     if one.original and other.original:
         return _is_original_direct(one, one.original, other, other.original)
     kilometres = distance_km(one, other)
     if kilometres < _SHORTEST_DIRECT_KM:
         return False
-    # Where people of the other change there are always flights, so every airport can be reached.
+    # An airport always has flights to its gateways, so every airport can be reached.
     is_gateway = (one.is_hub and one in _gateways(other)) or (other.is_hub and other in _gateways(one))
     return is_gateway or _has_demand(one, other, kilometres)
 
 
 @lru_cache(maxsize=10_000)
 def chains(origin: c.Airport, destination: c.Airport) -> tuple[Chain, ...]:
-    """The best ways to change en route, at most three: with one change at no great detour, otherwise with more."""
+    """Return the best routes with changes, at most three: with one change and no great detour, otherwise with more."""
     if origin.original and destination.original:
         return _original_chains(origin, destination)
     longest = 1.5 * distance_km(origin, destination) + 1200
@@ -53,7 +53,7 @@ def flown_km(origin: c.Airport, via: Chain, destination: c.Airport) -> float:
 
 
 def _longer_chains(origin: c.Airport, destination: c.Airport) -> list[Chain]:
-    """Routes with two changes, or with three between the ends of the world."""
+    """Return routes with two changes, or with three between opposite ends of the world."""
     starts, ends = _hubs_with_direct(origin), _hubs_with_direct(destination)
     twice = [(a, b) for a in starts for b in ends if a is not b and b in _hubs_with_direct(a) and a is not destination]
     if twice:
@@ -73,7 +73,7 @@ def _hubs_with_direct(airport: c.Airport) -> frozenset[c.Airport]:
 
 @cache
 def _gateways(airport: c.Airport) -> frozenset[c.Airport]:
-    """The two nearest hubs, and the nearest one with intercontinental flights."""
+    """Return the two nearest hubs, and the nearest one with intercontinental flights."""
     by_distance = sorted((distance_km(hub, airport), hub.code, hub) for hub in c.hubs())
     near = [hub for far, _, hub in by_distance if far >= _SHORTEST_LEG_KM]
     return frozenset([*near[:2], *[hub for hub in near if hub.is_worldwide_hub][:1]])
@@ -106,7 +106,7 @@ def _is_original_direct(one: c.Airport, its: c.Original, other: c.Airport, other
 
 
 def _original_chains(origin: c.Airport, destination: c.Airport) -> tuple[Chain, ...]:
-    """Through those of their hubs that make the shortest connections."""
+    """Return routes through those of their hubs that make the shortest connections."""
     ends = origin, destination
     possible = [
         (hub,)
@@ -136,7 +136,7 @@ class _Flight(NamedTuple):
 
 
 def flights_between(origin: c.City, destination: c.City, day: date, travellers: int) -> list[Offer]:
-    """In order of departure; empty between cities with the same airport."""
+    """Return the flights in order of departure; none between cities with the same airport."""
     offers = [
         _offer(flight, origin, destination, day, travellers)
         for flight in _flights(origin.airport, destination.airport)
@@ -170,7 +170,9 @@ def _flights(origin: c.Airport, destination: c.Airport) -> tuple[_Flight, ...]:
 
 
 def _flight(origin: c.Airport, via: Chain, destination: c.Airport, *, slot: int, turn: int, turns: int) -> _Flight:
-    """`slot` makes the number unique on its pair of airports; `turn` of `turns` spreads similar flights over the day."""
+    """Make a flight. `slot` makes the number unique on its pair of airports; `turn` of `turns` spreads similar flights over the
+    day.
+    """
     pair = (origin.code, destination.code)
     carrier, code, level = pick(_CARRIERS, "carrier", *pair, slot)
     flown = flown_km(origin, via, destination)
@@ -191,7 +193,7 @@ def _flight(origin: c.Airport, via: Chain, destination: c.Airport, *, slot: int,
 
 
 def _direct_departures(origin: c.Airport, destination: c.Airport) -> int:
-    """How many direct flight numbers serve the pair."""
+    """Return how many direct flight numbers serve the pair."""
     if not has_direct(origin, destination):
         return 0
     if origin.original and destination.original:

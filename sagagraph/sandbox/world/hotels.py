@@ -36,7 +36,7 @@ _LONGEST_STAY = 90
 
 
 def hotels_in(city: City, check_in: date, check_out: date, rooms: int) -> list[Offer]:
-    """In a fixed order; empty for a stay that no hotel takes (no night, or more than 90)."""
+    """Return the hotels in a fixed order; none for a stay that no hotel takes (no night, or more than 90)."""
     nights = [check_in + timedelta(days=n) for n in range(min((check_out - check_in).days, _LONGEST_STAY + 1))]
     if not 1 <= len(nights) <= _LONGEST_STAY:
         return []

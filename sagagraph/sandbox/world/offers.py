@@ -14,7 +14,7 @@ from sagagraph.sandbox.world.prices import draw_between
 OfferKind = Literal["flight", "train", "hotel", "insurance"]
 
 INSURANCE = "insurance."
-"""Before the id of a fare: the id of its insurance."""
+"""Prefix before the id of a fare, which makes the id of its insurance."""
 _LEAST_FLIGHT_FEE: Cents = 25_00
 _LEAST_PREMIUM: Cents = 5_00
 _POLICIES = 1000
@@ -22,7 +22,9 @@ _POLICIES = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Stock:
-    """A finite thing that offers share: the seats of one flight or train on one day, the rooms of one hotel in one night."""
+    """Stock: a finite thing that offers share: the seats of one flight or train on one day, the rooms of one hotel in one
+    night.
+    """
 
     unit: str
     capacity: int
@@ -40,7 +42,7 @@ class Offer:
     quantity: int
     """Travellers or rooms."""
     children: int = 0
-    """Of the travellers: they pay less."""
+    """How many of the travellers are children: they pay less."""
     rate: Cents
     """For one traveller, or for one room and night."""
     nights: int = 1
@@ -57,7 +59,7 @@ class Offer:
 
     @property
     def priced_as(self) -> str:
-        """What a price rise applies to: a stay, or a journey for any number of travellers."""
+        """Return what a price rise applies to: a stay, or a journey for any number of travellers."""
         return self.base_id if self.kind == "hotel" else self.stock[0].unit
 
     @property
@@ -66,12 +68,12 @@ class Offer:
 
     @property
     def child_rate(self) -> Cents:
-        """For a child under 12: half on a train, three quarters elsewhere, in whole dollars."""
+        """Return the price for a child under 12: half on a train, three quarters elsewhere, in whole dollars."""
         return self.rate * (2 if self.kind == "train" else 3) // 400 * 100
 
     @property
     def free_until(self) -> datetime | None:
-        """Until when a cancellation is free; None: never. Trains: a day before departure. Hotels: two before check-in.
+        """Return until when a cancellation is free; None: never. Trains: a day before departure. Hotels: two before check-in.
         Insurance: until departure.
         """
         match self.kind:
@@ -86,7 +88,7 @@ class Offer:
 
     @property
     def cancellation_fee(self) -> Cents:
-        """Flights: a tenth, at least $25. Trains: half. Hotels: one night. Insurance: all of it."""
+        """Return the fee. Flights: a tenth, at least $25. Trains: half. Hotels: one night. Insurance: all of it."""
         match self.kind:
             case "flight":
                 return min(self.price, max(_LEAST_FLIGHT_FEE, self.price // 10))
@@ -101,7 +103,9 @@ class Offer:
         return replace(self, quantity=quantity, children=min(self.children, quantity))
 
     def cover(self) -> Offer:
-        """The insurance of a fare: it pays what cancelling costs. A twentieth of the fare, in whole dollars, at least $5."""
+        """Return the insurance of a fare, which pays what cancelling costs: a twentieth of the fare, in whole dollars, at least
+        $5.
+        """
         return replace(
             self,
             kind="insurance",
@@ -112,7 +116,7 @@ class Offer:
         )
 
     def raised(self, times: int) -> Offer:
-        """The same offer after that many price rises of a fifth."""
+        """Return the same offer after that many price rises of a fifth."""
         return replace(self, rate=self.rate * 6**times // 5**times)
 
     def as_json(self, *, left: int) -> dict[str, Any]:
@@ -138,7 +142,7 @@ _FIRST_MINUTE, _LAST_MINUTE = 6 * 60, 22 * 60
 
 @dataclass(frozen=True, kw_only=True)
 class Departure:
-    """One number in the timetable: the same times on every day on which it runs."""
+    """Departure: one number in the timetable, with the same times on every day on which it runs."""
 
     kind: Literal["flight", "train"]
     carrier: str
@@ -151,7 +155,7 @@ class Departure:
 
 
 def departure_minute(slot: int, slots: int, *about: object) -> int:
-    """Minutes after midnight at which the `slot`-th of `slots` departures leaves: they share the day."""
+    """Return the minutes after midnight at which the `slot`-th of `slots` departures leaves: they share the day."""
     width = (_LAST_MINUTE - _FIRST_MINUTE) // slots
     minute = _FIRST_MINUTE + slot * width + draw_between(0, width - 1, "departure", slot, *about)
     return minute // 5 * 5
@@ -164,7 +168,7 @@ def journey_id(kind: str, origin: str, destination: str, day: date, number: str)
 def journey_offer(
     departure: Departure, origin: City, destination: City, day: date, travellers: int, *, unit: str, seats: int, dollars: int
 ) -> Offer:
-    """`unit`: what has the seats; cities may share it. `dollars`: per traveller."""
+    """Make the offer. `unit`: what has the seats; cities may share it. `dollars`: per traveller."""
     departs = datetime.combine(day, time(departure.leaves // 60, departure.leaves % 60), origin.zone)
     # In UTC: adding to a local time would ignore a clock change on the way.
     arrives = (departs.astimezone(UTC) + timedelta(minutes=departure.minutes)).astimezone(destination.zone)

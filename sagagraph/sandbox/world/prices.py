@@ -1,4 +1,4 @@
-"""Price levels, distances, and draws with fixed results: what the country, a city's size, the time of the year and chance do."""
+"""Price levels, distances, and draws with fixed results: the influence of country, city size, season and chance."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _T = TypeVar("_T")
 
 
 def draw(*about: object) -> float:
-    """A number in [0, 1), always the same for the same things."""
+    """Draw a number in [0, 1), always the same for the same things."""
     text = "|".join([_SEED, *map(str, about)])
     return int.from_bytes(blake2b(text.encode(), digest_size=6).digest()) / 2**48
 
 
 def draw_between(low: int, high: int, *about: object) -> int:
-    """A whole number from `low` to `high`, both included."""
+    """Draw a whole number from `low` to `high`, both included."""
     return low + int(draw(*about) * (high - low + 1))
 
 
@@ -30,7 +30,7 @@ def pick(options: Sequence[_T], *about: object) -> _T:
 
 
 class Place(Protocol):
-    """In degrees, north and east."""
+    """Place in degrees, north and east."""
 
     @property
     def latitude(self) -> float: ...
@@ -45,7 +45,7 @@ class Spot(NamedTuple):
 
 
 def distance_km(one: Place, other: Place) -> float:
-    """Along the great circle."""
+    """Return the distance along the great circle."""
     lat_1, lat_2 = math.radians(one.latitude), math.radians(other.latitude)
     half_lat, half_lon = (lat_2 - lat_1) / 2, math.radians(other.longitude - one.longitude) / 2
     h = math.sin(half_lat) ** 2 + math.cos(lat_1) * math.cos(lat_2) * math.sin(half_lon) ** 2
@@ -61,7 +61,9 @@ _TROPICS = (1.1, 1.05, 1.05, 1.0, 0.92, 0.95, 1.05, 1.05, 0.9, 0.92, 1.0, 1.15)
 
 
 def hotel_level(city: City) -> float:
-    """A hotel's price here against the average city: rooms differ less than prices overall, and big cities are dearer."""
+    """Return a hotel's price level here against the average city: rooms differ less than prices overall, and cost more in big
+    cities.
+    """
     if city.original:
         return city.original.hotel_level
     size = 0.92 + 0.12 * math.log10(max(city.population, 10_000) / 100_000)
@@ -75,5 +77,5 @@ def season_factor(day: date, latitude: float) -> float:
 
 
 def journey_factor(day: date, origin: Place, destination: Place) -> float:
-    """The seasons of both ends."""
+    """Return the factor for the seasons of both ends."""
     return (season_factor(day, origin.latitude) + season_factor(day, destination.latitude)) / 2

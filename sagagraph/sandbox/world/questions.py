@@ -1,4 +1,4 @@
-"""Questions to the world: what is on offer. Equal questions have equal answers; bookings are kept elsewhere."""
+"""Questions about the world: what is on offer. Equal questions have equal answers; bookings are kept elsewhere."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Question = JourneyQuestion | StayQuestion
 
 
 def find_offer(offer_id: str) -> Offer | None:
-    """The offer of this id, for the quantity that the id names; None where there never was such an offer."""
+    """Find the offer with this id, for the quantity that the id names; None if there never was such an offer."""
     if offer_id.startswith(INSURANCE):
         fare = find_offer(offer_id.removeprefix(INSURANCE))
         return fare.cover() if fare is not None and fare.kind in ("flight", "train") else None

@@ -20,7 +20,7 @@ class Railway(NamedTuple):
 
 
 class Service(NamedTuple):
-    """How trains of some networks run."""
+    """Service: how trains of some networks run."""
 
     railways: tuple[Railway, Railway]
     farthest_km: int
@@ -32,7 +32,9 @@ class Line(NamedTuple):
 
 
 class _Landfall(NamedTuple):
-    """Where a journey from a city reaches the mainland: in the city itself, or at the end of an island's tunnel or bridge."""
+    """Landfall: where a journey from a city reaches the mainland, in the city itself, or at the end of an island's tunnel or
+    bridge.
+    """
 
     network: str
     country: str
@@ -65,7 +67,7 @@ _DETOUR_BY_A_THIRD_COUNTRY = 1.2
 
 @lru_cache(maxsize=10_000)
 def line_between(one: City, other: City) -> Line | None:
-    """The same in both directions; None where no train could run."""
+    """Return the line, the same in both directions; None if no train could run."""
     if one is other or not one.railway or not other.railway:
         return None
     if one.original and other.original:
@@ -83,7 +85,7 @@ def _service(city: City) -> Service:
 
 
 def _kilometres_on_land(one: City, other: City) -> float | None:
-    """None where a sea lies between them, or trains of one network do not continue into the other."""
+    """Return the distance; None if a sea lies between them, or trains of one network do not continue into the other."""
     crosses = one.railway != other.railway
     start, end = _landfall(one, crosses), _landfall(other, crosses)
     meet = start.network == end.network or {start.network, end.network} in _MEETING
@@ -100,7 +102,7 @@ def _landfall(city: City, crosses: bool) -> _Landfall:
 
 
 def _is_joined(start: _Landfall, end: _Landfall) -> bool:
-    """Whether they share a country, border on each other, or join through a third nearby; otherwise a sea may intervene."""
+    """Tell whether they share a country, border on each other, or join through a third nearby; otherwise a sea may intervene."""
     if start.country == end.country or end.country in _neighbours(start.country):
         return True
     longest = _DETOUR_BY_A_THIRD_COUNTRY * distance_km(start.spot, end.spot)
@@ -118,7 +120,7 @@ def _neighbours(country: str) -> frozenset[str]:
 
 @cache
 def _cities_with_trains() -> dict[str, list[City]]:
-    """By country."""
+    """Return the cities by country."""
     found: dict[str, list[City]] = {}
     for city in all_cities():
         if city.railway:
@@ -137,7 +139,7 @@ _BY_WEEKDAY = (1.0, 0.95, 0.95, 1.0, 1.15, 1.0, 1.15)
 
 
 def trains_between(origin: City, destination: City, day: date, travellers: int) -> list[Offer]:
-    """In order of departure; empty where no line runs."""
+    """Return the trains in order of departure; none if no line runs."""
     line = line_between(origin, destination)
     if line is None:
         return []

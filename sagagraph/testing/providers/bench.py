@@ -12,7 +12,7 @@ from sagagraph.domains.travel.provider.receipts import Ledger, ReservationKind
 
 @dataclass(frozen=True)
 class Journey:
-    """A search for flights or trains."""
+    """Journey: a search for flights or trains."""
 
     origin: str
     destination: str
@@ -30,7 +30,7 @@ class Journey:
 
 @dataclass(frozen=True)
 class Stay:
-    """A search for hotels."""
+    """Stay: a search for hotels."""
 
     city: str
     check_in: date
@@ -48,10 +48,10 @@ class Stay:
 
 @dataclass(frozen=True)
 class Bench:
-    """A connected provider, and searches whose offers may be booked, cancelled and paid for as often as a check likes.
+    """Bench: a connected provider, and searches whose offers may be booked, cancelled and paid for as often as a check needs.
 
-    At least one of `flight`, `train` and `hotel`: bookings of each given kind are checked. The rest
-    is optional; what it would show is skipped without it.
+    At least one of `flight`, `train` and `hotel`: bookings of each given kind are checked. The rest is optional; what it would
+    show is skipped without it.
     """
 
     provider: ReservationProvider
@@ -59,7 +59,7 @@ class Bench:
     train: Journey | None = None
     hotel: Stay | None = None
     ledger: Callable[[], Awaitable[Ledger]] | None = None
-    """The provider's own books: `provider.ledger`, if it has any. They show what answers may hide."""
+    """The provider's own ledger: `provider.ledger`, if it has one. It shows what answers may hide."""
     lose_next_answer: Callable[[], Awaitable[None]] | None = None
     """Once it has returned, the next booking lands but its answer is lost."""
     unreachable: ReservationProvider | None = None
@@ -67,6 +67,6 @@ class Bench:
 
     @property
     def questions(self) -> dict[ReservationKind, Journey | Stay]:
-        """The given searches, by what they ask for."""
+        """Return the given searches, by what they ask for."""
         every: dict[ReservationKind, Journey | Stay | None] = {"flight": self.flight, "train": self.train, "hotel": self.hotel}
         return {kind: question for kind, question in every.items() if question is not None}

@@ -68,7 +68,9 @@ async def a_key_books_once(trial: Trial) -> None:
 
 @BOOKINGS.add(promise="dedup")
 async def a_key_books_once_at_the_same_time(trial: Trial) -> None:
-    """The second call may be told that the first is under way (`ProviderError`); a refusal would say that nothing happened."""
+    """Check that a key books once. The second call may be told that the first is under way (`ProviderError`); a refusal would say
+    that nothing happened.
+    """
     offer = await trial.offer()
     answers = await asyncio.gather(trial.book(offer, trial.key()), trial.book(offer, trial.key()), return_exceptions=True)
     for answer in answers:
@@ -79,7 +81,9 @@ async def a_key_books_once_at_the_same_time(trial: Trial) -> None:
 
 @BOOKINGS.add(promise="dedup")
 async def a_key_is_for_one_booking(trial: Trial) -> None:
-    """A conflict (`ProviderError`) is as good as a refusal, so long as nothing lands and the first booking is not returned."""
+    """Check that a key is for one booking. A conflict (`ProviderError`) is as good as a refusal, so long as nothing lands and the
+    first booking is not returned.
+    """
     offer = await trial.offer()
     first = await trial.book(offer, trial.key())
     try:

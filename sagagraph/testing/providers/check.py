@@ -18,7 +18,7 @@ Run = Callable[[Trial], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Check:
-    """`promise`: asked only of providers that declare it; `aid`: only if the bench has it."""
+    """Check. `promise`: asked only of providers that declare it; `aid`: only if the bench has it."""
 
     run: Run
     promise: Promise | None
@@ -27,12 +27,12 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The sentence, with underscores."""
+        """Return the sentence, with underscores."""
         return self.run.__name__
 
 
 class Checks:
-    """Collects the checks of a module, in order."""
+    """Checks of a module, collected in order."""
 
     def __init__(self) -> None:
         self._checks: list[Check] = []
@@ -49,7 +49,7 @@ class Checks:
 
 
 async def carry_out(check: Check, bench: Bench, name: str) -> str | None:
-    """Returns why the check was skipped for this provider; None: it ran, and holds. `name`: unlike any used before.
+    """Return why the check was skipped for this provider; None: it ran, and holds. `name`: unlike any used before.
 
     Raises:
         ContractBrokenError: it does not hold; the message says what the provider did.

@@ -25,7 +25,7 @@ CHECKS: Final[tuple[Check, ...]] = (*READS, *BOOKINGS, *CANCELLATIONS, *PAYMENTS
 
 
 class ProviderContract:
-    """Subclass it as `Test…` with a fixture `connect`: a function that opens a `Bench`, called once for each test.
+    """Suite to subclass as `Test…` with a fixture `connect`: a function that opens a `Bench`, called once for each test.
 
     It needs no plugin: every test runs its own event loop, and connects in it. Its bookings are real: point it at a test
     environment.

@@ -61,7 +61,7 @@ async def a_key_refunds_once(trial: Trial) -> None:
 
 @PAYMENTS.add(promise="dedup", of_each_kind=False)
 async def a_key_is_for_one_payment(trial: Trial) -> None:
-    """A conflict (`ProviderError`) is as good as a refusal."""
+    """Check that a key is for one payment. A conflict (`ProviderError`) is as good as a refusal."""
     booked, first = await _paid(trial)
     try:
         other = await trial.pay(booked.price + 1, booked, trial.key("pay"))

@@ -1,4 +1,4 @@
-"""Promises beyond remembered keys: voids, deadlines and final refusals, each where it is declared."""
+"""Promises besides remembered keys: voids, deadlines and final refusals, each checked if it is declared."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ async def rates_know_the_currency_of_prices(trial: Trial) -> None:
 
 @READS.add(of_each_kind=False)
 async def guarantees_do_not_change(trial: Trial) -> None:
-    """SagaGraph asks for guarantees only once, when it connects."""
+    """Check that guarantees do not change: SagaGraph asks for them only once, when it connects."""
     again = await trial.provider.guarantees()
     expect(again == trial.promises, f"`guarantees()` was {trial.promises!r} and is {again!r}")
     dedup = again.dedup

@@ -1,4 +1,4 @@
-"""Trials: one check on one provider, with keys of its own, and how it reports faults."""
+"""Trials: one check of one provider, with keys of its own, and how it reports faults."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def expect(holds: bool, otherwise: str) -> None:
 
 
 async def refusal_of(what: str, call: Awaitable[object]) -> Refused:
-    """Requires that `call` is refused, with a proper refusal."""
+    """Require that `call` is refused, with a proper refusal."""
     try:
         answer = await call
     except Refused as refused:
@@ -54,7 +54,7 @@ async def refusal_of(what: str, call: Awaitable[object]) -> Refused:
 
 @dataclass(frozen=True)
 class Trial:
-    """`name`: unlike that of any other trial, since every key begins with it."""
+    """Trial. `name`: unlike that of any other trial, since every key begins with it."""
 
     bench: Bench
     promises: ProviderGuarantees
@@ -68,13 +68,13 @@ class Trial:
         return self.bench.provider
 
     def key(self, operation: str = "T1") -> str:
-        """A key in the form that sagas use."""
+        """Return a key in the form that sagas use."""
         return f"{self.name}/{operation}/1"
 
     # -- reads -------------------------------------------------------------------------------------------------------
 
     async def offers(self) -> tuple[Offer, ...]:
-        """At least one offer: the bench says that there are some."""
+        """Return at least one offer: the bench says that there are some."""
         question = self.question
         if isinstance(question, Stay):
             found: tuple[Offer, ...] = await self.provider.hotels(
@@ -87,7 +87,7 @@ class Trial:
         return found
 
     async def offer(self) -> Offer:
-        """An offer that can be booked."""
+        """Return an offer that can be booked."""
         bookable = [each for each in await self.offers() if each.left >= self.question.quantity]
         expect(bool(bookable), f"no offer for {self.question} has anything left; name a question that has")
         return bookable[0]
@@ -99,14 +99,14 @@ class Trial:
         return await self.provider.find(kind or self.kind, key)
 
     async def past(self) -> datetime:
-        """A deadline that has passed."""
+        """Return a deadline that has passed."""
         return await self.provider.now() - A_MINUTE
 
     async def books(self) -> Ledger | None:
         return None if self.bench.ledger is None else await self.bench.ledger()
 
     def made(self, row: ReservationRow | PaymentRow) -> bool:
-        """Whether the books attribute it to this trial: a call that lost its key may still have its label."""
+        """Tell whether the ledger attributes it to this trial: a call that lost its key may still have its label."""
         return row.saga_id == self.name or (row.idempotency_key or "").startswith(f"{self.name}/")
 
     # -- effects, labelled as a saga's -------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Trial:
         quantity: int | None = None,
         deadline: datetime | None = None,
     ) -> Reservation:
-        """Books at the offer's price, unless another one is given."""
+        """Book at the offer's price, unless another one is given."""
         return await self.provider.book(
             offer.kind,
             offer.offer_id,
@@ -136,7 +136,7 @@ class Trial:
         return await self.provider.cancel(reservation_id, key=key, saga_id=self.name, operation_id="T1", deadline=deadline)
 
     async def capture(self, reservation: Reservation, key: str, *, deadline: datetime | None = None) -> Payment:
-        """Captures its price."""
+        """Capture its price."""
         return await self.pay(reservation.price, reservation, key, deadline=deadline)
 
     async def pay(self, amount: Decimal, reservation: Reservation, key: str, *, deadline: datetime | None = None) -> Payment:
@@ -145,7 +145,7 @@ class Trial:
         )
 
     async def refund(self, payment_id: str, key: str, *, deadline: datetime | None = None) -> RefundReceipt:
-        """Refunds all of it."""
+        """Refund all of it."""
         return await self.provider.refund(payment_id, key=key, saga_id=self.name, operation_id="pay", deadline=deadline)
 
     async def void(self, key: str, kind: EffectKind | None = None) -> VoidReceipt:
@@ -167,7 +167,7 @@ class Trial:
         expect(not live, f"{why}, and yet {_named(live)} stands under its key")
 
     async def expect_one(self, key: str, landed_id: str, kind: EffectKind | None = None) -> Landed:
-        """Requires that exactly this one landed under the key."""
+        """Require that exactly this one landed under the key."""
         matches = await self.landed(key, kind)
         ids = [each.id for each in matches]
         expect(ids == [landed_id], f"`find` shows {_named(matches)} under the key, where {landed_id} alone was expected")

@@ -1,4 +1,4 @@
-"""Trouble: faults on the way, and what the books say, for adapters whose bench provides both."""
+"""Trouble: faults on the way, and what the ledger says, for adapters whose bench provides both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Answering: questions, and changes that are tried on a copy. Nothing here changes anything but what is known before a plan."""
+"""Answering: questions, and changes that are tried on a copy. The only thing changed here is what is known before there is a
+plan.
+"""
 
 from __future__ import annotations
 
@@ -61,10 +63,11 @@ class Answering(Turn):
             self._add(await self._page.price_as_asked(asked, shown))
 
     async def _is_told(self, asked: str) -> bool:
-        """Whether a question before there is any plan tells so much of one that it begins with it."""
+        """Tell whether a question asked before there is any plan says enough about one that it begins with it."""
         with suppress(InvalidInputError):
             draft = await self._page.read(asked.rstrip("? "), self.conversation.draft.known)
-            if len(draft.wishes) > len(self.conversation.draft.wishes):
+            is_a_trip = draft.request is not None or not draft.not_understood
+            if is_a_trip and len(draft.wishes) > len(self.conversation.draft.wishes):
                 await self._take(draft, None)
                 return True
         return False
@@ -80,7 +83,7 @@ class Answering(Turn):
             await self._answer(each.said or each.text, saga)
 
     def _would_be_news(self, text: str, saga: Saga) -> bool:
-        """Whether the page sees news in it, clear or not."""
+        """Tell whether the page sees news in it, clear or not."""
         try:
             return self._page.disruption_in(text, saga) is not None
         except InvalidInputError:
@@ -88,7 +91,7 @@ class Answering(Turn):
 
     async def _suppose_news(self, text: str, saga: Saga) -> None:
         news = None
-        with suppress(InvalidInputError):  # which one it would be makes no difference
+        with suppress(InvalidInputError):  # it does not matter which one
             news = self._page.disruption_in(text, saga)
         if news is not None and news.request is not None and not news.lost:
             await self._show_difference(news.request, saga)
@@ -96,7 +99,7 @@ class Answering(Turn):
             self._say(Deed.ANSWERED, _IF_SO)
 
     async def _compare(self, text: str, saga: Saga | None, *, is_supposed: bool = False) -> bool:
-        """Whether it is a change that can be tried on a copy: then its difference is shown.
+        """Compare where it is a change that can be tried on a copy: then its difference is shown.
 
         `is_supposed`: it was said as one; then what cannot be tried is named.
         """

@@ -55,7 +55,7 @@ _COMMON: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known when somebody asks. `before`: plan and cost that the shown ones replace, or would replace."""
+    """Facts known when somebody asks. `before`: plan and cost that the shown ones replace, or would replace."""
 
     page: Page
     draft: Draft
@@ -76,13 +76,13 @@ class Facts:
         return self.saga is not None and status_of(self.saga) in (SagaStatus.COMMITTED, SagaStatus.RUNNING)
 
     def counted(self, asked: str) -> list[str]:
-        """The wishes that say how many people or rooms there are, where that is what is asked for."""
+        """Return the wishes that say how many people or rooms there are, where that is what is asked for."""
         if self.saga is None or not _HOW_MANY.search(asked):
             return []
         return [each.text for each in self.page.draft_of(self.saga.request).wishes if each.label in ("Who", "Rooms")]
 
     def about(self, asked: str) -> list[Line]:
-        """The lines that a question is about, by the words that it shares with them; all where it names none."""
+        """Return the lines that a question is about, by the words that it shares with them; all if it names none."""
         said = set(re.findall(r"\w{3,}", asked.casefold())) - _COMMON
         scored = [(len(said & set(re.findall(r"\w{3,}", f"{each.key} {each.what}".casefold()))), each) for each in self.lines]
         ways = [each for each in self.lines if each.kind in ("flight", "train")]
@@ -99,7 +99,7 @@ class Facts:
         return kind
 
     def _on_the_day(self, asked: str, lines: Sequence[Line]) -> Line | None:
-        """What a day is spent with, where one is named."""
+        """Return what a day is spent on, if one is named."""
         dated = sorted(((each.begins.date(), each) for each in lines if each.begins is not None), key=itemgetter(0))
         said = [each.first[0] for each in tagged(asked, today=dated[0][0]).values(Expression) if each.first] if dated else []
         for day in (each for each in said if each.part is None):
@@ -109,7 +109,7 @@ class Facts:
 
 
 def answer(topic: Topic | None, asked: str, facts: Facts) -> str:
-    """The answer in sentences; for what is not known, that it is not known."""
+    """Answer in sentences; if the answer is not known, say so."""
     if topic is Topic.IDENTITY:
         return IDENTITY
     if topic is Topic.HELP:
@@ -155,6 +155,8 @@ def _price(ask: _Asked) -> Iterator[str]:
         return
     if ask.facts.before is not None and _MORE.search(ask.words):
         yield f"{price_change(ask.facts.before[1], ask.saga.plan.cost) or 'It costs the same'}."
+    if counted := ask.facts.counted(ask.words):
+        yield f"The plan is for {' and '.join(counted)}."
     verb, currency = "You paid" if ask.facts.is_booked else "It costs", ask.saga.plan.cost["currency"]
     about = ask.facts.about(ask.words)
     if len(about) < len(ask.facts.lines):
@@ -175,7 +177,8 @@ def _status(ask: _Asked) -> Iterator[str]:
             else ("A changed plan waits for your decision; until then the one before holds.")
         )
     elif status is SagaStatus.COMMITTED:
-        yield f"Yes: {ask.facts.page.outcome}." if not ask.saga.missing else "Not all of it stands."
+        outcome = ask.facts.page.outcome
+        yield f"{outcome[:1].upper()}{outcome[1:]}." if not ask.saga.missing else "Not all of it stands."
     else:
         yield _STANDS.get(status, f"It is {status.value.replace('_', ' ')}.")
     details = ask.facts.details
@@ -216,7 +219,7 @@ def _why(ask: _Asked) -> Iterator[str]:
     if ask.facts.before is not None and _MORE.search(ask.words):
         yield from _changed(ask)
         return
-    if status_of(ask.saga) in _STANDS:
+    if status_of(ask.saga) in _STANDS.keys() - {SagaStatus.RUNNING}:
         yield narrate(ask.saga, ask.facts.page)
         return
     details, lines = ask.facts.details, ask.facts.about(ask.words)

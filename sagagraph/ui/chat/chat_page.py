@@ -106,7 +106,7 @@ class ChatPage:
             self._send = gr.Button("Send", variant="primary", scale=1, min_width=80, elem_id="send")
 
     def _build_decision(self) -> None:
-        """The buttons that decide the plan on the card below; they stay in sight."""
+        """Build the buttons that decide the plan on the card below; they stay in sight."""
         with gr.Row(elem_classes="sg-tight sg-decision", visible=False, elem_id="decision") as self._decision:
             self._approve = gr.Button("Book", variant="primary", min_width=120, elem_id="approve")
             self._change = gr.Button("Change something", min_width=110, elem_id="change")
@@ -201,7 +201,7 @@ class ChatPage:
         return [*said, *plans, *preview, *self._front.outputs, *self._gallery.outputs, *self._faults.outputs, self._shown]
 
     async def _on_nothing(self, visitor: Visitor) -> None:
-        """Shows the current state and does nothing else."""
+        """Show the current state and do nothing else."""
 
     async def _on_say(self, visitor: Visitor, text: str, shown: str) -> None:
         if text.strip():
@@ -218,7 +218,7 @@ class ChatPage:
             self._conversations.open(visitor, domain)
 
     async def _on_reword(self, visitor: Visitor, shown: str, key: str, text: str | None = None) -> None:
-        """Rewords a request; an empty text drops it. The page may be older than the conversation."""
+        """Reword a request; an empty text drops it. The page may be older than the conversation."""
         wishes = (await self._look(visitor)).conversation.draft.wishes
         if any(wish.key == key for wish in wishes):
             await self._talk(visitor, shown, lambda talk: talk.change(key, text))
@@ -230,7 +230,7 @@ class ChatPage:
         await self._answer(visitor, "The plan stays here until you book it or change it; nothing is booked.")
 
     async def _on_reject(self, visitor: Visitor, shown: str) -> Updates | None:
-        """Rejects the plan; where that would undo something, first shows what."""
+        """Reject the plan; where that would undo something, first show what."""
         model = await self._look(visitor)
         if model.shown is not None and something_stands(model.shown):
             return await self._on_cancel(visitor, shown)
@@ -244,7 +244,7 @@ class ChatPage:
             await self._settle(visitor, shown.saga_id)
 
     async def _settle(self, visitor: Visitor, saga_id: str) -> None:
-        """What was still open when the plan was decided is left out."""
+        """Leave out what was still open when the plan was decided."""
         async with self._conversations.turn(visitor):
             model = await self._look(visitor)
             if model.saga is not None and model.saga.id == saga_id and model.conversation.is_open:
@@ -281,7 +281,7 @@ class ChatPage:
             await self._keep_said(visitor, model.conversation, await turn(talk))
 
     async def _keep_said(self, visitor: Visitor, before: Conversation, after: Conversation) -> None:
-        """Keeps the conversation, and what was said in it beside the journal that it is about."""
+        """Keep the conversation, and what was said in it beside the journal that it is about."""
         self._conversations.keep(visitor, after)
         if after.saga_id is not None:
             known = len(before.messages) if before.saga_id == after.saga_id else 0
@@ -377,7 +377,7 @@ class ChatPage:
 
 
 def front_words(service: Service, today: date | None = None) -> Markup:
-    """What the app is, in the words that come first."""
+    """Return what the app is, in the words that come first."""
     is_practice = any(each.desk is not None for each in service.pages.values())
     day = "" if today is None else f"{today:%A} {today.day} {today:%B %Y}"
     boards = [(f"board/{name}", board.title) for name, board in service.boards.items()]
@@ -385,7 +385,7 @@ def front_words(service: Service, today: date | None = None) -> Markup:
 
 
 def _can_cancel(model: PageModel) -> bool:
-    """A first plan that only waits is discarded."""
+    """Return whether it can be cancelled; a first plan that only waits is discarded."""
     if model.saga is None or (model.waits and not model.saga.plan.version and not something_stands(model.saga)):
         return False
     return model.is_open or status_of(model.saga) is SagaStatus.COMMITTED
@@ -397,7 +397,7 @@ def _cancel_label(model: PageModel) -> str:
 
 
 def _book_label(model: PageModel) -> str:
-    """`Book for $650`; what is still open is left out."""
+    """Return `Book for $650`, or a label that says that open questions are left out."""
     plan = model.shown.plan if model.shown is not None else None
     price = model.page.price(plan.content, plan.cost) if plan is not None and plan.content is not None else ""
     verb = model.page.go_ahead
@@ -410,7 +410,7 @@ def _discard_label(model: PageModel) -> str:
 
 
 def _can_resume(model: PageModel) -> bool:
-    """Whether it is open, nobody is working on it, and it is not merely waiting for an approval or the outside world."""
+    """Tell whether it is open, nobody is working on it, and it is not merely waiting for an approval or the outside world."""
     if model.saga is None or model.shown is None or model.is_busy or model.saga.stage in FINAL:
         return False
     return status_of(model.shown) is not SagaStatus.AWAITING_APPROVAL and not waits_for_the_world(model.saga)

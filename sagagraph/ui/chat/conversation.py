@@ -29,7 +29,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What a plain yes would do next, besides approving the plan: one of these."""
+    """Pending step that a plain yes would take, besides approving the plan: one of these."""
 
     news: str = ""
     """The key of a disruption that was reported, to be confirmed."""
@@ -66,7 +66,7 @@ class Conversation:
 
     @property
     def is_open(self) -> bool:
-        """Whether something has to be settled, or left out, before the plan covers all that was said."""
+        """Tell whether something has to be settled, or left out, before the plan covers everything that was said."""
         return bool(self.draft.questions or self.unsettled)
 
     def heard(self, text: str) -> Conversation:
@@ -79,7 +79,7 @@ class Conversation:
         return replace(self, undo=(*self.undo, what)[-_MOST_UNDONE:])
 
     def settled(self, draft: Draft) -> Conversation:
-        """Nothing is open any more: `draft` is what holds."""
+        """Return it with nothing open any more: `draft` is what applies."""
         return replace(self, draft=draft, unsettled=(), unfinished="", pending=None)
 
     def _with(self, message: Message) -> Conversation:
@@ -100,14 +100,14 @@ class Conversations:
         return next(reversed(own.values())) if own else Conversation(self._domain)
 
     def turn(self, visitor: Visitor) -> asyncio.Lock:
-        """Held from `of` to `keep`: what one visitor says is processed in order, in however many windows."""
+        """Hold the turn from `of` to `keep`: what one visitor says is processed in order, in however many windows."""
         return self._turns.setdefault(visitor.tag, asyncio.Lock())
 
     def knows(self, visitor: Visitor) -> bool:
         return visitor.tag in self._kept
 
     def open(self, visitor: Visitor, domain: str) -> None:
-        """Opens the visitor's conversation about this domain where it was left."""
+        """Open the visitor's conversation about this domain where it was left."""
         self.keep(visitor, self._kept.get(visitor.tag, {}).get(domain) or Conversation(domain))
 
     def keep(self, visitor: Visitor, conversation: Conversation) -> None:
@@ -120,13 +120,13 @@ class Conversations:
 
 
 def about(saga: Saga, page: Page, said: tuple[Message, ...] = ()) -> Conversation:
-    """Restores a conversation from the store: what was said, or else what the journal has of it."""
+    """Restore a conversation from the store: what was said, or else what the journal has of it."""
     said = said or (Message("user", page.sentence(saga.request)),)
     return Conversation(page.name, said[-_LONGEST_TALK:], page.draft_of(saga.request), saga.id)
 
 
 def shown_messages(conversation: Conversation, saga: Saga | None, page: Page) -> tuple[Message, ...]:
-    """The messages with the saga's current state added; an open question comes last."""
+    """Return the messages with the saga's current state added; an open question comes last."""
     if saga is None or (conversation.draft.questions and status_of(saga) is SagaStatus.AWAITING_APPROVAL):
         return conversation.messages
     told = narrate(saga, page)
@@ -136,5 +136,5 @@ def shown_messages(conversation: Conversation, saga: Saga | None, page: Page) ->
 
 
 def as_chat(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Escapes the text: Gradio's chat inserts it as HTML even where Markdown is switched off."""
+    """Escape the text: Gradio's chat inserts it as HTML even where Markdown is switched off."""
     return [{"role": each.role, "content": escape(each.text, quote=False)} for each in messages]

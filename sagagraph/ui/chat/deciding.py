@@ -27,11 +27,11 @@ _NO_PART: Final = (
     f"{NOTHING_CHANGED}"
 )
 
-_ANEW = "To begin with something else, press “New plan, my plans”."
+ANEW: Final = "To begin with something else, press “New plan, my plans”."
 
 
 class Deciding(Reporting):
-    """Takes decisions; one about something that is not open is told what is."""
+    """Part that takes decisions; about something that is not open, it says what is open."""
 
     async def _decide(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None) -> None:
         shown = None if saga is None else await self._service.shown(saga)
@@ -79,8 +79,8 @@ class Deciding(Reporting):
         if status_of(saga) is SagaStatus.PLANNING:
             return "I am still planning: there is nothing to decide yet."
         if status_of(saga) is SagaStatus.AWAITING_APPROVAL:
-            return f"The plan waits for you: say “{self._page.go_ahead.lower()} it”, or what should be different. {_ANEW}"
-        return f"Nothing waits for a decision. {_ANEW} {NOTHING_CHANGED}"
+            return f"The plan waits for you: say “{self._page.go_ahead.lower()} it”, or what should be different. {ANEW}"
+        return f"Nothing waits for a decision. {ANEW} {NOTHING_CHANGED}"
 
     async def _approve(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None, asking: Saga | None) -> None:
         pending = self._pending
@@ -193,5 +193,5 @@ class Deciding(Reporting):
 
 
 def _says_that_it_happened(said: Sequence[Utterance]) -> bool:
-    """`Yes`, and at most what has happened once more."""
+    """Return whether it is `yes`, and at most what has happened once more."""
     return all(each.kind in (Kind.SMALL_TALK, Kind.NEWS) or each.act in (Act.APPROVE, Act.CONFIRM, Act.PRAISE) for each in said)

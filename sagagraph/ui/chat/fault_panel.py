@@ -34,7 +34,7 @@ class FaultPanel:
                 self._buttons.append((button, kept()))
 
     def build_desk(self) -> None:
-        """The faults that the sandbox can be asked for."""
+        """Build the list of faults that the sandbox can be asked for."""
         with gr.Accordion("Faults to inject", open=False, visible=False, elem_id="faults") as self._faults:
             self._build_faults()
             self._told = gr.HTML(elem_id="trouble-told")

@@ -37,7 +37,7 @@ def narrate(saga: Saga, page: Page) -> str:
         case SagaStatus.COMPENSATED:
             return " ".join(filter(None, ["Everything is undone.", _because(saga), left_over(saga, page)]))
         case SagaStatus.REJECTED:
-            return "Rejected; nothing was done. Say what should be different, and I shall plan again."
+            return "Rejected; nothing was done. Say what should be different, and I will plan again."
         case SagaStatus.INFEASIBLE:
             return "\n".join(["There is no plan that keeps all wishes.", *(f"– {each}" for each in saga.plan.infeasible)])
         case SagaStatus.HELD | SagaStatus.STUCK:
@@ -46,7 +46,7 @@ def narrate(saga: Saga, page: Page) -> str:
 
 
 def _waiting(saga: Saga, page: Page) -> str:
-    """Why nothing moves just now, and when it is tried again."""
+    """Say why nothing moves just now, and when it is tried again."""
     if not (waits := waits_of(saga)):
         return ""
     names = names_in(saga, page)
@@ -58,7 +58,7 @@ def _waiting(saga: Saga, page: Page) -> str:
 
 
 def in_retrospect(saga: Saga, page: Page) -> str:
-    """The same after something else was said: a plan that was only proposed is summarised in one line."""
+    """Narrate the same after something else was said: a plan that was only proposed is summarised in one line."""
     if status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
         return narrate(saga, page)
     price = cost_text(saga.plan.cost)
@@ -76,7 +76,7 @@ def _asking(saga: Saga, page: Page) -> str:
 
 
 def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:
-    """What the saga's plan changes of another one, in lines; none where it is the same."""
+    """Return what the saga's plan changes compared with another one, in lines; none if it is the same."""
     if plan != saga.plan.content:
         yield "What that changes:"
         yield from (f"– {each}" for each in told(page.view(plan).lines, page.view(saga.plan.content).lines))
@@ -84,7 +84,7 @@ def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:
 
 
 def _in_vain(saga: Saga) -> str:
-    """Why the last change failed and the plan stayed as it was."""
+    """Say why the last change failed and the plan stayed as it was."""
     if "rejected by" in saga.amendment_note:
         return "The change is taken back; what was booked stands.\n"
     if saga.amendment_note:
@@ -103,13 +103,13 @@ def _done(saga: Saga, page: Page) -> str:
 
 
 def left_over(saga: Saga, page: Page) -> str:
-    """What undoing could not reverse."""
+    """Return what undoing could not reverse."""
     residue = in_names((*saga.residue, *page.domain.account(saga).residue), saga, page)
     return f"What remains: {'; '.join(residue)}." if residue else ""
 
 
 def in_names(residue: Sequence[str], saga: Saga, page: Page) -> list[str]:
-    """What remains, each with what people call it instead of its operation."""
+    """Return what remains, each under the name that people use instead of its operation."""
     names = names_in(saga, page)
     parts = (each.partition(": ") for each in residue)
     return [f"{names.get(part, part)}{joint}{why}" for part, joint, why in parts]

@@ -35,7 +35,7 @@ class PageModel:
 
     @property
     def stamp(self) -> str:
-        """Differs whenever the page does."""
+        """Return a stamp that differs whenever the page does."""
         versions = [each.version for each in (self.saga, self.shown) if each is not None]
         return f"{self.conversation.domain} {versions} {len(self.conversation.messages)} {self.is_busy}"
 
@@ -45,17 +45,17 @@ class PageModel:
 
     @property
     def waits(self) -> bool:
-        """Whether a plan waits for a decision."""
+        """Tell whether a plan waits for a decision."""
         return self.shown is not None and status_of(self.shown) is SagaStatus.AWAITING_APPROVAL and not self.is_busy
 
     @property
     def is_asking(self) -> bool:
-        """Whether the plan that waits covers all that was said; otherwise it can only be booked without the rest."""
+        """Tell whether the waiting plan covers everything that was said; otherwise it can only be booked without the rest."""
         return self.waits and not self.conversation.is_open
 
 
 async def page_model(service: Service, conversations: Conversations, visitor: Visitor) -> PageModel:
-    """Builds the model. A visitor who returns after a restart finds the last saga again: it is in the journal."""
+    """Build the model. A visitor who returns after a restart finds the last saga again: it is in the journal."""
     if not conversations.knows(visitor) and (own := await own_plans(service, visitor)):
         await reopen(service, conversations, visitor, own[0])
     conversation = conversations.of(visitor)
@@ -76,12 +76,12 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
 
 
 async def own_plans(service: Service, visitor: Visitor) -> list[Saga]:
-    """The visitor's own plans, the latest first."""
+    """Return the visitor's own plans, the latest first."""
     return [each for each in await service.sagas(visitor) if stands_alone(each) and each.domain in service.pages]
 
 
 async def reopen(service: Service, conversations: Conversations, visitor: Visitor, saga: Saga) -> None:
-    """Opens the conversation about a plan, where it was left if this server still knows it."""
+    """Open the conversation about a plan, where it was left if this server still knows it."""
     conversations.open(visitor, saga.domain)
     if conversations.of(visitor).saga_id != saga.id:
         told = await service.said(visitor, saga.id)
@@ -90,12 +90,12 @@ async def reopen(service: Service, conversations: Conversations, visitor: Visito
 
 
 def stands_alone(saga: Saga) -> bool:
-    """Whether the saga neither undoes nor changes another one."""
+    """Tell whether the saga neither undoes nor changes another one."""
     return saga.driver is Driver.WORKFLOW and parent_of(saga.id) is None
 
 
 def looking_back(saga_id: str, entries: tuple[Entry, ...]) -> tuple[Before | None, Progress | None]:
-    """What the last plan replaced, and how far it was when a server last ended in the middle of a call."""
+    """Return what the last plan replaced, and how far it was when a server last ended in the middle of a call."""
     if not entries:
         return None, None
     saga, plans, interrupted = begin(saga_id, entries[0]), list[Before](), None

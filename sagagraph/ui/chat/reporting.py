@@ -1,4 +1,4 @@
-"""Reporting: news. What gives up a booking is asked back, and anything that is uncertain changes nothing."""
+"""Reporting: news. For news that gives up a booking the chat asks first, and uncertain news changes nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reporting(Turn):
         )
 
     def _news(self, text: str, saga: Saga) -> Disruption | None:
-        """Reads the report together with the question that it answers; a question that stays open is remembered."""
+        """Read the report together with the question that it answers; a question that stays open is remembered."""
         unfinished = self.conversation.unfinished
         self.conversation = replace(self.conversation, unfinished="")
         for told_now in (f"{unfinished} {joint} {text}" for joint in _JOINTS if unfinished):
@@ -41,7 +41,7 @@ class Reporting(Turn):
             raise
 
     async def _heard_news(self, news: Disruption, saga: Saga) -> None:
-        """News that gives up a booking is asked back; anything else only makes a plan, which has to be approved."""
+        """Handle news. If it gives up a booking, ask first; otherwise only make a plan, which has to be approved."""
         if news.lost:
             self.conversation = replace(self.conversation, pending=Pending(news=news.key))
             what = f"{news.words}: did that happen, or are you asking?"

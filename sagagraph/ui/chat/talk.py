@@ -10,14 +10,22 @@ from typing import Final
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.tongues import Tongue, cannot_read, tongue_of
-from sagagraph.language.utterance.utterances import Kind, Utterance, is_statement, utterances, with_corrections
+from sagagraph.language.utterance.utterances import (
+    Kind,
+    Utterance,
+    is_another_plan,
+    is_statement,
+    is_undecided,
+    utterances,
+    with_corrections,
+)
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Conversation
-from sagagraph.ui.chat.deciding import DROPS, Deciding
+from sagagraph.ui.chat.deciding import ANEW, DROPS, Deciding
 from sagagraph.ui.chat.narration import in_retrospect
-from sagagraph.ui.chat.turn import NOTHING_CHANGED, Deed
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed
 from sagagraph.ui.chat.wishing import Wishing
 from sagagraph.ui.wording import in_words
 
@@ -42,7 +50,7 @@ class Talk(Wishing, Deciding):
         return self.conversation
 
     async def change(self, key: str, text: str | None) -> Conversation:
-        """Rewords one request; None withdraws it."""
+        """Reword one request; None withdraws it."""
         text = text and text.encode(errors="replace").decode()
         await self._told_why_not(self._change_wish(key, text))
         return self.conversation
@@ -76,7 +84,7 @@ class Talk(Wishing, Deciding):
                 await self._told_why_not(self._heed(each, said))
 
     async def _in_another_tongue(self, tongue: Tongue, text: str, saga: Saga | None) -> None:
-        """A model reads it; without one, nothing of it is taken, and what is open stays open."""
+        """Have a model read it; without one, nothing of it is read, and what is open stays open."""
         if self._page.model is not None:
             await self._wish(text, saga)
         else:
@@ -120,6 +128,11 @@ class Talk(Wishing, Deciding):
             await self._heard_news(news, saga)
         elif each.kind is Kind.NEWS and status_of(saga) in (SagaStatus.COMMITTED, SagaStatus.RUNNING):
             self._ask_whether_it_happened(saga)
+        elif is_another_plan(each.text) and status_of(saga) not in OVER:
+            self._say(Deed.NOT_TAKEN, f"{ANEW} Say it there. {NOTHING_CHANGED}")
+        elif is_undecided(each.text):
+            if not await self._compare(each.text, saga):
+                self._say(Deed.KEPT, f"Say so once you know. {NOTHING_CHANGED}")
         else:
             await self._wish(each.text, saga)
 

@@ -47,7 +47,7 @@ class Turn:
     _deed_of_change = Deed.CHANGED
 
     def __init__(self, service: Service, visitor: Visitor, conversation: Conversation, shown_hash: str | None) -> None:
-        """`shown_hash` names the plan that the speaker's page shows: a `yes` approves that one."""
+        """Begin a turn. `shown_hash` names the plan that the speaker's page shows: a `yes` approves that one."""
         self._service = service
         self._visitor = visitor
         self._page = service.pages[conversation.domain]
@@ -61,7 +61,7 @@ class Turn:
         return None if saga_id is None else await self._service.saga(self._visitor, saga_id)
 
     def _recall(self, text: str) -> None:
-        """Writes down what the page has shown until now, unless it stands there already."""
+        """Write down what the page has shown until now, unless that is done already."""
         if all(each.text != text for each in self.conversation.messages[-_RECENT:]):
             self.conversation = self.conversation.answered(text)
 
@@ -72,7 +72,7 @@ class Turn:
 
     def _say(self, deed: Deed, text: str) -> None:
         self.deeds.append(deed)
-        if self.conversation.messages[-1].text != text:  # what holds of two decisions is said once
+        if self.conversation.messages[-1].text != text:  # what applies to both decisions is said once
             self.conversation = self.conversation.answered(text)
 
     def _add(self, text: str) -> None:
@@ -112,7 +112,7 @@ class Turn:
             self._say(Deed.NOT_TAKEN, f"That changes nothing. {self._page.hint}")
 
     def _not_understood(self, draft: Draft, *, is_all: bool) -> str:
-        """Says what was not understood and, where nothing else was, what can be said instead."""
+        """Say what was not understood and, where nothing else was, what can be said instead."""
         words = ", ".join(draft.not_understood)
         if all(topic_of(each) is Topic.OUTSIDE for each in draft.not_understood):
             return f"I did not understand: {words}. {self._page.elsewhere}"
@@ -124,7 +124,7 @@ class Turn:
         self.deeds.append(Deed.BEGAN)
 
     async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
-        """Changes what is asked for; requests that come too late are not recorded as if they held.
+        """Change what is asked for; requests that come too late are not recorded as if they held.
 
         A change of a booked plan that is still waiting for approval makes room for it.
         """
@@ -142,7 +142,7 @@ class Turn:
         self._deed_of_change = Deed.CHANGED
 
     async def _take_back(self, saga: Saga) -> bool:
-        """Takes back a change of a booked plan that waits for approval, if there is one."""
+        """Take back a change of a booked plan that waits for approval, if there is one."""
         shown = await self._service.shown(saga)
         if parent_of(shown.id) is None or status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
             return False
@@ -152,13 +152,13 @@ class Turn:
         return True
 
     def _remember(self, saga: Saga) -> None:
-        """The plan that is shown now, to compare the next one with."""
+        """Remember the plan that is shown now, to compare the next one with."""
         if saga.plan.content is not None:
             self.conversation = replace(self.conversation, before=Before(saga.plan.content, saga.plan.cost))
 
 
 def _echo(before: Draft, after: Draft) -> str:
-    """What holds now and did not before, and the other way round."""
+    """Say what is now the case and was not before, and vice versa."""
     old, new = {each.text for each in before.wishes}, {each.text for each in after.wishes}
     now = [each.text for each in after.wishes if each.text not in old]
     gone = [each.text for each in before.wishes if each.text not in new]

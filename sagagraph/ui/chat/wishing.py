@@ -59,7 +59,7 @@ class Wishing(Answering, Reporting):
         return None
 
     async def _without_open_question(self, text: str, saga: Saga) -> Draft | None:
-        """What is said beside an open question, where that is complete: the question traps nobody."""
+        """Return what is said besides an open question, if that is complete: the question traps nobody."""
         draft = await self._page.read(text, self._page.draft_of(saga.request).known)
         if draft.questions or draft.request is None or self._page.on_top(draft.request, saga) == saga.request:
             return None
@@ -67,12 +67,12 @@ class Wishing(Answering, Reporting):
         return draft
 
     def _is_at_a_loss(self, draft: Draft, saga: Saga) -> bool:
-        """Whether the rules have understood nothing of it."""
+        """Return whether the rules have understood nothing of it."""
         is_same = draft.request is not None and self._page.on_top(draft.request, saga) == saga.request
         return self._page.model is not None and bool(draft.not_understood) and not draft.questions and is_same
 
     async def _heard_by_model(self, text: str, saga: Saga) -> bool:
-        """Whether a model could place it. It leads to an answer or a question: a change still needs the person's own yes."""
+        """Return whether a model could place it. It leads to an answer or a question; a change needs the person's own yes."""
         if self._page.model is None:
             return False
         try:

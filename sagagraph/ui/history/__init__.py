@@ -1,1 +1,1 @@
-"""The history page: a visitor's sagas and everything that is on record about them."""
+"""The history page: a visitor's sagas and all records about them."""

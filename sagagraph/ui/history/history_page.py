@@ -174,7 +174,7 @@ class HistoryPage:
 
 
 def _operations(saga: Saga, page: Page | None) -> tuple[Operation, ...]:
-    """The plan's operations; before a plan is accepted, those that it would become."""
+    """Return the plan's operations; before a plan is accepted, those that it would become."""
     if len(saga.operations) or page is None or saga.plan.content is None:
         return tuple(saga.in_order())
     specs = page.domain.workflow(saga.plan.content)
@@ -182,7 +182,7 @@ def _operations(saga: Saga, page: Page | None) -> tuple[Operation, ...]:
 
 
 def _found_out(way: str | None, output: str) -> tuple[Resolution, Any]:
-    """What a person reports about an operation; its result is never made up for them."""
+    """Return what a person reports about an operation; its result is never made up."""
     if way is None:
         raise InvalidInputError("say what you found out: it landed, or it is absent, or it is compensated", field="way")
     said = Resolution(way)

@@ -38,12 +38,12 @@ STATE_TABLES: Final = (
 
 
 def title(saga: Saga, page: Page | None) -> str:
-    """The request in a few words; for a saga that changes or undoes another, that saga's id."""
+    """Return the request in a few words; for a saga that changes or undoes another, that saga's id."""
     return saga.id if page is None or not stands_alone(saga) else wording.title(saga, page)
 
 
 def saga_list(sagas: Sequence[tuple[Saga, str]]) -> Markup:
-    """The visitor's sagas with their titles."""
+    """Return the visitor's sagas with their titles."""
     if not sagas:
         return note("You have no sagas yet: plan something.")
     rows = [
@@ -96,7 +96,7 @@ class Judgement:
     of: str
     verdict: Any
     shown: Any
-    """What the validator judged by, besides the request."""
+    """Facts other than the request by which the validator judged."""
 
 
 def judgements(entries: Iterable[Entry]) -> tuple[Judgement, ...]:

@@ -40,7 +40,7 @@ _WORDS: Final = {
     SagaStatus.INFEASIBLE: "cannot be had",
 }
 _JUDGED: Final = {
-    "VALID": "Checked by rules of their own, which know nothing of who made it.",
+    "VALID": "Checked by independent rules, which know nothing of who made it.",
     "INVALID": "The rules object to it: it cannot be carried out.",
     "UNKNOWN": "The rules cannot judge all of it.",
 }
@@ -68,7 +68,9 @@ def status_card(
     of: str = "",
     stamp: str = "",
 ) -> Markup:
-    """`of`, `stamp`: for programs, the saga that this is about, and what tells one state of the page from another."""
+    """Render a status card. `of`, `stamp`: for programs, the saga that it is about, and a value that differs between states of
+    the page.
+    """
     if saga is None:
         return Markup('<div data-status="none" data-stamp="{}" role="status"></div>').format(stamp)
     status = status_of(saga)
@@ -87,7 +89,7 @@ def status_card(
 
 
 def plan_card(saga: Saga, page: Page, before: tuple[Any, Any] | None = None, today: date | None = None) -> Markup:
-    """The plan that is shown, or was carried out, bound to its hash; `before`: plan and cost that it replaces."""
+    """Render the plan that is shown, or was carried out, bound to its hash; `before`: plan and cost that it replaces."""
     plan = saga.plan
     judged = str((plan.verdict or {}).get("verdict", ""))
     details = {each.key: each for each in page.details(saga)}
@@ -110,14 +112,14 @@ def plan_card(saga: Saga, page: Page, before: tuple[Any, Any] | None = None, tod
 
 
 def alternative_card(offered: Mapping[str, Any], page: Page) -> Markup:
-    """`offered`: the alternative as the journal records it."""
+    """Render an alternative. `offered`: the alternative as the journal records it."""
     price, days = cost_text(offered["cost"]), list(_by_day(page.view(offered["plan"]).lines, None))
     told = {"price": price, "days": days, "reasons": offered["reasons"], "plan_hash": str(offered["plan_hash"])}
     return render("plan", **told, terms=(), references={}, verdict="", changed=(), cause="", difference="", is_done=False)
 
 
 def _by_day(lines: Sequence[Line], today: date | None) -> Iterator[tuple[str, list[Line]]]:
-    """The lines in order, under the day on which each begins; the year is named where it is not this one."""
+    """Group the lines in order, under the day on which each begins; the year is named if it is not this one."""
     heading, group = "", list[Line]()
     for line in lines:
         day = "" if line.begins is None else f"{line.begins:%A} {line.begins.day} {line.begins:%B}"
@@ -133,7 +135,7 @@ def _by_day(lines: Sequence[Line], today: date | None) -> Iterator[tuple[str, li
 
 
 def preview_card(preview: CancelPreview, names: Mapping[str, str]) -> Markup:
-    """`names`: what people call each operation."""
+    """Render a preview. `names`: what people call each operation."""
     rows = [
         (names.get(each.id, each.action), _fee(each.fee, each.currency) if each.certain else "in doubt: sealed first")
         for each in preview.undo
@@ -146,7 +148,7 @@ def preview_card(preview: CancelPreview, names: Mapping[str, str]) -> Markup:
 
 
 def _by_name(told: str, names: Mapping[str, str]) -> str:
-    """A sentence about an operation, in which it is called as people call it."""
+    """Return a sentence about an operation, using the name that people call it."""
     operation, colon, rest = told.partition(": ")
     return f"{names.get(operation, operation)}{colon}{rest}"
 
@@ -156,12 +158,12 @@ def _fee(fee: float, currency: str | None) -> str:
 
 
 def changed_lines(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, str, str]]:
-    """Each difference: what it is about, how it was, how it is."""
+    """Return each difference: what it is about, how it was, how it is."""
     return [(key, *_apart(in_short(old), in_short(new))) for key, old, new in changes(before, after)]
 
 
 def _apart(old: str, new: str) -> tuple[str, str]:
-    """The parts of both that differ."""
+    """Return the parts of both that differ."""
     before, after = old.split("; "), new.split("; ")
     gone, come = [each for each in before if each not in after], [each for each in after if each not in before]
     return "\n".join(gone) or "—", "\n".join(come) or "—"

@@ -19,10 +19,10 @@ _templates: Final = Environment(
 
 
 def render(name: str, **values: Any) -> Markup:
-    """Renders the template of this name with `values`."""
+    """Render the template of this name with `values`."""
     return Markup(_templates.get_template(f"{name}.html").render(values))  # noqa: S704 - all that is in it has been escaped
 
 
 def table(header: tuple[str, ...], rows: Any) -> Markup:
-    """Renders `rows` of cells as a table that scrolls on narrow screens."""
+    """Render `rows` of cells as a table that scrolls on narrow screens."""
     return render("table", header=header, rows=rows)

@@ -17,7 +17,7 @@ from sagagraph.workflow.wellformed import dependency_digraph
 _ROW_PX: Final = 34
 _LANE_PX: Final = 22
 _WIDEST_PX: Final = 160
-"""A phone has room for so much next to the names; further lanes are drawn closer together."""
+"""The width that a phone has for lanes next to the names; further lanes are drawn closer together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Node:
 
 
 def dependency_graph(operations: Sequence[Operation]) -> Markup:
-    """Draws the graph; `operations` come in the order in which they were planned."""
+    """Draw the graph; `operations` come in the order in which they were planned."""
     nodes = layout(operations)
     lanes = 1 + max((node.lane for node in nodes.values()), default=0)
     step = min(_LANE_PX, _WIDEST_PX // lanes)
@@ -41,7 +41,7 @@ def dependency_graph(operations: Sequence[Operation]) -> Markup:
 
 
 def layout(operations: Sequence[Operation]) -> dict[str, Node]:
-    """Gives each operation a row. Whatever waits for it is joined to it along its lane, which stays free until then."""
+    """Give each operation a row. Dependents are connected to it along its lane, which stays free until then."""
     whole = _graph_of(operations)
     graph = nx.transitive_reduction(whole)
     known = {each.id: each for each in operations}
@@ -71,13 +71,13 @@ def _told(operation: Operation) -> str:
 
 
 def label(operation: Operation) -> str:
-    """The operation's id, and its action where the id does not name it."""
+    """Return the operation's id, and its action if the id does not name it."""
     action = operation.spec.action.replace("_", " ")
     return operation.id if operation.id.startswith(action) else f"{operation.id} · {action}"
 
 
 def _line(here: Node, there: Node, step: int) -> str:
-    """Runs down the lane of the prerequisite, and crosses into the other lane in the last row."""
+    """Draw an edge: down the lane of the prerequisite, and across into the other lane in the last row."""
     (x, y), (to, end) = _middle(here, step), _middle(there, step)
     turn = end - _ROW_PX
     return f"M{x} {y}L{x} {turn}C{x} {turn + 20} {to} {end - 20} {to} {end}"

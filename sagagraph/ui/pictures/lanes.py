@@ -1,6 +1,6 @@
 """Lanes: one for each person, vehicle or booking, with a bar to scale and a short card for each thing in it.
 
-Where a plan replaces another one, both are on the same picture: what no longer holds is struck, and what is new stands out.
+If a plan replaces another one, both are in the same picture: what no longer holds is struck through, and what is new stands out.
 Times are local to the place.
 """
 
@@ -21,12 +21,12 @@ _STEPS: Final = tuple(timedelta(minutes=each) for each in (1, 5, 15, 30, 60, 120
 _MOST_TICKS: Final = 5
 _LEAST: Final = timedelta(minutes=1)
 _MOST_CARDS: Final = 12
-"""In one lane; a lane with more of them has only its bars."""
+"""The most cards in one lane; a lane with more has only its bars."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`left`, `width`: in hundredths of the picture. `state`: same, new, or was."""
+    """Bar in a lane. `left`, `width`: in hundredths of the picture. `state`: same, new, or was."""
 
     bar: Bar
     left: float
@@ -37,7 +37,7 @@ class Block:
 
 
 def lanes(plan: PlanView, before: PlanView | None = None) -> Markup:
-    """Draws the plan's bars; `before` is the plan that it replaces."""
+    """Draw the plan's bars; `before` is the plan that it replaces."""
     was = [] if before is None else [bar for bar in before.bars if bar not in set(plan.bars)]
     bars = [*plan.bars, *was]
     if not bars:

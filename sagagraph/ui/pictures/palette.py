@@ -1,4 +1,4 @@
-"""The palette: what stands for a kind of thing and for a state, on light and dark pages. The colours are in `style.css`."""
+"""The palette: colours and shapes of kinds and states, on light and dark pages. The colours are in `style.css`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLOURS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Shapes repeat what colours say, for readers who cannot tell the colours apart."""
+    """Look of a kind or state. Shapes repeat what colours say, for readers who cannot tell the colours apart."""
 
     name: str
     colour: str
@@ -37,6 +37,6 @@ STATUSES: Final = {
 
 
 def colours_of(*plans: PlanView) -> dict[str, int]:
-    """Assigns the number of a colour to each kind of thing in the plans; where there are many kinds, some share one."""
+    """Assign the number of a colour to each kind of thing in the plans; if there are many kinds, some share one."""
     kinds = dict.fromkeys(kind for plan in plans for kind in plan.kinds)
     return {kind: place % COLOURS for place, kind in enumerate(kinds)}

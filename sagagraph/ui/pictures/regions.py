@@ -1,4 +1,4 @@
-"""Regions as pictures: a number line with a bar for each rule, or a plane whose light cells pass everything."""
+"""Regions as pictures: a number line with a bar for each rule, or a plane in which light cells pass everything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROW: Final = 34
 
 
 def picture(region: dict[str, Any]) -> Markup:
-    """`region`: as `sagagraph.harness.proof.region` describes it."""
+    """Draw a region. `region`: as `sagagraph.harness.proof.region` describes it."""
     axes = region["variables"]
     if len(axes) == 1:
         low, high = axes[0]["low"], axes[0]["high"]

@@ -26,7 +26,7 @@ _MARGIN: Final = 0.16
 _SHAPE: Final = 0.62
 """Height of the picture, as a share of its width."""
 _SMALLEST: Final = 6.0
-"""In degrees: a picture shows at least so much of the globe."""
+"""In degrees: a picture shows at least this much of the globe."""
 _WIDTH: Final = 600
 _LAND: Final = Path(__file__).with_name("land.json")
 Point = tuple[float, float]
@@ -34,7 +34,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The part of the plane that is drawn."""
+    """Frame: the part of the plane that is drawn."""
 
     west: float
     north: float
@@ -42,7 +42,7 @@ class Frame:
     height: float
 
     def at(self, point: Point) -> Point:
-        """In units of the picture."""
+        """Return a position in units of the picture."""
         scale = _WIDTH / self.width
         return round((point[0] - self.west) * scale, 1), round((self.north - point[1]) * scale, 1)
 
@@ -55,12 +55,12 @@ class Leg:
     connection: Connection
     points: list[Point]
     number: int
-    """In the order of the journey; 0: struck, as it is no longer part of it."""
+    """Its position in the journey; 0: struck through, because it is no longer part of it."""
     colour: int
 
 
 def route_map(plan: PlanView, before: PlanView | None = None) -> Markup:
-    """Draws the plan's connections in their order; those of `before` that it has lost are struck."""
+    """Draw the plan's connections in their order; those that only `before` had are struck through."""
     route = plan.route
     lost = [] if before is None else [each for each in before.route.connections if each not in route.connections]
     connections = [*route.connections, *lost]
@@ -91,7 +91,7 @@ def _path(connection: Connection, *, is_map: bool) -> list[Point]:
 
 
 def great_circle(here: Place, there: Place) -> list[Point]:
-    """Degrees of longitude and latitude along the shortest path over the globe; longitudes do not jump at 180°."""
+    """Return degrees of longitude and latitude along the shortest path over the globe; longitudes do not jump at 180°."""
     start, end = _unit(here), _unit(there)
     angle = math.acos(max(-1.0, min(1.0, sum(a * b for a, b in zip(start, end, strict=True)))))
     if math.sin(angle) < 1e-9:
@@ -106,7 +106,7 @@ def great_circle(here: Place, there: Place) -> list[Point]:
 
 
 def mercator(latitude: float) -> float:
-    """In degrees, so that both axes have the same scale at the equator."""
+    """Project degrees to degrees, so that both axes have the same scale at the equator."""
     bounded = max(-_HIGHEST_LATITUDE, min(_HIGHEST_LATITUDE, latitude))
     return math.degrees(math.log(math.tan(math.pi / 4 + math.radians(bounded) / 2)))
 
@@ -129,7 +129,7 @@ def _nearest(longitude: float, to: float) -> float:
 
 
 def _unwrapped(paths: Sequence[list[Point]]) -> list[list[Point]]:
-    """Chains the legs so that each continues where the last one ended, even over the 180th meridian and around the world."""
+    """Chain the legs so that each continues where the last one ended, even over the 180th meridian and around the world."""
     found: list[list[Point]] = []
     for path in paths:
         near = found[-1][-1][0] if found else path[0][0]
@@ -139,7 +139,7 @@ def _unwrapped(paths: Sequence[list[Point]]) -> list[list[Point]]:
 
 
 def _frame(points: Sequence[Point], least: float) -> Frame:
-    """Everything with a margin, in the picture's shape."""
+    """Return a frame around everything, with a margin, in the picture's shape."""
     xs, ys = [x for x, _ in points], [y for _, y in points]
     wide, high = max(max(xs) - min(xs), least), max(max(ys) - min(ys), least * _SHAPE)
     width = max(wide, high / _SHAPE) * (1 + 2 * _MARGIN)
@@ -159,7 +159,9 @@ def _rings() -> tuple[list[Point], ...]:
 
 
 def _land(frame: Frame) -> str:
-    """The rings that reach into the frame, once for each turn around the globe, without points too close to be told apart."""
+    """Return the coastlines that reach into the frame, once for each turn around the globe, without points too close to tell
+    apart.
+    """
     drawn: list[str] = []
     for ring in _rings():
         xs, ys = [x for x, _ in ring], [y for _, y in ring]
@@ -180,7 +182,7 @@ def _coarse(points: Sequence[Point]) -> list[Point]:
 
 
 def _places(legs: Sequence[Leg], frame: Frame) -> list[tuple[str, Point, str]]:
-    """Each place once, with the side of it on which there is room for its name."""
+    """Return each place once, with the side of it on which there is room for its name."""
     spots: dict[str, Point] = {}
     for leg in legs:
         spots.setdefault(leg.connection.origin.name, leg.points[0])

@@ -18,6 +18,7 @@ from sagagraph.errors import (
     DrainedError,
     InvalidInputError,
     NotAllowedError,
+    OperationFailedError,
     ProviderError,
     SagaGraphError,
     StoreError,
@@ -45,6 +46,7 @@ _STATUS_OF_ERROR: Final[tuple[tuple[type[SagaGraphError], int], ...]] = (
     (BusyError, 503),
     (DrainedError, 503),
     (ProviderError, 502),
+    (OperationFailedError, 502),
     (StoreError, 503),
 )
 """The first class that matches decides; any other error is a 500 with its message."""
@@ -58,11 +60,11 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _is_text_throughout(cls, body: Any) -> Any:
-        """Whether every text is valid Unicode: JSON can carry lone surrogates, which no journal and no answer can hold."""
+        """Tell whether every text is valid Unicode: JSON can carry lone surrogates, which no journal and no answer can hold."""
         try:
             json.dumps(body, ensure_ascii=False, default=str).encode()
         except UnicodeEncodeError:
-            raise ValueError("holds half a character (a surrogate without its partner)") from None
+            raise ValueError("contains a lone surrogate") from None
         return body
 
 
@@ -91,7 +93,7 @@ class WhatHappened(Body):
 
 
 class OrderedFault(Body):
-    """What the sandbox does to the `nth` such call of this saga from now on; `seconds`: how long a hang lasts."""
+    """Fault that the sandbox produces at the `nth` such call of this saga from now on; `seconds`: how long a hang lasts."""
 
     kind: str
     call: str
@@ -101,7 +103,7 @@ class OrderedFault(Body):
 
 
 class ThisPlan(Body):
-    """A decision concerns exactly this plan; if another one is shown by now, it is refused with 409."""
+    """Decision about exactly this plan; if another one is shown by now, it is refused with 409."""
 
     plan_hash: str = Field(min_length=1, max_length=200)
 
@@ -114,7 +116,7 @@ class SettledOperation(Body):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The visitor who asks, and the service that is asked."""
+    """Visitor who asks, and the service that is asked."""
 
     service: Service
     visitor: Visitor
@@ -122,7 +124,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Own(Caller):
-    """A saga that must belong to the caller."""
+    """Saga that must belong to the caller."""
 
     saga_id: str
 
@@ -130,7 +132,7 @@ class Own(Caller):
         return await self.service.saga(self.visitor, self.saga_id)
 
     async def told(self, version: int | None = None) -> Json:
-        """The saga's current state."""
+        """Return the saga's current state."""
         view = plain(await self.service.status(self.visitor, self.saga_id, version))
         return {**view, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
 
@@ -231,7 +233,7 @@ async def disrupt(body: WhatHappened, own: OwnSaga) -> Json:
     return await own.told()
 
 
-@router.post("/sagas/{saga_id}/faults", status_code=202, summary="Order a fault of the sandbox for a call of this saga")
+@router.post("/sagas/{saga_id}/faults", status_code=202, summary="Inject a fault of the sandbox into a call of this saga")
 async def order_fault(body: OrderedFault, own: OwnSaga) -> Json:
     await own.service.order_fault(own.visitor, own.saga_id, **body.model_dump())
     return await own.told()
@@ -273,7 +275,9 @@ async def log(own: OwnSaga) -> Json:
     responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def events(request: Request, own: OwnSaga, after: Annotated[int, Query(ge=0)] = 0) -> StreamingResponse:
-    """`id` is the event's version: a client that lost the connection resumes with `Last-Event-ID`, or `after`."""
+    """Stream the journal. `id` is the event's version: a client that lost the connection resumes with `Last-Event-ID`, or
+    `after`.
+    """
     last = request.headers.get("last-event-id", "")
     seen = max(after, int(last) if last.isascii() and last.isdigit() else 0)
     await own.saga()
@@ -299,12 +303,12 @@ async def download(name: str, own: OwnSaga) -> Response:
 
 
 async def _request_of(page: Page, text: str | None, request: Json | None, saga: Saga | None) -> tuple[Json, tuple[str, ...]]:
-    """The request, merged with what was asked for before, and the words that were not understood.
+    """Return the request, merged with what was asked for before, and the words that were not understood.
 
-    Raises `InvalidInputError` with the question for what is missing.
+    Raises `InvalidInputError` with the question about what is missing.
     """
     if (text is None) is (request is None):
-        raise InvalidInputError("give a sentence or a request, one of them", field="text")
+        raise InvalidInputError("give either a sentence or a request", field="text")
     if request is not None:
         return await page.checked(request), ()
     draft = await page.read(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
@@ -319,7 +323,7 @@ def _row(saga: Saga) -> Json:
 
 
 async def _reference(request: Request) -> HTMLResponse:
-    """The interface described as a page to read: no script, and nothing loaded from elsewhere."""
+    """Serve the interface's description as a page to read: no script, and nothing loaded from elsewhere."""
     described = request.app.openapi()
     title = f"{described['info']['title']} {described['info']['version']}: REST interface"
     bodies = described.get("components", {}).get("schemas", {})
@@ -333,7 +337,7 @@ async def _show_error(_request: Request, exc: Exception) -> JSONResponse:
 
 
 async def _show_what_is_wrong(_request: Request, exc: Exception) -> JSONResponse:
-    """Reports what is invalid without repeating what was sent, as FastAPI would."""
+    """Report what is invalid without repeating what was sent, which FastAPI would do."""
     if not isinstance(exc, RequestValidationError):
         raise TypeError("FastAPI registers this handler for requests that do not validate")
     first = exc.errors()[0]

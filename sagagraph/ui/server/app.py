@@ -45,7 +45,7 @@ _READABLE: Final = {
     "button_primary_background_fill": "*primary_600",
     "checkbox_label_background_fill_selected": "*primary_600",
 }
-"""White on the theme's own shade is too faint to be read by everybody."""
+"""White on the theme's own shade is too faint for everybody to read."""
 _GRACE_S: Final = 3
 _THREADS: Final = 128
 _NOTHING_UPLOADED: Final = 1
@@ -68,7 +68,7 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
 def add_pages(api: FastAPI, service: Service, conversations: Conversations) -> None:
     @api.get(STAMP_PATH, include_in_schema=False)
     async def stamp(request: Request) -> PlainTextResponse:
-        """What the visitor's page shows in any of their windows: each looks whether it is out of date."""
+        """Return a stamp of what the visitor's page shows in any of their windows: each checks whether it is out of date."""
         return PlainTextResponse((await page_model(service, conversations, visitor_of(request))).stamp)
 
     gr.mount_gradio_app(
@@ -101,7 +101,7 @@ def _page(service: Service, conversations: Conversations) -> gr.Blocks:
 
 
 async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[str], None]) -> None:
-    """Serves until SIGINT or SIGTERM. Open sagas are resumed at once, and running calls end before it returns.
+    """Serve until SIGINT or SIGTERM. Open sagas are resumed at once, and running calls end before it returns.
 
     Raises `InvalidInputError` where it cannot listen.
     """
@@ -131,7 +131,9 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Uvicorn's own handler raises the signal again once the server has ended, before running calls could be journalled."""
+        """Do without Uvicorn's own handler, which raises the signal again once the server has ended, before running calls could
+        be journalled.
+        """
 
         with stopped_by_signals(self._stop):
             yield
@@ -141,7 +143,7 @@ class _Server(uvicorn.Server):
 
 
 def _config(app: Shutdown) -> uvicorn.Config:
-    """Writes no access log: an address can contain what a visitor said."""
+    """Configure the server without an access log: an address can contain what a visitor said."""
     return uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, ws="none", server_header=False
     )

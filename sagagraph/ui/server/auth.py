@@ -1,7 +1,7 @@
-"""Auth: whose a request is, and whether it is let in. Plain ASGI, so that streams pass unbuffered.
+"""Auth: who sent a request, and whether it is let in. Plain ASGI, so that streams pass unbuffered.
 
-Starlette's own middleware does not fit: its sessions need a secret that survives restarts, and tell whoever holds the cookie what
-is in them; its trusted hosts know nothing of other sites' requests, which are refused in the same place here.
+Starlette's own middleware does not fit: its sessions need a secret that survives restarts, and reveal their content to whoever
+holds the cookie; its trusted hosts do not cover requests from other sites, which are refused here as well.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Login:
     passwords: Mapping[str, str] = field(repr=False)
 
     def name_of(self, authorization: str) -> str | None:
-        """The name, if the HTTP Basic credentials are right."""
+        """Return the name, if the HTTP Basic credentials are right."""
         name, password = _credentials(authorization)
         expected = self.passwords.get(name)
         is_right = hmac.compare_digest(password.encode(), (expected or "").encode())
@@ -60,14 +60,14 @@ class Login:
 
 
 class Failures:
-    """Counts wrong passwords, so that nobody can try many: of one name, from one address, within a minute."""
+    """Count of wrong passwords, which limits guessing: for one name, from one address, within a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._counts: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
 
     def wait_s(self, who: tuple[str, str]) -> int:
-        """How long nothing more is tried for; 0: it may be tried."""
+        """Return how many seconds further attempts are blocked; 0: an attempt is allowed."""
         count, until = self._counts.get(who, (0, 0.0))
         return max(0, math.ceil(until - self._clock())) if count >= _MOST_FAILURES else 0
 
@@ -79,7 +79,7 @@ class Failures:
 
 
 class Auth:
-    """`hosts`: the names by which the server may be called, against DNS rebinding; None: any."""
+    """ASGI gate. `hosts`: the names by which the server may be called, against DNS rebinding; None: any."""
 
     def __init__(self, app: ASGIApp, *, login: Login, hosts: Iterable[str] | None, new_token: Callable[[], str]) -> None:
         self._app = app
@@ -116,7 +116,7 @@ class Auth:
     def _refusal(self, asked: HTTPConnection, visitor: Visitor | None) -> PlainTextResponse | None:
         host, origin = asked.headers.get("host", ""), asked.headers.get("origin")
         if self._hosts is not None and _name_in(host) not in self._hosts:
-            return PlainTextResponse("this server does not go by that name", 421)
+            return PlainTextResponse("this server is not known by that name", 421)
         if asked.scope.get("method") not in _SAFE_METHODS and origin and urlsplit(origin).netloc != host:
             return PlainTextResponse("this request comes from another site", 403)
         if too_long := _too_long(asked):
@@ -131,7 +131,7 @@ class Auth:
 
 
 def _credentials(authorization: str) -> tuple[str, str]:
-    """Name and password; empty where they cannot be read."""
+    """Return name and password; empty if they cannot be read."""
     kind, _, encoded = authorization.partition(" ")
     try:
         decoded = base64.b64decode(encoded.strip(), validate=True).decode() if kind.lower() == "basic" else ""
@@ -146,7 +146,7 @@ def _who(asked: HTTPConnection, authorization: str) -> tuple[str, str]:
 
 
 def _too_long(asked: HTTPConnection) -> PlainTextResponse | None:
-    """Checks the declared length; the server itself enforces that a body is no longer than declared."""
+    """Check the declared length; the server itself enforces that a body is no longer than declared."""
     if "transfer-encoding" in asked.headers:
         return PlainTextResponse("say how long the request is, with Content-Length", 411)
     length = asked.headers.get("content-length", "")

@@ -1,4 +1,4 @@
-"""Boards over HTTP: `/board/NAME` is the page of a domain whose plans are only drawn; another process plans what is sent."""
+"""Boards over HTTP: `/board/NAME` is the page of a domain whose plans are only drawn; another process does the planning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds: how much a form may hold, and how long what it asks for may take."""
+"""Bounds: how much a form may hold, and how long its processing may take."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from sagagraph.planning.background import in_background
 
 T = TypeVar("T")
 _GRACE_S: Final = 10.0
-"""Beyond the seconds that a search is given: what surrounds it is not asked whether time is over."""
+"""Seconds beyond those of a search, because the steps around it do not check the time."""
 _MOST_FIELDS: Final = 20
 
 
-async def bounded(think: Callable[[], T], seconds: float, *, field: str) -> T:
-    """Think in a process of its own. Raises `InvalidInputError` where it takes longer."""
+async def bounded(think: Callable[[], T], seconds: float, *, field: str, instead: str = "use the command line") -> T:
+    """Run it in a separate process. Raises `InvalidInputError`, with what to do `instead`, if it takes too long."""
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
             return await in_background(think)
     except TimeoutError:
-        raise InvalidInputError(f"takes longer than {seconds + _GRACE_S:g} s here: use the command line", field=field) from None
+        raise InvalidInputError(f"takes longer than {seconds + _GRACE_S:g} s here: {instead}", field=field) from None
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Return what a form was sent with, without the spaces around it. Raises `InvalidInputError` for too many fields."""
+    """Return the fields of a form, without the spaces around them. Raises `InvalidInputError` for too many fields."""
     try:
         sent = parse_qs((await request.body()).decode(errors="replace"), max_num_fields=_MOST_FIELDS)
     except ValueError:

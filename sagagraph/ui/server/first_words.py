@@ -1,4 +1,4 @@
-"""First words: what the app is, in the page itself, so that they can be read before its scripts have arrived."""
+"""First words: what the app is, in the page itself, so that it can be read before its scripts have arrived."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BEFORE: Final = b"<gradio-app"
 
 
 class FirstWords:
-    """Puts `words` before the app in the page; `style.css` hides them once the app shows them itself."""
+    """Middleware that puts `words` before the app in the page; `style.css` hides them once the app shows them itself."""
 
     def __init__(self, app: ASGIApp, words: Markup) -> None:
         self._app = app
@@ -24,7 +24,7 @@ class FirstWords:
 
 
 def _adding(words: bytes, send: Send) -> Send:
-    """Holds the head back until the page, which comes in one piece, is there."""
+    """Hold the head back until the page, which comes in one piece, is there."""
     head: list[Message] = []
 
     async def sending(message: Message) -> None:

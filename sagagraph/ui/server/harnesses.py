@@ -1,6 +1,7 @@
-"""Harnesses over REST and on a page: judged, explained and run; frozen, changed, and a limit moved, by people who sign for it.
+"""Harnesses over REST and on a page: judged, explained and run; frozen and changed, and limits overridden, by people who sign for
+it.
 
-What anybody sends is bounded in size and seconds, and judged in a process of its own.
+What anybody sends is limited in size and seconds, and judged in a separate process.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class HarnessFile(Body):
 
 
 class ArtifactAgainst(HarnessFile):
-    """Without `artifact`, the file's own tests are run."""
+    """Check request. Without `artifact`, the file's own tests are run."""
 
     artifact: Json | None = None
 
@@ -54,7 +55,9 @@ class Question(HarnessFile):
 
 
 class SignedOverride(HarnessFile):
-    """`report`: the hash that an explanation showed. `to`: a decimal number. `until`: the last day; without it, for one run."""
+    """Override that a person signs. `report`: the hash that an explanation showed. `to`: a decimal number. `until`: the last day;
+    without it, for one run.
+    """
 
     report: str = Field(min_length=1, max_length=100)
     parameter: str = Field(min_length=1, max_length=100)
@@ -71,13 +74,13 @@ class Signed(HarnessFile):
 
 
 class Proof(HarnessFile):
-    """`certificates`: as an explanation showed them."""
+    """Proof to check. `certificates`: in the form in which an explanation showed them."""
 
     certificates: list[Json] = Field(min_length=1, max_length=100)
 
 
 class HarnessRun(HarnessFile):
-    """`run`: the id of a run that was broken off, or ended in a paradox that somebody has overridden since."""
+    """Run request. `run`: the id of a run that was interrupted, or ended in a paradox that somebody has overridden since."""
 
     run: str | None = Field(None, min_length=1, max_length=200)
 
@@ -99,14 +102,15 @@ async def replay(body: Proof) -> Json:
 
 @router.post(f"{PREFIX}/harness/run", summary="Let executors decide the variables until all rules pass")
 async def run(body: HarnessRun, request: Request) -> Json:
-    """Without a model they follow the gradients. A run that is broken off goes on where it was."""
+    """Run a harness. Without a model, executors follow the gradients. An interrupted run continues where it was."""
     service, visitor = request.app.state.service, visitor_of(request)
     saga_id = body.run or visitor.new_id("harness", uuid.uuid4().hex[:8])
     visitor.check_owns(saga_id)
     if service.settings.store == "memory:":
         raise InvalidInputError("a run needs a store that another process can open, not memory", field="store")
     running = partial(_run, service.settings, body.harness, saga_id, datetime.now(UTC).date())
-    return await bounded(running, _MOST_SECONDS, field=_FIELD)
+    again = f'send it again with "run": "{saga_id}", and it goes on where it was'
+    return await bounded(running, _MOST_SECONDS, field=_FIELD, instead=again)
 
 
 @router.post(f"{PREFIX}/harness/freeze", summary="Freeze a version by its hash")
@@ -135,7 +139,7 @@ async def override(body: SignedOverride, request: Request) -> Json:
 
 
 def _loaded(text: str) -> Any:
-    """`Any`: a `Harness`, whose module needs an extra."""
+    """Load a harness. `Any`: a `Harness`, whose module needs an extra."""
     with needing("harness"):
         from sagagraph.harness.proof.explain import without_constants
         from sagagraph.harness.registry.loading import harness_from
@@ -150,7 +154,7 @@ def _checked(text: str, artifact: Json | None) -> Json:
 
 
 def _explained(text: str, seconds: float, *, drawn: bool = False) -> Json:
-    """Return an explanation, with the report of a paradox, and what there is to draw."""
+    """Return an explanation, with the report of a paradox, and the data for its picture."""
     harness = _loaded(text)
     from sagagraph.harness.life.report import deadlock
     from sagagraph.harness.proof.explain import Status, explain, explanation_json
@@ -178,18 +182,13 @@ def _run(settings: Settings, text: str, saga_id: str, today: date) -> Json:
 async def _ran(settings: Settings, harness: Any, saga_id: str, today: date) -> Json:
     from sagagraph.harness.life.records import Records
     from sagagraph.harness.loop.executors import asking, obedient
-    from sagagraph.harness.loop.running import NotConvergedError, ParadoxError, run_harness, run_json
+    from sagagraph.harness.loop.running import ended_json, run_harness
 
-    model, report = model_of(settings), ""
+    model = model_of(settings)
     async with open_engine(settings) as engine:
-        try:
-            executor = asking(model, new_nonce) if model else obedient()
-            found = await run_harness(engine, harness, saga_id, executor, Records(engine.store, harness.id), today)
-        except ParadoxError as exc:
-            found, report = exc.run, exc.report
-        except NotConvergedError as exc:
-            found = exc.run
-    return run_json(harness, saga_id, found, report)
+        executor = asking(model, new_nonce) if model else obedient()
+        ending = run_harness(engine, harness, saga_id, executor, Records(engine.store, harness.id), today)
+        return await ended_json(harness, saga_id, ending)
 
 
 async def _thought(think: Callable[[], T], /) -> T:
@@ -201,12 +200,12 @@ def _now() -> str:
 
 
 def _signer(said: str, visitor: Visitor) -> str:
-    """Somebody who has logged in signs with that name, and with no other."""
+    """Return who signs: somebody who has logged in signs with that name, and with no other."""
     return visitor.name.removeprefix("user ") if visitor.name.startswith("user ") else said
 
 
 async def _decided(body: Signed, request: Request, role: str, decide: Callable[[Any, Any, Any], Awaitable[Any]]) -> Json:
-    """`Any`: `Records`, `Harness` and `Person`, whose modules need an extra."""
+    """Make a decision. `Any`: `Records`, `Harness` and `Person`, whose modules need an extra."""
     harness = await bounded(partial(_loaded, body.harness), _MOST_SECONDS, field=_FIELD)
     from sagagraph.harness.life.records import Person
 
@@ -236,7 +235,7 @@ async def page() -> HTMLResponse:
 
 @router.post("/harness", include_in_schema=False)
 async def asked(request: Request) -> HTMLResponse:
-    """What the form was sent with: a file to explain or, with a name and a reason too, an override of its report."""
+    """Handle a form: a file to explain or, with a name and a reason too, an override of its report."""
     text, signed, problem, said = "", None, "", None
     try:
         form = await form_of(request)
@@ -254,7 +253,7 @@ def _read(body: dict[str, Any]) -> SignedOverride:
     try:
         return SignedOverride.model_validate(body)
     except ValueError as exc:
-        raise InvalidInputError("name yourself and a reason, and choose one way of the menu", field="override") from exc
+        raise InvalidInputError("give your name and a reason, and choose one option of the menu", field="override") from exc
 
 
 def _shown(text: str, said: Json | None = None, problem: str = "", signed: Json | None = None) -> HTMLResponse:

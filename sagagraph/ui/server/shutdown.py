@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class Shutdown:
-    """Makes it look to the application as if every client had left. Made in the event loop that serves it."""
+    """Application wrapper that makes it look as if every client had left. Made in the event loop that serves it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -32,11 +32,11 @@ class Shutdown:
 
         try:
             await self._app(scope, lambda: self._received(receive), sending)
-        except asyncio.CancelledError:  # a server that is told to stop waits for answers, but not for ever
+        except asyncio.CancelledError:  # a stopping server waits for answers, but not for ever
             if is_answered:
                 await send({"type": "http.response.body", "body": b""})
             else:
-                words = "this server stops: look later whether it was done, then ask again"
+                words = "this server is stopping: check later whether it was done, then ask again"
                 await PlainTextResponse(words, 503)(scope, receive, send)
 
     async def _received(self, receive: Receive) -> Message:

@@ -189,7 +189,7 @@ FAULTS: dict[str, tuple[str, Change]] = {
     "a booking behind the pivot": ("comes after the pivot", lambda plan: plan["steps"].append(_step("c", "Rome", ("pay",)))),
     "a pivot in disguise": ("is pivot, not read-only", lambda plan: plan["steps"][2].update(kind="read-only")),
     "more than the budget": ("the budget is 500", lambda plan: plan["steps"][1].update(cost=401)),
-    "two steps of one name": ("stands 2 times", lambda plan: plan["steps"].append(_step("a", "Rome"))),
+    "two steps of one name": ("occurs 2 times", lambda plan: plan["steps"].append(_step("a", "Rome"))),
     "a field that nobody asked for": ("Extra inputs", lambda plan: plan.update(run="rm -rf /")),
 }
 
@@ -214,7 +214,7 @@ async def test_a_model_that_never_plans_ends_after_its_rounds(answer: Any) -> No
     model = Scripted(*[answer] * 9)
     view, _ = await run(GOAL, model)
     assert (view.status, done, len(model.asked)) == ("infeasible", [], ROUNDS)
-    assert f"proposed nothing that holds in {ROUNDS} rounds" in view.reason
+    assert f"proposed nothing valid in {ROUNDS} rounds" in view.reason
 
 
 async def test_without_a_model_a_novel_goal_is_not_planned() -> None:

@@ -121,7 +121,7 @@ async def test_an_answer_that_was_not_shown_leaves_the_part_to_the_search(engine
 
     saga = await planned(engine, tmp_path, {"transport": invented})
     assert saga.plan.proposed_by == "solver"
-    assert said_of(saga)["transport"]["reason"] == "invented proposed nothing that holds in 3 rounds: planned without it"
+    assert said_of(saga)["transport"]["reason"] == "invented proposed nothing valid in 3 rounds: planned without it"
 
 
 def _choice(name: str) -> Json:

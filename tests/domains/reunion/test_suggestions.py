@@ -28,7 +28,7 @@ def test_what_people_forget_is_proposed_in_words() -> None:
     assert {each.id: each.sentence for each in suggestions(forgetful())} == {
         "kerb:James": "James needs 30 minutes from landing to the kerb of Boston Airport",
         "rental:rental car": "Renting rental car takes James 30 minutes at Boston Airport",
-        "watch:turkey": "turkey: nobody has to do nothing else, but somebody has to be there all the time",
+        "watch:turkey": "turkey: nobody has to work at it, but somebody has to be there all the time",
         "errand:gift": "gift at Home takes 5 minutes",
     }
 

@@ -270,7 +270,7 @@ def test_what_cannot_be_had_at_all_is_named(missing: int, reason: str) -> None:
 def test_offers_that_do_not_fit_together_are_not_forced_to() -> None:
     offers = sample_offers()
     offers[4] = flight("Cologne", "San Francisco", "06-18 14:40", 850, 526)
-    assert refused(trip(), offers) == ("the journeys and hotels that can be had do not fit together",)
+    assert refused(trip(), offers) == ("the journeys and hotels that are available do not fit together",)
 
 
 def test_too_few_seats_are_no_seats() -> None:

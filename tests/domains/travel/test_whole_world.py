@@ -75,3 +75,19 @@ def test_a_misspelling_of_a_well_known_city_is_recognised(world: Gazetteer) -> N
 
 def test_a_country_is_answered_with_its_biggest_cities(world: Gazetteer) -> None:
     assert world.unknown("kenya").startswith("kenya is a country, with Nairobi, ")
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Bali", "Denpasar"),
+        ("st petersburg", "Saint Petersburg"),
+        ("New Delhi", "Delhi"),
+        ("Bern", "Bern"),
+        ("Quebec", "Quebec City"),
+    ],
+)
+def test_another_name_of_a_bigger_city_is_not_taken_for_a_smaller_one(world: Gazetteer, said: str, name: str) -> None:
+    found = world.find(said)
+    assert found is not None
+    assert found.name == name

@@ -84,7 +84,7 @@ def _asked(shop: Shop, settings: Settings) -> Asked | None:
 
 
 def _known(problem: JobShop, said: Any, events: tuple[Event, ...]) -> int:
-    """Return how many of the events the schedule already takes into account. It must have been right at that point."""
+    """Return how many of the events the schedule already takes into account. It must have been valid at that point."""
     check_legible(parse_schedule(said), "SCHEDULE")
     remembered = Remembered()
     for known in range(len(events), -1, -1):
@@ -92,7 +92,7 @@ def _known(problem: JobShop, said: Any, events: tuple[Event, ...]) -> int:
         if verdict.is_valid:
             return known
     why = verdict.violations[0].message if verdict.violations else verdict.reason
-    raise InvalidInputError(f"is not right before any of these events: {why}", field="SCHEDULE")
+    raise InvalidInputError(f"is not valid before any of these events: {why}", field="SCHEDULE")
 
 
 # -- telling ---------------------------------------------------------------------------------------------------------

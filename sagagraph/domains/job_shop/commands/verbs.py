@@ -12,7 +12,9 @@ from sagagraph.extras import needing
 
 jobshop = o.verbs("Job shops: which step of which job is on which machine when.")
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="In the standard format, Taillard's, or REALM-Bench's JSON.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="An instance in the standard format, Taillard's, or REALM-Bench's JSON.")
+]
 Out = Annotated[Path | None, typer.Option("--out", metavar="SCHEDULE.json", help="Write what is printed to this file too.")]
 
 
@@ -27,7 +29,7 @@ def solve_command(
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Schedule all jobs: the least makespan, and what no schedule goes below."""
+    """Schedule all jobs: prints the least makespan found, and a lower bound."""
     with needing("jobshop"):
         from sagagraph.domains.job_shop.commands.scheduling import solve
 
@@ -48,7 +50,7 @@ def repair_command(
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Repair a schedule after events: what has begun stands, and little of the rest moves."""
+    """Repair a schedule after events: what has begun is kept, and the rest moves as little as possible."""
     with needing("jobshop"):
         from sagagraph.domains.job_shop.commands.scheduling import mend
 

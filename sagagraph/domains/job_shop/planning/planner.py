@@ -1,7 +1,7 @@
 """Planner: schedules what is left, with the least makespan and a lower bound.
 
-Rules make a first schedule; exchanging neighbours improves it; CP-SAT proves small problems; exchanges use the rest of the time.
-(What each is worth: docs/adr/0019-job-shops.md.)
+Dispatching rules make a first schedule; exchanging neighbours improves it; CP-SAT proves small problems; exchanges use the rest
+of the time. (What each is worth: docs/adr/0019-job-shops.md.)
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def dispatched(workload: Workload, rule: Sequence[int]) -> Starts:
 
 
 _TASKS_A_SECOND: Final = 5_000
-"""Are modelled, about."""
+"""Approximate number of tasks that are modelled."""
 
 Groups = Mapping[int, Sequence[Sequence[int]]]
-"""For each machine its tasks: inside a group in any order, one group after the other."""
+"""The tasks of each machine: in any order inside a group, one group after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +141,10 @@ def shortest(workload: Workload, known: Starts, bound: int, budget: Budget) -> t
 
 
 MOST_MODELLED: Final = 5_000
-"""Tasks: models of more than these take longer to build and hold more memory than they are worth."""
+"""Tasks: models of more than these take too long to build, and too much memory."""
 _AT_FIRST: Final = 0.1
 _MODEL_SHARE: Final = 0.3
-"""Of the time that is left; exchanges find better schedules of what is too large for a proof."""
+"""Share of the time that is left; exchanges find better schedules for instances that are too large for a proof."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def status_of(makespan: int, lower_bound: int) -> Status:
 
 
 def makespan_in_words(makespan: int, lower_bound: int) -> str:
-    proof = "the least there is" if makespan == lower_bound else f"at least {lower_bound}"
+    proof = "proven to be the least" if makespan == lower_bound else f"at least {lower_bound}"
     return f"makespan {makespan} ({proof})"
 
 

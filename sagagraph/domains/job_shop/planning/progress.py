@@ -18,7 +18,7 @@ class Progress:
     """In the order of `at`."""
 
     def free_from(self, machine: int) -> float:
-        """Return when the machine is back by everything known; infinite: never."""
+        """Return when the machine is back, by everything known; infinite: never."""
         stops = self._stops.get(machine)
         return stops[-1][1] if stops else 0
 
@@ -42,7 +42,7 @@ class Progress:
 
     @cached_property
     def _stops(self) -> Mapping[int, Sequence[tuple[int, float]]]:
-        """When each machine goes down and comes back, without overlaps."""
+        """Return when each machine goes down and comes back, without overlaps."""
         stops: dict[int, list[tuple[int, float]]] = {}
         for event in self.events:
             if not isinstance(event, MachineDown) or event.until == event.at:
@@ -79,7 +79,7 @@ class Stuck:
 
     @property
     def sentences(self) -> dict[int, str]:
-        """Say by machine what cannot be done."""
+        """Return, for each machine, a sentence about what cannot be done."""
         steps = {
             machine: ", ".join(f"job {slot.job} step {slot.step}" for slot in slots) for machine, slots in self.by_machine.items()
         }
@@ -89,12 +89,12 @@ class Stuck:
 
 
 def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
-    """Shift a schedule that was right before `now`. What began before then stands."""
+    """Shift a schedule that was valid before `now`. What began before then is kept."""
     made: dict[tuple[int, int], Slot] = {}
     stuck: list[Slot] = []
     job_free: dict[int, float] = defaultdict(int)
     machine_free: dict[int, float] = defaultdict(int)
-    # Each step comes after those that it waits for.
+    # Each step comes after the ones that it waits for.
     for slot in sorted(schedule.values(), key=lambda slot: (slot.start, slot.end, slot.step, slot.job)):
         start: float = slot.start
         if start >= now:

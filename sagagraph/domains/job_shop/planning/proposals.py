@@ -1,6 +1,6 @@
-"""Proposals of a model: schedules and repairs, judged like any other, and finished by the search where they do not hold.
+"""Proposals of a model: schedules and repairs, judged like any other, and finished by the search if they are invalid.
 
-A model is told when a schedule that holds is worse than the search's own, so nothing gets worse by asking it.
+A model is told when a valid schedule is worse than the search's own, so nothing gets worse by asking it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ from sagagraph.saga.engine.views.view import Cost
 from sagagraph.validators.verdict import Verdict, Violation
 
 LARGEST: Final = 6_000
-"""Bytes of a shop that a model is asked about; the search schedules larger ones, which a model does not survey."""
+"""Bytes of a shop that a model is asked about; larger ones exceed what a model can keep track of, so the search schedules
+them.
+"""
 _SECONDS: Final = 2.0
-"""For finishing what a model began."""
+"""Seconds for finishing what a model began."""
 _INSTRUCTIONS: Final = (
     "Schedule the job shop in the data: say when each step begins, so that the last step ends as early as possible. The steps "
     "of a job are done in their order, and each begins no earlier than the one before it ends. A step is on its machine for its "
@@ -51,7 +53,7 @@ class Proposed(BaseModel):
 
     reasoning: str = ""
     starts: tuple[tuple[Moment, ...], ...] = Field(max_length=1000)
-    """For each job when its steps begin, in their order."""
+    """For each job, when its steps begin, in order."""
 
     @property
     def by_step(self) -> dict[tuple[int, int], int]:
@@ -60,7 +62,7 @@ class Proposed(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """What a model is to schedule. `weigh` is what is to be least; `solved` is what the search has found for it."""
+    """Shop that a model is to schedule. `weigh` is the quantity to minimise; `solved` is what the search has found for it."""
 
     facts: Mapping[str, Json]
     workload: Workload
@@ -91,9 +93,10 @@ class Shop:
         return Verdict.of([Violation(code="NOT_LEAST", message=f"it holds, and {what} that is known")])
 
     async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
-        """Return the schedule that the search makes of an answer, in whose order the steps begin; none that is worse than known.
+        """Return the schedule that the search makes of an answer, with steps in the answer's order; none if it is worse than the
+        known one.
 
-        A repair that does not hold is not finished: the search's own moves less of what was promised.
+        An invalid repair is not finished: the search's own repair moves less of what was promised.
         """
         del request
         if self.is_repair:
@@ -108,7 +111,7 @@ class Shop:
         return improved(self.workload, dispatched(self.workload, rule), Budget.of(_SECONDS), makespan_bound(self.workload))
 
     def _rows(self, said: Mapping[tuple[int, int], int]) -> list[dict[str, int]]:
-        """Return the rows that the validator judges. A step that does not exist is its business as well."""
+        """Return the rows that the validator judges. Steps that do not exist are left for the validator to report."""
         takes = {key: (slot.machine, slot.end - slot.start) for key, slot in self.begun.items()}
         takes |= {(task.job, task.step): (task.machine, task.duration) for task in self.workload.tasks}
         machines = ((key, at, *takes.get(key, (0, 0))) for key, at in said.items())
@@ -119,7 +122,7 @@ class Shop:
 
 
 def facts_of(problem: JobShop) -> dict[str, Json]:
-    """Return the shop as a model is shown it: for each job its steps, in their order."""
+    """Return the shop as a model is shown it: for each job its steps, in order."""
     return {"jobs": [[{"machine": step.machine, "duration": step.duration} for step in steps] for steps in problem.jobs]}
 
 
@@ -134,7 +137,7 @@ def facts_of_repair(problem: JobShop, promised: Schedule, events: tuple[Event, .
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of asking a model: `starts`, who proposed them, why, and what it cost."""
+    """Result of asking a model: `starts`, who proposed them, why, and what it cost."""
 
     starts: Starts
     proposed_by: str
@@ -143,7 +146,7 @@ class Asked:
 
 
 async def ask(shop: Shop, model: Model, limits: Limits) -> Asked:
-    """Ask a model for a schedule, in at most three rounds. There is no saga: what it costs is counted here alone."""
+    """Ask a model for a schedule, in at most three rounds. There is no saga, so the cost is counted only here."""
     saga = evolve.begin("jobshop", Entry(1, 1, 0.0, SagaBegun(Driver.WORKFLOW, "jobshop", None)))
 
     async def record(asked: ModelAsked) -> Saga:

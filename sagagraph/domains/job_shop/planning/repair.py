@@ -1,10 +1,9 @@
-"""Repair of a schedule when something has happened: what has begun stands, and little of the rest moves.
+"""Repair of a schedule when something has happened: what has begun is kept, and the rest moves as little as possible.
 
-A repair is weighed by how much starts move, in all, and by how much later than promised the last step ends. That delay counts
-once for every step that has not begun (as if each of them were so much later). The last step never ends later than if all steps
-simply waited. At first machines keep their order, and late steps go ahead where that helps; then the tasks around the disruption
-may be reordered freely, then ever more tasks, and in the end all.
-(ALAS 3.3, "Localized Cascading Repair Protocol".)
+The cost of a repair is how much starts move, in all, plus how much later than promised the last step ends, counted once for every
+step that has not begun (as if each of them were that much later). The last step never ends later than if all steps simply waited.
+At first machines keep their order, and late steps overtake others if that helps; then the tasks around the disruption may be
+reordered freely, then more and more tasks, and in the end all. (ALAS 3.3, "Localized Cascading Repair Protocol".)
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from sagagraph.planning.budget import Budget
 _FIRST_NEIGHBOURHOOD: Final = 20
 _GROWTH: Final = 2
 _BEFORE: Final = 4
-"""One in so many tasks of a neighbourhood begins before the first that has to move."""
+"""One in this many tasks of a neighbourhood begins before the first that has to move."""
 _AT_FIRST: Final = 0.1
 _TO_BE_IN_TIME: Final = 0.4
 _SHARE: Final = 0.3
-"""Of the time that is left, each time; for each neighbourhood but the last."""
+"""Share of the time that is left, each time; for each neighbourhood except the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,9 @@ class EditRadius:
     operations: int
     """Steps whose start differs."""
     jobs: int
-    """Jobs that have one of these."""
+    """Jobs with such a step."""
     displacement: int
-    """By which starts moved, in all."""
+    """The sum by which starts moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +46,21 @@ class Repaired:
     schedule: Schedule
     makespan: int
     lower_bound: int
-    """Lower bound of the makespan, with what has begun as it is."""
+    """Lower bound of the makespan, with what has begun left unchanged."""
     edit_radius: EditRadius
     stands: Standing
     """The state of things that was repaired."""
     is_least: bool
-    """Whether it is proven that no repair weighs less."""
+    """Whether it is proven that no repair has a lower weight."""
 
     @property
     def waiting(self) -> Schedule:
-        """The schedule as it would be if everything had simply waited."""
+        """Return the schedule as it would be if everything had simply waited."""
         return self.stands.waiting
 
 
 def standing(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], known: int = 0) -> Standing | Stuck:
-    """Return how things stand. `schedule` is right for the first `known` of `events`; until the latest, steps waited as
+    """Return the state of things. `schedule` is valid for the first `known` of `events`; until the latest, steps waited as
     needed.
     """
     now = events[-1].at
@@ -97,8 +96,8 @@ def _tasks_left(problem: JobShop, stands: Schedule, progress: Progress, now: int
 
 
 def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget, known: int = 0) -> Repaired | Stuck:
-    """Repair a schedule. `events` are in the order of `at`, the latest is now; `schedule` is right for the first `known` of
-    them.
+    """Repair a schedule. `events` are in the order of `at`, the latest is now; `schedule` is valid for the first `known`
+    of them.
     """
     stands = standing(problem, schedule, events, known)
     if isinstance(stands, Stuck):
@@ -118,8 +117,8 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
 
 
 def _by_order(stands: Standing, budget: Budget) -> Starts:
-    """Move late tasks ahead, starting from the schedule that waits; if its end is still late, from one that makes up for
-    the delay.
+    """Move late tasks ahead, starting from the schedule that waits; if its end is still late, from one that makes up for the
+    delay.
     """
     workload, best = stands.workload, stands.waited
     if stands.weight(best) == stands.least_weight:
@@ -133,7 +132,7 @@ def _by_order(stands: Standing, budget: Budget) -> Starts:
 
 
 def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:
-    """Schedule everything that has not begun anew, as if nothing had been promised: the yardstick for repairs."""
+    """Schedule everything that has not begun from scratch, as if nothing had been promised: the yardstick for repairs."""
     stands = standing(problem, schedule, events)
     if isinstance(stands, Stuck):
         return stands
@@ -145,7 +144,7 @@ def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], b
 
 
 def _neighbourhoods(stands: Standing, budget: Budget) -> Iterator[tuple[frozenset[int], Budget]]:
-    """Yield tasks around the first that has to move, in order of time: ever more of them, and how long to search."""
+    """Yield tasks around the first that has to move, in order of time: more and more of them, and how long to search."""
     waiting = stands.waited
     in_time = sorted(range(len(waiting)), key=lambda n: (waiting[n], n))
     moved = (place for place, n in enumerate(in_time) if waiting[n] != stands.promised[n])
@@ -174,7 +173,7 @@ def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Bu
 
 
 def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups:
-    """Group each machine's tasks: the neighbourhood's in any order, between those before and those after them."""
+    """Group each machine's tasks: those before the neighbourhood, the neighbourhood's own in any order, and those after it."""
     groups: dict[int, list[list[int]]] = {machine: [] for machine in workload.on_machine}
     for n in workload.sequence(known):
         row = groups[workload.tasks[n].machine]
@@ -189,7 +188,7 @@ def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups
 
 
 def told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool) -> Repaired:
-    """Return the repair that these starts are of `schedule`, and how much it changes."""
+    """Return the repair of `schedule` that these starts make, and how much it changes."""
     made = dict(sorted({**stands.begun, **schedule_of(stands.workload, starts)}.items()))
     bound, radius = makespan_bound(stands.workload), edit_radius(schedule, made)
     return Repaired(made, makespan(made), bound, radius, stands, is_least)

@@ -1,7 +1,7 @@
-"""Stability: schedules close to one that was promised. Late tasks go ahead of others, and nothing is early without need.
+"""Stability: schedules close to one that was promised. Late tasks overtake others, and nothing is moved earlier without need.
 
 A sequence of all tasks, in which each comes after its job's previous one, stands for a schedule: the one in that order that is no
-later than necessary, and otherwise as was promised.
+later than necessary, and otherwise as promised.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from sagagraph.domains.job_shop.request import Schedule
 from sagagraph.planning.budget import Budget
 
 _FURTHEST: Final = 3
-"""Past so many tasks of its machine a late one may go ahead at once."""
+"""How many tasks of its machine a late one may overtake at once."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """The state of things at the latest event."""
+    """State of things at the latest event."""
 
     workload: Workload
     """Everything that has not begun."""
@@ -40,7 +40,7 @@ class Standing:
 
     @cached_property
     def latest(self) -> int:
-        """Return when the last step ends then: no repair ends later."""
+        """Return when the last step ends if everything waits: no repair ends later."""
         return self.workload.ends(self.waited)
 
     def weight(self, starts: Starts) -> int:
@@ -55,7 +55,7 @@ class Standing:
 
 
 def kept(stands: Standing, known: Iterable[Starts], budget: Budget) -> Starts:
-    """Return a schedule no heavier than any known one that ends in time."""
+    """Return a schedule with no greater weight than any known one that ends in time."""
     workload, weight = stands.workload, stands.weight
     candidates = [each for starts in known for each in (starts, _timed(stands, workload.sequence(starts)))]
     best = min((each for each in candidates if workload.ends(each) <= stands.latest), key=weight)
@@ -69,7 +69,7 @@ def kept(stands: Standing, known: Iterable[Starts], budget: Budget) -> Starts:
         for late, other in moves:
             if not budget.left:
                 break
-            # `late` goes right before `other`, with those tasks of its job that must precede it.
+            # `late` goes right before `other`, with the tasks of its job that must precede it.
             here, there, job = sequence.index(other), sequence.index(late), workload.tasks[late].job
             moved = sorted(sequence[here : there + 1], key=lambda n: workload.tasks[n].job != job)
             tried = sequence[:here] + moved + sequence[there + 1 :]

@@ -1,4 +1,4 @@
-"""Tabu search for shorter schedules: neighbours on a critical path change places, and do not change back for a while.
+"""Tabu search for shorter schedules: neighbours on a critical path are exchanged, and not exchanged back for a while.
 
 (Nowicki and Smutnicki, "A fast taboo search algorithm for the job shop problem", Management Science 1996.)
 """
@@ -13,7 +13,7 @@ from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
     Ints = list[int]
-    """Arrays where functions are compiled, which read lists slowly; lists where they are not, which Python reads faster."""
+    """Arrays if functions are compiled, because compiled code reads lists slowly; otherwise lists, which Python reads faster."""
 
 
 P = ParamSpec("P")
@@ -45,17 +45,17 @@ else:
 
 
 _TENURE: Final = 8
-"""For so many moves at least, and less than twice as many, a pair does not change back."""
+"""For at least this many moves, and less than twice as many, a pair is not exchanged back."""
 _PATIENCE: Final = 2_000
-"""After so many moves without a better schedule, the search goes back to the best and a few moves off at random."""
+"""After this many moves without a better schedule, the search returns to the best one and makes a few random moves."""
 _KICKS: Final = 10
 _PAIRS: Final = 1 << 20
-"""Pairs of tasks that are remembered apart; where two are one, that does little harm."""
+"""How many pairs of tasks are remembered separately; collisions do little harm."""
 _FAR: Final = 1 << 60
 
 
 class _Order(NamedTuple):
-    """The order of tasks on each machine. Tasks are numbers from 0; the number after the last means none."""
+    """Order of tasks on each machine. Tasks are numbers from 0; the number after the last means none."""
 
     duration: Ints
     release: Ints
@@ -72,9 +72,9 @@ class _Order(NamedTuple):
     head: Ints
     """The earliest start."""
     tail: Ints
-    """How long work continues from that start, at least: the task and what comes after."""
+    """How long work continues from that start, at least: the task and everything after it."""
     first: Ints
-    """Of each pair that may change places."""
+    """Of each pair that may be exchanged."""
     second: Ints
     path: Ints
     behind: Ints
@@ -87,7 +87,7 @@ class _Memory(NamedTuple):
     barred: Ints
     """By pair: the move until which it may not be exchanged."""
     counts: Ints
-    """The best makespan, moves made, moves since the last better one, and what the next random number comes from."""
+    """The best makespan, moves made, moves since the last improvement, and the state of the random numbers."""
 
 
 _ENDS: Final = 0
@@ -97,7 +97,7 @@ _RANDOM: Final = 3
 
 
 def improved(workload: Workload, starts: Starts, budget: Budget, bound: int, *, rounds: int = 200) -> Starts:
-    """Improve `starts`, never for the worse, until `bound`, the time limit, or this many rounds without an improvement."""
+    """Improve `starts`, and never worsen them, until `bound`, the time limit, or this many rounds without an improvement."""
     ends = workload.ends(starts)
     if ends <= bound or not budget.left:
         return starts
@@ -224,7 +224,7 @@ def _moves(order: _Order) -> int:
 
 @compiled
 def _waits_otherwise(order: _Order, first: int, second: int) -> bool:
-    """Tell whether `second`, right after `first` on a critical path, may also wait for it by its job: then they stay as
+    """Tell whether `second`, right after `first` on a critical path, may also wait for it because of its job: then they stay as
     they are.
     """
     before = order.before[second]
@@ -270,7 +270,7 @@ def _estimate(order: _Order, first: int, second: int) -> int:
 
 @compiled
 def _swap(order: _Order, first: int, second: int) -> None:
-    """Put `second` right before `first`; all heads and tails become those of the new order."""
+    """Put `second` right before `first`; all heads and tails are updated."""
     none = len(order.sequence)
     earlier, later = order.earlier[first], order.later[second]
     order.earlier[second], order.later[second] = earlier, first
@@ -287,7 +287,7 @@ def _swap(order: _Order, first: int, second: int) -> None:
 
 @compiled
 def _put_in_order(order: _Order, first: int, begin: int, end: int) -> None:
-    """Of the tasks between the two, move whatever comes after `first` behind all others."""
+    """Move every task between the two that comes after `first` behind all others."""
     order.behind[first] = 1
     back, place = 0, begin
     for at in range(begin, end + 1):

@@ -31,7 +31,7 @@ class Workload:
 
     tasks: tuple[Task, ...]
     begun_until: int = 0
-    """When the last of what has begun ends."""
+    """When the last step that has begun ends."""
 
     @cached_property
     def follows(self) -> tuple[bool, ...]:
@@ -41,7 +41,7 @@ class Workload:
 
     @cached_property
     def on_machine(self) -> Mapping[int, tuple[int, ...]]:
-        """The tasks of each machine, by index."""
+        """Return the tasks of each machine, by index."""
         found: dict[int, list[int]] = defaultdict(list)
         for place, task in enumerate(self.tasks):
             found[task.machine].append(place)
@@ -49,7 +49,7 @@ class Workload:
 
     @cached_property
     def heads(self) -> tuple[int, ...]:
-        """When each task could begin if no machine were ever taken."""
+        """Return when each task could begin if no machine were ever taken."""
         heads: list[int] = []
         for place, task in enumerate(self.tasks):
             after = heads[-1] + self.tasks[place - 1].duration if self.follows[place] else 0
@@ -58,7 +58,7 @@ class Workload:
 
     @cached_property
     def tails(self) -> tuple[int, ...]:
-        """How long its job continues after it, at least."""
+        """Return how long each task's job continues after it, at least."""
         tails = [0] * len(self.tasks)
         for place in range(len(self.tasks) - 1, 0, -1):
             if self.follows[place]:
@@ -66,11 +66,11 @@ class Workload:
         return tuple(tails)
 
     def sequence(self, starts: Starts) -> list[int]:
-        """Return the tasks so that each comes after those that it waits for."""
+        """Return the tasks so that each comes after the ones that it waits for."""
         return sorted(range(len(starts)), key=lambda n: (starts[n], starts[n] + self.tasks[n].duration, self.tasks[n].step, n))
 
     def ends(self, starts: Starts) -> int:
-        """Return the makespan of what has begun and of these."""
+        """Return the makespan of these tasks and of what has begun."""
         ends = (start + task.duration for start, task in zip(starts, self.tasks, strict=True))
         return max(self.begun_until, max(ends, default=0))
 

@@ -1,4 +1,4 @@
-"""Case: what slices are selected from: a schedule, its problem, what became known, and what had been done by then."""
+"""Case from which slices are selected: a schedule, its problem, what became known, and what had been done by then."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ K = TypeVar("K")
 
 
 class Row(Struct, frozen=True, array_like=True):
-    """A slot of an existing step. `machine`: the step's in the problem, whatever the slot says."""
+    """Row: a slot of an existing step. `machine`: the step's in the problem, whatever the slot says."""
 
     index: int
     job: int
@@ -43,7 +43,7 @@ class Row(Struct, frozen=True, array_like=True):
 
 
 class Stop(Struct, frozen=True, array_like=True):
-    """A machine is down in [down, back). `back` None: for ever."""
+    """Stop of a machine in [down, back). `back` None: for ever."""
 
     down: int
     back: int | None
@@ -51,7 +51,7 @@ class Stop(Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True)
 class History:
-    """The schedule as it was; what it begins before `until` was done."""
+    """History: the schedule as it was; what it begins before `until` was done."""
 
     old: ParsedSchedule
     until: int
@@ -67,29 +67,29 @@ class Case:
 
     @cached_property
     def rows(self) -> Mapping[tuple[int, int], Row]:
-        """For each step, the first row that the schedule has."""
+        """Return, for each step, the first row that the schedule has."""
         return rows_of(self.problem, self.plan)
 
     @cached_property
     def jobs(self) -> Mapping[int, tuple[Row, ...]]:
-        """The readable steps of each job, in order."""
+        """Return the readable steps of each job, in order."""
         return _grouped((self.rows[key] for key in sorted(self.rows)), lambda row: row.job)
 
     @cached_property
     def machines(self) -> Mapping[int, tuple[Row, ...]]:
-        """In the order of time."""
+        """Return the readable steps of each machine, in order of time."""
         in_time = sorted(self.rows.values(), key=lambda row: (row.start, row.end, row.index))
         return _grouped(in_time, lambda row: row.machine)
 
     @cached_property
     def stops(self) -> Mapping[int, tuple[Stop, ...]]:
-        """By machine, without overlaps and in order of time."""
+        """Return the stops by machine, without overlaps and in order of time."""
         down = (event for event in self.events if isinstance(event, MachineDown))
         return {machine: _apart(stops) for machine, stops in _grouped(down, lambda event: event.machine).items()}
 
     @cached_property
     def changes(self) -> Mapping[tuple[int, int], tuple[DurationChanged, ...]]:
-        """By step, in the order in which they became known."""
+        """Return the changes by step, in the order in which they became known."""
         changed = (event for event in self.events if isinstance(event, DurationChanged))
         return _grouped(changed, lambda event: (event.job, event.step))
 
@@ -111,12 +111,12 @@ def rows_of(problem: JobShop, plan: ParsedSchedule) -> dict[tuple[int, int], Row
 
 
 def named(what: str, rows: list[Row]) -> str:
-    """The name of a window of rows."""
+    """Return the name of a window of rows."""
     return f"{what}, from {rows[0].start} to {max(row.end for row in rows)}"
 
 
 def _apart(events: Sequence[MachineDown]) -> tuple[Stop, ...]:
-    """Merge the same moments into spans without overlaps, in order of time; empty spans vanish."""
+    """Merge simultaneous spans into spans without overlaps, in order of time; empty spans vanish."""
     for_ever = float("inf")
     spans = [(each.at, for_ever if each.until is None else each.until) for each in events]
     edges = sorted({edge for span in spans for edge in span})

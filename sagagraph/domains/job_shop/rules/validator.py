@@ -20,7 +20,7 @@ from sagagraph.validators.verdict import Verdict, Violation
 
 
 class Entry(Struct, frozen=True, array_like=True):
-    """A row as it stands there. `needed`: the step's machine; None: there is no such step."""
+    """Entry: a row as written. `needed`: the step's machine; None: there is no such step."""
 
     index: int
     job: int
@@ -33,7 +33,7 @@ class Entry(Struct, frozen=True, array_like=True):
 
 class EntriesView(Struct, frozen=True):
     machines: tuple[int, int]
-    """The first and the last that there are."""
+    """The first and the last existing numbers."""
     entries: tuple[Entry, ...]
 
 
@@ -83,7 +83,7 @@ class JobView(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True, array_like=True):
-    """A step of the problem. `is_told`: a row is about it, or seems to be."""
+    """Known step of the problem. `is_told`: a row is about it, or seems to be."""
 
     job: int
     step: int
@@ -93,7 +93,7 @@ class Known(Struct, frozen=True, array_like=True):
 class MissingView(Struct, frozen=True):
     steps: tuple[Known, ...]
     excused: int
-    """How many missing steps among these may be what rows that stand for no step are about: they are reported themselves."""
+    """How many of these missing steps rows with unknown steps may stand for: those rows are themselves reported."""
 
 
 def _jobs_scopes(case: Case) -> Iterator[tuple[str, JobView]]:
@@ -152,7 +152,9 @@ def _machines_scopes(case: Case) -> Iterator[tuple[str, MachineView]]:
 
 
 def _check_machines(view: MachineView) -> Iterator[Violation]:
-    """Check that none begins while another is on. Two simultaneous steps of one job are out of order, and reported as that."""
+    """Check that no step begins while another is on the machine. Two simultaneous steps of one job are reported as out of order
+    instead.
+    """
     latest = view.latest
     for row in view.rows:
         if latest is not None and row.start < latest.end and row.job != latest.job:
@@ -169,7 +171,7 @@ MACHINES = Concern("machine", Kind.TEMPORAL, MachineView, _machines_scopes, _che
 
 
 class Change(Struct, frozen=True, array_like=True):
-    """What became known of a step's duration, and when."""
+    """Change of a step's duration that became known, and when."""
 
     at: int
     minutes: int
@@ -182,12 +184,12 @@ class Timed(Struct, frozen=True, array_like=True):
 
     @property
     def until(self) -> int:
-        """Until when its machine's pauses matter."""
+        """Return until when its machine's pauses matter."""
         return max([self.row.end, *(each.at for each in self.changes)])
 
 
 class DowntimeView(Struct, frozen=True):
-    """`stops`: of the machine, as far as they touch these steps."""
+    """View of steps on a machine with pauses. `stops`: of the machine, as far as they touch these steps."""
 
     stops: tuple[Stop, ...]
     steps: tuple[Timed, ...]
@@ -206,7 +208,7 @@ def _downtime_scopes(case: Case) -> Iterator[tuple[str, DowntimeView]]:
 
 
 def _fitting(steps: tuple[Timed, ...], stops: tuple[Stop, ...]) -> Iterator[DowntimeView]:
-    """The steps with the stops that touch them, in halves while these are too many."""
+    """Yield the steps with the stops that touch them, halved as long as these are too many."""
     first, last = min(each.row.start for each in steps), max(each.until for each in steps)
     touching = tuple(stop for stop in stops if stop.down <= last and (stop.back is None or first < stop.back))
     if len(steps) > 1 and len(msgspec.json.encode((touching, steps))) > concern.ROOM_BYTES:
@@ -229,7 +231,7 @@ def _check_downtime(view: DowntimeView) -> Iterator[Violation]:
 
 
 def _duration(step: Timed, stops: tuple[Stop, ...]) -> Iterator[Violation]:
-    """Check an exact duration, by everything that became known before it was over: when the last of its work is done."""
+    """Check an exact duration, by everything that became known before the step was over: when the last of its work is done."""
     row, needed = step.row, step.duration
     for change in step.changes:
         if row.start < change.at and _worked(row, change.at, stops) >= needed:
@@ -252,7 +254,7 @@ DOWNTIME = Concern("downtime", Kind.FACTUAL, DowntimeView, _downtime_scopes, _ch
 
 
 class Moved(Struct, frozen=True, array_like=True):
-    """A step as it is planned, and when it began in the schedule that was carried out."""
+    """Step as it is planned, and when it began in the schedule that was carried out."""
 
     row: Row
     was: int
@@ -296,13 +298,14 @@ def validate_schedule(
     executed_until: int | None = None,
     remembered: Remembered | None = None,
 ) -> Verdict:
-    """`schedule` and `against`, the schedule as it was before, are JSON, whatever they hold; None: nothing has been done yet.
+    """Validate a schedule. `schedule` and `against`, the schedule as it was before, may be any JSON; `against` None: nothing has
+    been done yet.
 
     `events` in the order of `at`. What began before `executed_until` is history; None: before the first event. `remembered`:
     scopes that have been judged already.
 
     Raises:
-        InvalidInputError: there is an old schedule, and nothing says until when it was carried out, or it cannot be read.
+        InvalidInputError: there is an old schedule, but nothing says until when it was carried out, or it cannot be read.
     """
     history = None
     if against is not None:

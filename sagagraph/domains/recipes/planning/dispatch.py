@@ -1,9 +1,9 @@
 """Dispatch: the first answer of a repair, in about a millisecond. What has not begun waits until it can start.
 
-Steps are taken in the order in which they were to begin, and each starts as soon as the rules let it, but no earlier than it
-was to. What would then come too late after another is told to that one, which waits as well in the next pass; if that one is
-over, the late step goes before all that it does not come after. Whatever does not end so is left to the solver, and so are
-dishes that would be cold.
+Steps are taken in the order in which they were to begin, and each starts as soon as the rules allow, but no earlier than planned.
+If a step would then come too late after another, that other one waits as well in the next pass; if that one is over, the late
+step goes before everything that it need not follow. Whatever cannot be solved this way is left to the solver, and so are dishes
+that would be cold.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from sagagraph.domains.recipes.request import Step, StepKey, is_fit
 
 _MOST_PASSES: Final = 60
 Span = tuple[int, int]
-"""From when to when; what goes on alone takes its cook's time for a moment, from then to then."""
+"""From when to when; an unattended step takes its cook's time only for the moment at which it starts."""
 
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """A row that is to begin: no earlier than `least`, as it turns out."""
+    """Task: a row that is to begin, no earlier than `least`, which later passes may raise."""
 
     step: Step
     row: Row
-    """As it was to begin."""
+    """The row as planned."""
     least: int
     start: int = 0
     is_urgent: bool = False
@@ -42,7 +42,7 @@ class _Task:
 
 
 def dispatched(situation: Situation, known: Plan) -> Plan:
-    """Return the plan in which what has not begun by the `known` one waits as long as it must; empty: none was found."""
+    """Return the `known` plan with what has not begun waiting as long as it must; empty: none was found."""
     tasks = [
         _Task(situation.meal.steps[row.key], row, situation.up(max(row.start, situation.since)))
         for row in sorted(_to_begin(situation, known), key=lambda row: row.start)
@@ -66,7 +66,7 @@ def dispatched(situation: Situation, known: Plan) -> Plan:
 
 
 def _to_begin(situation: Situation, known: Plan) -> list[Row]:
-    """The rows that have not begun, or are made again; the last of a step ends with it, however long that takes now."""
+    """Return the rows that have not begun, or are made again; the last row of a step ends with it, however long it now takes."""
     left = {step.key: situation.left(step) for step in situation.meal.steps.values()}
     begun = {row.begins for row in situation.past}
     found: dict[StepKey, list[Row]] = {key: [] for key, some in left.items() if some > 0}
@@ -81,7 +81,7 @@ def _to_begin(situation: Situation, known: Plan) -> list[Row]:
 
 
 def _ahead(tasks: list[_Task], urgent: _Task) -> list[_Task]:
-    """Put a task, and all that it comes after, before the others."""
+    """Put a task, and everything that it comes after, before the others."""
     needed = {urgent.row.key}
     for task in reversed(tasks):
         if task.row.key in needed:
@@ -90,12 +90,12 @@ def _ahead(tasks: list[_Task], urgent: _Task) -> list[_Task]:
 
 
 class _Kitchen:
-    """Who and what is taken when, as one task after the other is begun."""
+    """Kitchen: which cooks and objects are taken when, as one task after the other is begun."""
 
     def __init__(self, situation: Situation) -> None:
         meal, since = situation.meal, situation.since
         self.cause: _Task | None = None
-        """After what the last task begins too late; None: that is over."""
+        """What the last task begins too long after; None: that is over."""
         self.least = 0
         """When that could begin instead."""
         self._situation = situation
@@ -115,7 +115,7 @@ class _Kitchen:
                 self._taken[name].append((since, row.end))
 
     def begin(self, task: _Task) -> bool:
-        """Begin it as soon as it can. Tell whether that is in time, and every object as it needs it."""
+        """Begin it as soon as it can begin. Tell whether that is in time, with every object as it needs it."""
         step = task.step
         task.start, cook = self._moment(task)
         start, end = task.start, task.end
@@ -134,13 +134,13 @@ class _Kitchen:
         return is_fine
 
     def _moment(self, task: _Task) -> tuple[int, list[Span]]:
-        """When it can begin, and the time of the cook who begins it."""
+        """Return when it can begin, and the cook who begins it."""
         at = max(task.least, self._situation.away, *(self._ended.get(key, 0) for key in task.after))
         busy = []
         for name, use in task.step.uses.items():
             if not use.update and not use.require:
                 busy.append(self._taken[name])
-            else:  # what is done to an object, and with it, stays in this order
+            else:  # what happens to an object, and with it, stays in this order
                 at = max(at, *(end for _begin, end in self._taken[name]), 0)
         takes = 0 if task.step.is_autonomous else task.row.duration
         while True:
@@ -153,7 +153,7 @@ class _Kitchen:
 
 
 def _free(busy: list[Span], start: int, end: int) -> int:
-    """Return the first start from then on, beside what is in the list already, in its order."""
+    """Return the first free start from then on, among what is in the list already, in its order."""
     for begins, ends in busy:
         if begins < end and start < ends:
             start, end = ends, end - start + ends

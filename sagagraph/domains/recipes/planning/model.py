@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """What is left of a step."""
+    """Work: what is left of a step."""
 
     step: Step
     short: int
-    """Its last slice is so many seconds shorter than the grid has it."""
+    """By how many seconds its last slice is shorter than on the grid."""
     starts: tuple[cp_model.IntVar, ...]
     sizes: tuple[int, ...]
     breaks: tuple[cp_model.IntVar, ...]
-    """For each slice but the first, whether it begins a new piece; empty where that does not matter."""
+    """For each slice except the first, whether it begins a new piece; empty if that does not matter."""
 
     @property
     def end(self) -> cp_model.LinearExprT:
@@ -49,7 +49,7 @@ class Planned:
     lower_bound: int
     """Seconds: no plan is complete earlier."""
     is_infeasible: bool = False
-    """There is none, of all that the model has: where the situation is exact, that is proven."""
+    """There is no plan in the model; if the situation is exact, this is a proof."""
 
     @property
     def makespan(self) -> int:
@@ -57,7 +57,7 @@ class Planned:
 
 
 class Model:
-    """All plans that are complete by `latest`, in seconds. `counts`: every step knows where it begins a new piece."""
+    """Model of all plans that are complete by `latest`, in seconds. `counts`: every step knows where it begins a new piece."""
 
     def __init__(self, situation: Situation, grid: int, latest: int, *, splits: bool, counts: bool = False) -> None:
         self.situation = situation
@@ -95,7 +95,7 @@ class Model:
         return Work(step, units * self.grid - left, tuple(starts), sizes, breaks)
 
     def _add_order(self, work: Work) -> None:
-        """It starts after what it comes after; and every piece of it starts in time."""
+        """Make it start after what it comes after, and every piece of it start in time."""
         for before in self.situation.meal.before(work.step):
             other = self.works.get(before.key)
             self.cp.add(work.starts[0] >= (other.end if other is not None else self.up(self.situation.ended(before))))
@@ -107,7 +107,7 @@ class Model:
                 self.cp.add(start <= latest).only_enforce_if([work.breaks[place - 1]] if place else [])
 
     def _add_cooks(self) -> None:
-        """Who works does nothing else, and starts nothing meanwhile: an instant is an interval of no length."""
+        """Let a working cook do nothing else, and start nothing meanwhile: an instant is an interval of no length."""
         cp, situation = self.cp, self.situation
         cooks: list[list[cp_model.IntervalVar]] = [[] for _ in range(situation.meal.cooks)]
         for work in self.works.values():
@@ -122,13 +122,13 @@ class Model:
                     own.append(cp.new_optional_fixed_size_interval_var(start, length, turn, ""))
         going = [row.end for row in situation.past if not situation.meal.steps[row.key].is_autonomous]
         busy = [until for until in going if until > situation.since]
-        before = situation.since // self.grid - 1  # nothing is started at that very moment either
+        before = situation.since // self.grid - 1  # nothing is started at that exact moment either
         for own, until in zip(cooks, [*busy, *[0] * len(cooks)], strict=False):
             free = self.up(max(until, situation.away, situation.since))
             cp.add_no_overlap([*own, cp.new_fixed_size_interval_var(before, free - before, "")])
 
     def _add_joints(self) -> None:
-        """Where one piece goes on from slice to slice, nobody starts anything: to do that, the cook must lay it down.
+        """Forbid starts where one piece continues from slice to slice: to start something, the cook must interrupt it.
 
         A joint is an interval of two units around it. Those of neighbours overlap: every other one is in the same constraint.
         """
@@ -150,7 +150,7 @@ class Model:
             self.cp.add_no_overlap([*taken, self.cp.new_fixed_size_interval_var(begin, self.up(until) - begin, "")])
 
     def _add_warmth(self) -> None:
-        """A recipe ends with the last of its steps that no other of them comes after."""
+        """Add warmth. A recipe ends with the last of its steps that no other of them comes after."""
         for recipe, within in self.situation.meal.warm.items():
             works = [work for (name, _step), work in self.works.items() if name == recipe]
             ended = max((row.end // self.grid for row in self.situation.past if row.recipe == recipe), default=0)
@@ -177,7 +177,7 @@ class Model:
         return in_order(self.situation.meal, rows)
 
     def _pieces(self, work: Work, starts: Sequence[int], alone: set[int]) -> Iterator[Row]:
-        """Join slices unless something that goes on `alone` is started between them."""
+        """Join slices unless an unattended step is started between them."""
         spans: list[tuple[int, int]] = []
         for start, size in zip(starts, work.sizes, strict=True):
             joins = spans and spans[-1][1] == start and (work.step.is_autonomous or start not in alone)
@@ -188,7 +188,7 @@ class Model:
 
 
 def _add_states(model: Model, name: str, users: Sequence[Work]) -> list[cp_model.IntervalVar]:
-    """Add what its users need of this object. Returns the intervals during which it is taken."""
+    """Add what the users of this object need. Returns the intervals during which it is taken."""
     for key in sorted({key for user in users for key in user.step.uses[name].require}):
         _add_property(model, name, key, users)
     taken: list[cp_model.IntervalVar] = []
@@ -208,7 +208,7 @@ def _add_states(model: Model, name: str, users: Sequence[Work]) -> list[cp_model
 
 
 def _may_coincide(user: Work, other: Work, name: str) -> bool:
-    """Heating for one step may coincide with heating for another, and with baking at just that heat."""
+    """Tell whether heating for one step may coincide with heating for another, and with baking at exactly that heat."""
     update, there = user.step.uses[name].update, other.step.uses[name]
     is_plain = bool(update) and VOLUME not in update and not user.step.uses[name].require
     is_alike = update == there.update or (update == there.require and not there.update and other.step.is_autonomous)
@@ -216,7 +216,7 @@ def _may_coincide(user: Work, other: Work, name: str) -> bool:
 
 
 def _add_property(model: Model, name: str, key: str, users: Sequence[Work]) -> None:
-    """Each step that needs the property has a source of it: a step before it, or what it is now; no other comes between."""
+    """Give each step that needs the property a source of it: a step before it, or the current state; no other comes between."""
     now: tuple[Work | None, Property | None] = (None, model.situation.state.get(name, {}).get(key))
     sources = [(user, user.step.uses[name].update[key]) for user in users if key in user.step.uses[name].update]
     takers = [(user, user.step.uses[name].require[key]) for user in users if key in user.step.uses[name].require]
@@ -235,7 +235,7 @@ def _add_property(model: Model, name: str, key: str, users: Sequence[Work]) -> N
 
 
 def _finds(model: Model, source: Work | None, taker: Work, others: Sequence[Work]) -> cp_model.IntVar:
-    """Return whether `taker` finds what the source gave, or what there is now; none of the others may come between."""
+    """Return whether `taker` finds what the source left, or the current state; none of the others may come between."""
     cp, is_so = model.cp, model.cp.new_bool_var("")
     if source is not None:
         cp.add(taker.starts[0] >= source.end).only_enforce_if(is_so)
@@ -248,7 +248,7 @@ def _finds(model: Model, source: Work | None, taker: Work, others: Sequence[Work
 
 
 def shortest(situation: Situation, grid: int, latest: int, budget: Budget, *, splits: bool) -> Planned:
-    """Return a plan that is complete by `latest`, as early as possible, and a bound of all plans of this kind."""
+    """Return a plan that is complete by `latest`, as early as possible, and a bound for all plans of this kind."""
     model = Model(situation, grid, latest, splits=splits)
     return model.least(model.makespan, budget)
 
@@ -256,7 +256,7 @@ def shortest(situation: Situation, grid: int, latest: int, budget: Budget, *, sp
 def calmest(
     situation: Situation, known: Plan, grid: int, latest: int, budget: Budget, was: Mapping[StepKey, int] | None = None
 ) -> Plan:
-    """Return a plan that is complete by `latest`, in which the fewest steps begin at another time than they `was` to begin.
+    """Return a plan that is complete by `latest`, in which the fewest steps begin at a time other than when they `was` to begin.
 
     Of those, it has few interruptions. It is the `known` plan if none is found in time.
     """

@@ -1,7 +1,7 @@
 """Planner: the earliest moment at which a meal can be complete, with a proof; or why it cannot be cooked.
 
-A plan without splitting comes first: it is found at once. Where the bound leaves room below it, steps are split as well, on the
-grid of the data, and then on the finest, on which the proof is made (docs/recipes.md, "How plans are found").
+A plan without splitting comes first: it is found at once. If the bound leaves room for improvement, steps are split as well, on
+the grid of the data, and then on the finest, on which the proof is made (docs/recipes.md, "How plans are found").
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import interrupted
 
 FINEST: Final = 30
-"""Seconds between possible starts, unless the data need less."""
+"""Seconds between possible starts, unless the data need fewer."""
 _MOST_SLICES: Final = 2_000
 _CALM_S: Final = 1.0
 _EACH_S: Final = 3.0
-"""For each question of an explanation."""
+"""Seconds for each question of an explanation."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """Nothing has been done yet, unless it says so. All times are in seconds."""
+    """Situation in which nothing has been done yet, unless it says so. All times are in seconds."""
 
     meal: Meal
     since: int = 0
@@ -40,33 +40,35 @@ class Situation:
     state: Mapping[str, Mapping[str, Property]] = field(default_factory=dict)
     """Each object's properties."""
     away: int = 0
-    """Until then no cook is there to work, or to start anything."""
+    """Until then no cook is available to work, or to start anything."""
     down: Mapping[str, int] = field(default_factory=dict)
     """Until when objects cannot be used."""
 
     @cached_property
     def grids(self) -> tuple[int, int]:
-        """The one of the data, on which plans are found soonest, and the finest, on which they are proven."""
+        """Return the grid of the data, on which plans are found soonest, and the finest, on which they are proven."""
         steps = self.meal.steps.values()
         unit = gcd(*(step.duration for step in steps), *(within for step in steps for within in step.within.values()))
         if self.past and unit % FINEST:
-            return FINEST, FINEST  # durations that became known on the way are no reason for a finer one
+            return FINEST, FINEST  # durations that became known on the way do not require a finer one
         return unit, unit if unit % FINEST else FINEST
 
     @cached_property
     def exact(self) -> int:
-        """The grid of all that has happened: some limits can only be kept on it, and no plan is denied before it is tried."""
+        """Return the grid of everything that has happened: some limits can only be kept on it, so it is tried before a plan is
+        ruled out.
+        """
         steps = self.meal.steps.values()
         limits = (within for step in steps for within in step.within.values())
         return gcd(self.grids[1], *limits, *(each for step in steps for each in (self.left(step), self.ended(step))))
 
     def up(self, seconds: int) -> int:
-        """The next moment on the finest grid."""
+        """Return the next moment on the finest grid."""
         return -(-seconds // self.grids[1]) * self.grids[1]
 
     @cached_property
     def worked(self) -> Mapping[StepKey, tuple[int, int]]:
-        """How long each step that has been started was worked at, and when its last piece so far ends."""
+        """Return how long each step that has been started was worked at, and when its last piece so far ends."""
         found: dict[StepKey, tuple[int, int]] = {}
         for row in self.past:
             worked, ended = found.get(row.key, (0, 0))
@@ -74,24 +76,26 @@ class Situation:
         return found
 
     def left(self, step: Step) -> int:
-        """How much of it is left to do."""
+        """Return how much of it is left to do."""
         return step.duration - self.worked.get(step.key, (0, 0))[0]
 
     def ended(self, step: Step) -> int:
-        """When its last piece so far ends; 0: it has not been started."""
+        """Return when its last piece so far ends; 0: it has not been started."""
         return self.worked.get(step.key, (0, 0))[1]
 
     def splits(self, step: Step) -> bool:
         """Tell whether a planner splits it. What sets or needs the state of an object is not split, though it might be.
 
-        Nor is what another must follow in time only if it has been started.
+        Nor is a step that another one must follow in time, unless that one also requires it.
         """
         is_plain = not any(use.require or use.update for use in step.uses.values())
         followers = (each for each in self.meal.recipes[step.recipe] if step.number in each.within)
         return step.is_interruptible and is_plain and all(step.number in each.after for each in followers)
 
     def slice(self, grid: int) -> int:
-        """The shortest piece into which steps are split, in units of the grid: as on the finest, unless there are too many."""
+        """Return the shortest piece into which steps are split, in units of the grid: as on the finest, unless there are too
+        many.
+        """
         work = sum(step.duration for step in self.meal.steps.values() if self.splits(step)) // grid
         return max(self.grids[1] // grid, 1 + work // _MOST_SLICES) if work else 1
 
@@ -105,14 +109,16 @@ class Situation:
 
     @cached_property
     def latest(self) -> int:
-        """When the meal can be complete if it can be at all: in the best plan there is no moment at which nothing goes on."""
+        """Return when the meal can be complete if it can be at all: in the best plan there is no moment at which nothing
+        happens.
+        """
         work = sum(max(0, self.left(step)) + self.grids[0] for step in self.meal.steps.values())
         return max(self.since, self.away, *self.down.values(), *(row.end for row in self.past)) + work
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One that can be left out of a meal. `step` is None for a whole recipe; `about`: a step's number, or an object."""
+    """Wish that can be left out of a meal. `step` is None for a whole recipe; `about`: a step's number, or an object."""
 
     kind: Literal["within", "warm", "state"]
     recipe: str
@@ -129,7 +135,7 @@ class Conflict:
 
 
 def plan_or_explain(situation: Situation, budget: Budget) -> Planned | Conflict:
-    """Return a plan of what is left of a meal, or why there is none. Raises `PlannerError` where neither is found in time."""
+    """Return a plan of what is left of a meal, or why there is none. Raises `PlannerError` if neither is found in time."""
     planned = plan_meal(situation, budget)
     if not planned.plan and not planned.is_infeasible:
         raise PlannerError("no plan was found in time; give it more: --seconds")
@@ -158,7 +164,9 @@ def plan_meal(situation: Situation, budget: Budget) -> Planned:
 
 
 def makespan_bound(situation: Situation) -> int:
-    """What no plan goes below: the longest chain of steps, and the work of a cook and of each object if all could be split."""
+    """Return a bound that no plan goes below: the longest chain of steps, and the work of a cook and of each object if all could
+    be split.
+    """
     meal, left = situation.meal, situation.left
     before = {key: [each.key for each in meal.before(step)] for key, step in meal.steps.items()}
     order = [meal.steps[key] for key in TopologicalSorter(before).static_order()]
@@ -179,7 +187,7 @@ def makespan_bound(situation: Situation) -> int:
 
 
 def explain(situation: Situation, budget: Budget) -> Conflict:
-    """Explain why there is no plan: leave out one wish after the other as long as there is none without it either."""
+    """Explain why there is no plan: leave out one wish after the other as long as there is still no plan without it."""
     kept, is_sure = [], situation.is_exact and situation.slice(situation.exact) == 1
     for wish in _wishes_of(situation.meal):
         without = replace(situation, meal=_without(situation.meal, wish))

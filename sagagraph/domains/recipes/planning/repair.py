@@ -1,7 +1,7 @@
-"""Repair: what was done stands, what goes on alone goes on, and the rest is planned again with the least change.
+"""Repair: what was done is kept, unattended steps continue, and the rest is planned again with the least change.
 
-What can no longer be kept (a limit that has passed, a dish that burnt, work that was broken off) is thrown away and made again,
-with all that went into it. What only sets the state of an object, such as heating an oven, did not go into a dish.
+What can no longer be used (a limit that has passed, a dish that burnt, work that was interrupted) is thrown away and made again,
+with everything that went into it. What only sets the state of an object, such as heating an oven, did not go into a dish.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sagagraph.errors import PlannerError
 from sagagraph.planning.budget import Budget
 
 Thinking = Callable[[Situation, Plan, int], Planned | Conflict]
-"""Plans what is left of a meal, with the plan until now, and a bound that is known of it."""
+"""Function that plans what is left of a meal, given the plan so far and a known bound."""
 _SLACK: Final = 0.02
-"""A repair may end later than the best plan by so much of it, if fewer starts move."""
+"""A repair may end later than the best plan by this share of it, if fewer starts move."""
 _NEAR_S: Final = 1.0
 _CALM_S: Final = 3.0
 
@@ -41,9 +41,9 @@ def first_answer(cooked: Cooked, events: Iterable[Event]) -> Cooked | None:
 
 
 def repair(cooked: Cooked, events: Iterable[Event], budget: Budget, think: Thinking | None = None) -> Cooked | Conflict:
-    """Repair a plan after each of the events in turn, or say why there is none any more. Raises `PlannerError`.
+    """Repair a plan after each of the events in turn, or say why no plan is left. Raises `PlannerError`.
 
-    `think` plans what is left of a meal; unless it is given, with the least change.
+    `think` plans what is left of a meal; by default, with the least change.
     """
     repaired: Cooked | Conflict = cooked
     for event in events:
@@ -79,7 +79,7 @@ def _after(old: Cooked, event: Event, think: Thinking) -> Cooked | Conflict:
 
 
 def _cause(meal: Meal, wish: Wish) -> Step | None:
-    """What must be made again, where a limit has passed."""
+    """Return what must be made again because a limit has passed."""
     if wish.kind == "state":
         return None
     return meal.recipes[wish.recipe][int(wish.about or 0) if wish.kind == "within" else -1]
@@ -101,9 +101,9 @@ def _passed(situation: Situation) -> Wish | None:
 
 
 def nearest(situation: Situation, known: Plan, bound: int, budget: Budget) -> Planned | Conflict:
-    """Of all plans at most 2 % longer than the shortest, return one in which the fewest steps begin at another time than known.
+    """Return, of all plans at most 2 % longer than the shortest, one in which the fewest steps begin at another time than known.
 
-    What is so near to a bound that is known already (`bound`, or that of the chain and the work) needs no other plan beside it.
+    If it is this near to a known bound (`bound`, or that of the chain and the work), no other plan is needed for comparison.
     """
     since, bound = situation.since, max(bound, makespan_bound(situation))
     was = {row.key: row.start for row in reversed(known) if row.start >= since}
@@ -131,7 +131,7 @@ def nearest(situation: Situation, known: Plan, bound: int, budget: Budget) -> Pl
 
 
 def _now(meal: Meal, row: Row, event: Event) -> Row:
-    """A row as it is after the event: what goes on takes as long as is known now; what can be laid down, is."""
+    """Return a row as it is after the event: a running step takes as long as is known now; an interruptible one pauses."""
     step = meal.steps[row.key]
     if row.end <= event.at:
         return row
@@ -143,17 +143,19 @@ def _now(meal: Meal, row: Row, event: Event) -> Row:
 
 
 def _lost(meal: Meal, begun: Plan, event: Event) -> set[StepKey]:
-    """The steps whose work the event undoes."""
+    """Return the steps whose work the event undoes."""
     going = [meal.steps[row.key] for row in begun if row.end > event.at]
     if event.event == "burnt":
         return _made_of(meal, begun, meal.steps[event.recipe, event.step])
-    if event.event == "away":  # who is called away in the middle begins that step again
+    if event.event == "away":  # a cook who is called away in the middle begins that step again
         return {step.key for step in going if not step.is_autonomous}
     return {key for step in going if event.object in step.uses for key in _made_of(meal, begun, step)}
 
 
 def _made_of(meal: Meal, past: Plan, step: Step) -> set[StepKey]:
-    """A step, all that was made of it, all that went into that, and so on, as far as it is past and still counts."""
+    """Return a step, everything made from it, everything that went into that, and so on, as far as it is past and still
+    counts.
+    """
     known = {row.key for row in past if row.recipe == step.recipe}
     steps = [each for each in meal.recipes[step.recipe] if each.key in known]
     pairs = [(before, each) for each in steps for before in meal.before(each) if before.key in known]
@@ -164,7 +166,9 @@ def _made_of(meal: Meal, past: Plan, step: Step) -> set[StepKey]:
 
 
 def _situation(meal: Meal, begun: Plan, lost: set[StepKey], event: Event) -> Situation:
-    """What is thrown away has left its objects as they are; but no plan can rest on that, in which it does not stand."""
+    """Return the situation. Thrown-away steps have left their objects as they are; but no plan can rely on a step that it no
+    longer contains.
+    """
     past = tuple(row for row in begun if row.key not in lost)
     state = _state(meal, past)
     if lost:
@@ -186,7 +190,7 @@ def _state(meal: Meal, rows: Plan) -> dict[str, dict[str, Property]]:
 
 
 def _cold(situation: Situation) -> list[Step]:
-    """Steps that heated an object for one still to do, and must do so again: it is cold, and nobody else heats it."""
+    """Return steps that heated an object for one still to do, and must do so again: it is cold, and nobody else heats it."""
     found: list[Step] = []
     steps = situation.meal.steps.values()
     for step in (each for each in steps if each.uses and situation.left(each) == each.duration):

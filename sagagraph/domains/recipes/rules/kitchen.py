@@ -1,4 +1,4 @@
-"""Kitchen: a plan in the order of execution. Who works at a step does nothing else, and one at a time has all of an object."""
+"""Kitchen: a plan in the order of execution. A working cook does nothing else, and an object is used by one step at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sagagraph.validators.verdict import Violation
 
 
 class Piece(Struct, frozen=True, array_like=True):
-    """A row of an existing step. Times are seconds from the beginning."""
+    """Piece: a row of an existing step. Times are seconds from the beginning."""
 
     index: int
     place: int
@@ -52,7 +52,7 @@ class Piece(Struct, frozen=True, array_like=True):
 
 
 class OfPiece(Struct, frozen=True, array_like=True):
-    """What a piece is judged by."""
+    """View by which a piece is judged."""
 
     piece: Piece
 
@@ -63,9 +63,9 @@ class OfPiece(Struct, frozen=True, array_like=True):
 @dataclass(frozen=True)
 class Past:
     before: Plan
-    """The plan until now."""
+    """The plan so far."""
     waste: Plan
-    """What is thrown away, by the new one."""
+    """What the new plan throws away."""
     event: Event
     """The latest, after which the new one was made."""
 
@@ -75,11 +75,11 @@ class Case:
     meal: Meal
     plan: Rows[Row]
     past: Past | None = None
-    """What had happened before, where it was repaired."""
+    """What had happened before, if it was repaired."""
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """In the order of execution: by start, then as in the file."""
+        """Return the pieces in the order of execution: by start, then as in the file."""
         known = [(row.start, index, row) for index, row in self.plan.rows.items() if row.key in self.meal.steps]
         return tuple(
             Piece(index, place, row.recipe, row.step, row.start, row.end, self.meal.steps[row.key].is_autonomous)
@@ -91,7 +91,7 @@ class Case:
 
     @cached_property
     def of(self) -> Mapping[StepKey, tuple[Piece, ...]]:
-        """The pieces of each step."""
+        """Return the pieces of each step."""
         pieces: dict[StepKey, tuple[Piece, ...]] = defaultdict(tuple)
         for piece in self.pieces:
             pieces[piece.key] += (piece,)
@@ -99,7 +99,7 @@ class Case:
 
 
 class Begin(OfPiece, frozen=True, array_like=True):
-    """`working`: what cooks are still at when it begins, as many of them as there are cooks."""
+    """Beginning of a step. `working`: what cooks are still doing when it begins, as many of them as there are cooks."""
 
     cooks: int
     working: tuple[Piece, ...]
@@ -115,7 +115,7 @@ def _begins(case: Case) -> Iterator[Begin]:
 
 
 def _check_begin(begin: Begin) -> Iterator[Violation]:
-    """Whatever goes on alone is started with free hands. At one moment the order of the rows counts: it comes first."""
+    """Check that an unattended step is started with free hands. Among rows at one moment their order counts: it comes first."""
     if begin.piece.start < 0:
         yield begin.piece.breaks("IN_THE_PAST", "starts before the meal is begun")
     if len(begin.working) >= begin.cooks:
@@ -126,7 +126,7 @@ def _check_begin(begin: Begin) -> Iterator[Violation]:
 
 
 class Used(OfPiece, frozen=True, array_like=True):
-    """`state` of the object, and who has it still, when the piece begins."""
+    """Use of an object: its `state`, and which step still has it, when the piece begins."""
 
     object: str
     require: dict[str, Property]
@@ -151,7 +151,7 @@ def _uses(case: Case) -> Iterator[Used]:
 
 
 def _check_use(used: Used) -> Iterator[Violation]:
-    """Two steps that make the object the same over the same time may coincide: the oven is heated for both."""
+    """Check a use. Two steps that make the object the same over the same time may coincide: the oven is heated for both."""
     piece, name = used.piece, used.object
     is_so_already = bool(used.update) and used.update.items() <= used.state.items()
     for other in used.earlier:

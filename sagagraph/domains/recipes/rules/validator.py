@@ -18,7 +18,7 @@ from sagagraph.validators.verdict import Verdict, Violation
 
 
 class Entry(Struct, frozen=True, array_like=True):
-    """A row as it stands there. `last`: the last step of its recipe; None: there is no such recipe."""
+    """Entry: a row as written. `last`: the last step of its recipe; None: there is no such recipe."""
 
     index: int
     recipe: str
@@ -44,7 +44,7 @@ def _check_entry(entry: Entry) -> Iterator[Violation]:
 
 
 class Link(OfPiece, frozen=True, array_like=True):
-    """A step that the piece comes after, with that step's pieces. `within`: a limit on the time between, in seconds."""
+    """Link to a step that the piece comes after, with that step's pieces. `within`: a limit on the time between, in seconds."""
 
     before: int
     duration: int
@@ -53,7 +53,7 @@ class Link(OfPiece, frozen=True, array_like=True):
 
 
 def _links(case: Case, of: Callable[[Step], Mapping[int, int | None]]) -> Iterator[Link]:
-    """Of a step that is missing, that is reported, and not again here."""
+    """Yield the links. A missing step is reported elsewhere, and not here again."""
     for piece in case.pieces:
         for number, within in of(case.step(piece)).items():
             if pieces := case.of.get((piece.recipe, number)):
@@ -61,7 +61,7 @@ def _links(case: Case, of: Callable[[Step], Mapping[int, int | None]]) -> Iterat
 
 
 def _check_link(link: Link) -> Iterator[Violation]:
-    """What comes behind the pieces that make up the step is a repetition of it, and does not count."""
+    """Check a link. Pieces after those that make up the step are a repetition of it, and do not count."""
     left, is_ready = link.duration, True
     for each in link.pieces:
         is_ready = is_ready and (left <= 0 or (each.place < link.piece.place and each.end <= link.piece.start))
@@ -82,7 +82,7 @@ def _check_lag(link: Link) -> Iterator[Violation]:
 
 
 class Warm(OfPiece, frozen=True, array_like=True):
-    """The piece ends its recipe. `complete`: when the meal is."""
+    """Dish that must be warm: the piece ends its recipe. `complete`: when the meal is."""
 
     within: int
     complete: int
@@ -102,7 +102,7 @@ def _check_warm(dish: Warm) -> Iterator[Violation]:
 
 
 class Done(Struct, frozen=True, array_like=True):
-    """A step with all its pieces. `is_watched`: two pieces of it beside each other are no concern of the cook's."""
+    """Step with all its pieces. `is_watched`: its simultaneous pieces must be found here, not at the cook."""
 
     recipe: str
     step: int
@@ -123,7 +123,7 @@ def _done(case: Case) -> Iterator[Done]:
 
 
 def _check_done(step: Done) -> Iterator[Violation]:
-    """Check that the pieces add up to the step. What is done when nothing is left of it is done again."""
+    """Check that the pieces add up to the step. Pieces after the step is complete repeat it."""
     if not step.pieces:
         scope = {"recipe": step.recipe, "step": step.step}
         yield Violation(code="MISSING_STEP", message=f"{step} ({step.text}) is not in the plan", scope=scope)
@@ -149,9 +149,9 @@ def _check_done(step: Done) -> Iterator[Violation]:
 
 
 class Told(Struct, frozen=True, array_like=True):
-    """A step as it had been begun when the event became known (start and end of each piece), and as the new plan has it.
+    """Step as it had been begun when the event became known (start and end of each piece), and as the new plan has it.
 
-    Nothing new begins `since` then, and nothing that needs `what` before `until`.
+    Nothing new begins earlier than `since`, and nothing that needs `what` before `until`.
     """
 
     recipe: str
@@ -179,7 +179,7 @@ def _told(case: Case) -> Iterator[Told]:
 
 
 def _check_told(step: Told) -> Iterator[Violation]:
-    """What was over ends when it ended; what was going on can end at another time, but not before the event."""
+    """Check that what was over ends when it ended; what was running may end at another time, but not before the event."""
     for start, end in step.begun:
         ends = [piece.end for piece in step.pieces if piece.start == start]
         is_kept = len(ends) == 1 and (ends[0] == end if end <= step.since else ends[0] >= step.since)
@@ -210,7 +210,7 @@ CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (
 
 
 def validate_plan(meal: Meal, plan: object, past: Past | None = None) -> Verdict:
-    """`plan` is JSON, whatever it holds. `past`: what it must not rewrite."""
+    """Validate a plan. `plan` may be any JSON. `past`: what it must not rewrite."""
     case = Case(meal, parse_plan(plan), past)
     verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case)
     return certified(in_order_of(verdict, "row"), plan, "recipes")

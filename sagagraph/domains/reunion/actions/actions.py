@@ -1,6 +1,6 @@
-"""Actions of a saga: tell people their parts of the day, take them back, and at last close the day (the pivot).
+"""Actions of a saga: tell people their parts of the day, withdraw them, and finally close the day (the pivot).
 
-The outbox keeps what is declared here: keys are remembered for good, and a voided key is refused for good
+The outbox keeps the guarantees that are declared here: keys are remembered for good, and a voided key is refused for good
 (docs/protocol.md rule 0).
 """
 
@@ -30,9 +30,7 @@ POLICY: Final = Policy(
     compensation=CompensationPolicy(max_attempts=40, timeout_s=30.0),
     lock_wait_s=0.0,
 )
-"""A file that somebody has locked is waited for, for minutes: no day is called off for that. A car is kept for a day, and nobody
-waits for it.
-"""
+"""A locked file is retried for minutes, because no day should fail for that. A car is kept for a day, and nobody waits for it."""
 FOREVER: Final = timedelta(days=36500)
 """How long a table keeps its keys."""
 
@@ -61,7 +59,7 @@ class Closed(BaseModel):
 
 
 STORE = "store"
-"""The provider of messages: the database in which the saga's own journal is."""
+"""The provider of messages: the database that holds the saga's own journal."""
 
 
 def reunion_actions(outbox: Outbox) -> tuple[Action, ...]:
@@ -102,7 +100,7 @@ def _assign_action(outbox: Outbox) -> Action:
 
 
 def _close_action(outbox: Outbox) -> Action:
-    """Make the action that closes the day. Nothing is taken back after it: people have met."""
+    """Make the action that closes the day. After it nothing is withdrawn: people have met."""
 
     async def close_day(request: Closing, call: Call) -> Closed:
         words = f"{request.reunion} on {request.day} is over"
@@ -142,7 +140,7 @@ def _taking_back(part: Part, uid: str, call: Call) -> Draft:
         call,
         at,
         MessageKind.WITHDRAWAL,
-        f"{part.who}, what you were told of {part.reunion} on {part.day} does not hold any more:\n{part_text(part)}",
+        f"{part.who}, what you were told of {part.reunion} on {part.day} no longer holds:\n{part_text(part)}",
         key=f"{call.operation_key}/withdrawn",
         person=part.who,
         uid=uid,

@@ -14,7 +14,7 @@ PRODUCT: Final = "-//SagaGraph//Reunion//EN"
 
 
 def invitation_ics(part: Part, uid: str, *, sent: datetime) -> bytes:
-    """Return one event from the first step to the end of the last: a request may hold no more than one (RFC 5546, 3.2.2)."""
+    """Return one event from the first step to the end of the last: a request may contain no more than one (RFC 5546, 3.2.2)."""
     return _file(part, uid, "REQUEST", sequence=0, sent=sent)
 
 

@@ -1,6 +1,6 @@
-"""Outbox: messages to people awaiting delivery, kept in the store beside their sagas, and a calendar file of each.
+"""Outbox: messages to people awaiting delivery, kept in the store alongside their sagas, and a calendar file of each.
 
-The message counts; it is stored before its file, and a message found without its file has it written again. Every effect is
+The message is what counts; it is stored before its file, and if its file is missing, that is written again. Every effect is
 keyed: repeated, it changes nothing; voided, it is refused for good.
 """
 
@@ -21,7 +21,7 @@ from sagagraph.files import file_name, write_whole
 from sagagraph.saga.stores.port import Document, Documents
 
 _MESSAGE, _WITHDRAWAL, _VOIDED, _CLOCK = "reunion.message", "reunion.withdrawal", "reunion.voided", "reunion.clock"
-"""Kinds of documents. A message is kept under its own key, and a withdrawal under that of what it takes back."""
+"""Kinds of documents. A message is kept under its own key, and a withdrawal under the key of what it takes back."""
 _EARLIER: Final = "messages.db"
 """Where release 0.2.0 kept messages."""
 
@@ -36,7 +36,7 @@ class MessageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`created_at` is ISO 8601; `calendar` is the content of the file, empty where there is none."""
+    """Message. `created_at` is ISO 8601; `calendar` is the content of the file, empty if there is none."""
 
     key: str
     kind: str
@@ -52,15 +52,15 @@ class Message:
 
 
 Draft = Callable[[datetime], Message]
-"""Makes a message of the moment at which it is first posted."""
+"""Function that makes a message with the time at which it is first posted."""
 ReadTable = Callable[[Path, str], list[dict[str, Any]]]
-"""Reads the rows of a table in a database file; it blocks."""
+"""Function that reads the rows of a table in a database file; it blocks."""
 
 
 class Outbox:
     """Outbox of messages. Calendar files are in `folder`, created at the first post; `now` stamps new messages.
 
-    Any number of processes may use it. What release 0.2.0 left in the folder is read with `rows_in`, and brought into the store
+    Any number of processes may use it. What release 0.2.0 left in the folder is read with `rows_in`, and imported into the store
     at the first use.
     """
 
@@ -73,7 +73,7 @@ class Outbox:
     # -- effects, each of which may be repeated ----------------------------------------------------------------------
 
     async def post(self, saga_id: str, key: str, draft: Draft) -> Message:
-        """Post a message and return the one that stands under `key` afterwards. Raises `Refused` for a voided key."""
+        """Post a message and return the one that is under `key` afterwards. Raises `Refused` for a voided key."""
         if any(each.key == key for each in await self._documents(saga_id, _VOIDED)):
             raise _refused(key)
         posted = await self._kept.put(Document(saga_id, _MESSAGE, key, asdict(draft(self._now()))))
@@ -89,7 +89,7 @@ class Outbox:
     async def void(self, saga_id: str, key: str, draft: Callable[[Message], Draft]) -> Message | None:
         """Refuse `key` from now on; what had landed under it is withdrawn and returned.
 
-        Where nothing had landed, a tombstone takes the place of a message, so that none can land later.
+        If nothing had landed, a tombstone takes the place of a message, so that none can land later.
         """
         await self._bring_in()
         landed = await self._kept.put(Document(saga_id, _MESSAGE, key, None))
@@ -140,7 +140,7 @@ class Outbox:
     # -- what release 0.2.0 left -------------------------------------------------------------------------------------
 
     async def _bring_in(self) -> None:
-        """Bring in the messages of release 0.2.0. Safe to repeat, and in several processes at once. The file stays, renamed."""
+        """Import the messages of release 0.2.0. Safe to repeat, and in several processes at once. The file is kept, renamed."""
         earlier = self.folder / _EARLIER
         if self._rows_in is None or not earlier.exists():
             return

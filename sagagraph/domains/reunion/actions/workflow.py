@@ -28,7 +28,7 @@ def day_workflow(plan: DayPlan, actions: Mapping[str, Action]) -> tuple[Operatio
 
 
 def revised_workflow(saga: Saga, plan: DayPlan, actions: Mapping[str, Action]) -> Revision:
-    """Return the revised workflow. Unchanged parts keep their operations; all others are told anew, and the old ones
+    """Return the revised workflow. Unchanged parts keep their operations; everybody else is told again, and the old parts are
     withdrawn.
     """
     suffix = f".{saga.plan.version + 1}"
@@ -46,7 +46,7 @@ def revised_workflow(saga: Saga, plan: DayPlan, actions: Mapping[str, Action]) -
 
 
 def is_of(operation: Operation, part: Part, actions: Mapping[str, Action]) -> bool:
-    """Tell whether the operation told exactly this, and stands."""
+    """Tell whether the operation told exactly this, and is in effect."""
     is_assignment = operation.spec.action == ASSIGN and not operation.failed
     return is_assignment and bool(operation.spec.inputs == actions[ASSIGN].request_to_json(part))
 
@@ -58,8 +58,8 @@ def _assignments(plan: DayPlan, parts: Iterable[Part], actions: Mapping[str, Act
 
 
 def _locks(plan: DayPlan, driver: str) -> Iterator[Lock]:
-    """Yield the vehicles that this driver shares with other reunions, each from its first to its last journey: in between it
-    stands where its next driver expects it.
+    """Yield the vehicles that this driver shares with other reunions, each from its first to its last journey: in between it is
+    where its next driver expects it.
     """
     journeys = [each for each in plan.plan.actions if isinstance(each, Journey) and each.vehicle in plan.plates]
     for name in dict.fromkeys(each.vehicle for each in journeys if (each.driver or each.vehicle) == driver):

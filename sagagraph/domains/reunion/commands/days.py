@@ -60,7 +60,7 @@ async def event(options: Options, saga_id: str, files: Sequence[Path], problem: 
         async with acting(options, domain) as opened:
             saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
             if saga.stage in FINAL:
-                raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is not open any more", saga_id=saga.id)
+                raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is no longer open", saga_id=saga.id)
             wanted = await _with_events(saga, outbox, told, problem)
             approver = f"{PERSON}, --yes" if approved else None
             view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
@@ -179,7 +179,9 @@ def where(problem: Path, plan: Path, at: str, events: list[Path], *, as_json: bo
 
 
 def _where_json(found: list[Whereabouts]) -> dict[str, list[dict[str, Any]]]:
-    """`place` is null on the way, and where the plan contradicts itself (`places` has the candidates)."""
+    """Return where everybody is. `place` is null while travelling, and if the plan contradicts itself (`places` has the
+    candidates).
+    """
 
     def told(each: Whereabouts) -> dict[str, Any]:
         way = each.journey

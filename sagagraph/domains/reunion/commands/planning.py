@@ -44,7 +44,7 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
         for action in answer.plan.actions:
             _say(_words(action))
         for each in answer.objectives:
-            proof = "the least there is" if each.value == each.bound else f"at least {each.bound:g}"
+            proof = "proven to be the least" if each.value == each.bound else f"at least {each.bound:g}"
             _say(f"{each.objective.value}: {each.value:g} ({proof})")
     render.print_json(document)
     return 0
@@ -117,7 +117,7 @@ def _tell_unsolved(
     from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
 
     if not answer.is_proof:
-        reason = f"no plan was found in {seconds:g} s, and that there is none is not proven: give it more --seconds"
+        reason = f"no plan was found in {seconds:g} s, but it is not proven that there is none: give it more --seconds"
         render.print_json({**rest, "verdict": "UNKNOWN", "reason": reason})
         return 1
     conflict = Why(problem, Budget.of(seconds), setting).conflict()

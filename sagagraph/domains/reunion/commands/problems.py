@@ -1,4 +1,4 @@
-"""Problems: `sagagraph reunion problems` and `read`: problems that are shipped, in files, or told in sentences."""
+"""Problems: `sagagraph reunion problems` and `read`: problems that are shipped, in files, or described in sentences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALL, NONE = "all", "none"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a problem comes from: exactly one of these."""
+    """Source of a problem: exactly one of these."""
 
     text: str | None
     problem: Path | None
@@ -40,7 +40,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A problem, and how it was told, where it was told in sentences."""
+    """Problem, and the sentences that described it, if there were any."""
 
     problem: ReunionProblem
     transcript: Transcript | None = None
@@ -82,10 +82,10 @@ async def read(options: Options, source: Source) -> int:
 
 
 async def told(source: Source, model: Model | None) -> Said:
-    """Make what was said a problem. What the rules cannot read is shown to a model."""
+    """Turn sentences into a problem. What the rules cannot read is shown to a model."""
     given = [each for each in (source.text, source.problem, source.shipped) if each is not None]
     if len(given) != 1:
-        raise InvalidInputError("say it in sentences, or give --problem FILE.json or --shipped NAME: one of them", field="TEXT")
+        raise InvalidInputError("give sentences, --problem FILE.json or --shipped NAME: one of them", field="TEXT")
     if source.problem is not None:
         return Said(parse_problem(json_file(source.problem, "--problem")))
     if source.shipped is not None:

@@ -18,7 +18,7 @@ Problem = Annotated[Path, typer.Argument(metavar="PROBLEM")]
 Plan = Annotated[Path, typer.Argument(metavar="PLAN")]
 ProblemFile = Annotated[Path | None, typer.Option("--problem", metavar="FILE.json", help="The reunion as a logistics problem.")]
 CommonSense = Annotated[
-    str, typer.Option("--common-sense", metavar="all|none|IDS", help="What to add of what people forget; ids with commas.")
+    str, typer.Option("--common-sense", metavar="all|none|IDS", help="Which things that people forget to add; ids with commas.")
 ]
 
 
@@ -31,7 +31,7 @@ def where(
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Where everybody is at a moment of a plan."""
+    """Show where everybody is at a moment of a plan."""
     from sagagraph.domains.reunion.commands import days
 
     raise typer.Exit(days.where(problem, plan, at, event or [], as_json=as_json))
@@ -42,7 +42,9 @@ def plan_command(
     problem: Problem,
     out: Annotated[Path | None, typer.Option("--out", metavar="PLAN.json", help="Write the plan to this file too.")] = None,
     seconds: o.Seconds = 30.0,
-    others: Annotated[int, typer.Option("--alternatives", min=0, max=20, help="Up to so many plans with other roles.")] = 0,
+    others: Annotated[
+        int, typer.Option("--alternatives", min=0, max=20, help="Up to that many other plans, with different roles.")
+    ] = 0,
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
@@ -62,7 +64,7 @@ def repair_command(
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Repair a plan after events: what was done stands, and little of what is planned changes."""
+    """Repair a plan after events: what was done is kept, and as little as possible of the rest changes."""
     from sagagraph.domains.reunion.commands import planning
 
     require("ortools", extra="reunion")
@@ -75,7 +77,7 @@ def problems(
     _store: o.UnusedStore = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """The problems that come with SagaGraph, or one of them as a file has it."""
+    """Print the problems that come with SagaGraph, or one of them in the form of a file."""
     from sagagraph.domains.reunion.commands.problems import list_problems
 
     raise typer.Exit(list_problems(name, as_json=as_json))
@@ -89,7 +91,7 @@ def read(
     store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """What sentences (or a file) say of a reunion, as a problem; what is missing is asked for."""
+    """Print the problem that sentences (or a file) describe; what is missing is asked for."""
     from sagagraph.domains.reunion.commands.problems import Source
     from sagagraph.domains.reunion.commands.problems import read as read_problem
 
@@ -103,7 +105,8 @@ def begin(
     shipped: Annotated[str | None, typer.Option("--shipped", metavar="NAME", help="One of `sagagraph reunion problems`.")] = None,
     saga_id: o.NewSagaId = None,
     day: Annotated[
-        datetime | None, typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Of times that have none; today.")
+        datetime | None,
+        typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="The date of times that have none; by default today."),
     ] = None,
     common_sense: CommonSense = "none",
     yes: o.Yes = False,
@@ -125,14 +128,14 @@ def event(
     saga: o.SagaId,
     files: Annotated[list[Path], typer.Argument(metavar="EVENT.json…")],
     problem: Annotated[
-        Path | None, typer.Option("--problem", metavar="FILE.json", help="What is wished from now on, where that changes too.")
+        Path | None, typer.Option("--problem", metavar="FILE.json", help="The problem from now on, if it changes too.")
     ] = None,
     yes: o.Yes = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Tell an open day what has become known: it is repaired, and whose part changes is told anew."""
+    """Report events to an open day: it is repaired, and people whose part changes are told again."""
     from sagagraph.domains.reunion.commands import days
 
     o.end(days.event(Options(store, as_json=as_json, verbose=verbose), saga, files, problem, approved=yes))
@@ -141,12 +144,12 @@ def event(
 @reunion.command()
 def day(
     saga: o.SagaId,
-    at: Annotated[str | None, typer.Option("--at", metavar="HH:MM", help="Let it become that late.")] = None,
+    at: Annotated[str | None, typer.Option("--at", metavar="HH:MM", help="Move the day's clock to this time.")] = None,
     verbose: o.Verbose = False,
     store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Where everybody is on an open day; at its end, close it."""
+    """Show where everybody is on an open day; at its end, close it."""
     from sagagraph.domains.reunion.commands import days
 
     o.end(days.day(Options(store, as_json=as_json, verbose=verbose), saga, at))
@@ -154,7 +157,7 @@ def day(
 
 @reunion.command()
 def messages(saga: o.SagaId, store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """What people were told of a day, and what of that was taken back."""
+    """Show what people were told about a day, and what of that was withdrawn."""
     from sagagraph.domains.reunion.commands import days
 
     o.end(days.messages(Options(store, as_json=as_json), saga))

@@ -1,4 +1,4 @@
-"""Answers about one day: where somebody is, who fetches whom and when, who waits, what is with the turkey, how far it is."""
+"""Answers about one day: where somebody is, who fetches whom and when, who waits, who is with the turkey, how far it is."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _IS_IT: Final = _asks(r"how (?:late|far) (?:is it now|along)|is (?:everything|al
 
 
 class Answers:
-    """What can be told of the plan that a saga shows. A question that is about none of this has no answer here."""
+    """Answers from the plan that a saga shows. A question about anything else has no answer here."""
 
     def __init__(self, saga: Saga, now: int) -> None:
         self._request = parse_request(saga.request)
@@ -158,6 +158,6 @@ class Answers:
 
 
 def _shares_a_word(task: str, asked: str) -> bool:
-    """`The turkey` is `turkey`, and `sides` are `side dishes`."""
+    """Tell whether they share a word: `the turkey` is `turkey`, and `sides` are `side dishes`."""
     said = set(re.findall(r"\w{4,}", asked.casefold()))
     return any(word in said or f"{word}s" in said for word in re.findall(r"\w{4,}", task.casefold()))

@@ -18,7 +18,7 @@ _OVER: Final = "The day is over"
 
 
 def disruptions(saga: Saga) -> tuple[Disruption, ...]:
-    """Return what can happen now. A day does not end while a plan waits: it would forget what that plan is about."""
+    """Return what can happen now. A day does not end while a plan is waiting: the reason for that plan would be forgotten."""
     offered = tuple(_offered(Day(saga))) if _is_open(saga) else ()
     return tuple(each for each in offered if each.key != _OVER or saga.stage is Stage.RUNNING)
 
@@ -42,7 +42,7 @@ def _is_open(saga: Saga) -> bool:
 
 
 class Day:
-    """What is known of an open day."""
+    """Day that is open, and what is known about it."""
 
     def __init__(self, saga: Saga) -> None:
         self.request = parse_request(saga.request)
@@ -54,7 +54,7 @@ class Day:
 
     @property
     def now(self) -> int:
-        """When an event without a stated time becomes known: after everything known, and not before the day begins."""
+        """Return when an event without a stated time becomes known: after everything known, and not before the day begins."""
         return max(self.request.known_until or 0, self.plan.begins or 0)
 
     def after(self, words: str, event: Mapping[str, Any]) -> Disruption:

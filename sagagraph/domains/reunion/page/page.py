@@ -42,7 +42,7 @@ class ReunionPage(Page):
     opening = "Who comes together, where and by when? Say who is where, who drives, and what has to be done."
     go_ahead = "Tell everybody"
     outcome = "everybody has been told their part"
-    under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I shall repair the plan."
+    under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I will repair the plan."
     examples = (
         "Thanksgiving dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Emily "
         "lands at 2:30 pm and needs a ride. Michael drives from New York, leaving at 11. Grandma needs a pick-up. Turkey takes "
@@ -64,9 +64,7 @@ class ReunionPage(Page):
         transcript: Transcript = known or Transcript()
         if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
             if transcript.sentences:
-                raise InvalidInputError(
-                    f"{text.strip()} is another reunion, that comes as a whole: begin anew for that", field="text"
-                )
+                raise InvalidInputError(f"{text.strip()} is a different, complete reunion: begin a new plan for it", field="text")
             return self._draft(Revision(Transcript(base=shipped(name))))
         if added := _ADD.match(text):
             return self._draft(Revision(_with_added(transcript, added)))
@@ -93,7 +91,7 @@ class ReunionPage(Page):
         return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
 
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
-        """Leave out what is under that key, or say `text` instead."""
+        """Leave out the sentence under that key, or say `text` instead."""
         transcript: Transcript = known
         kind, _, rest = key.partition(":")
         if text is None and kind == _SENSE:
@@ -102,7 +100,7 @@ class ReunionPage(Page):
         if text is None:
             return self._draft(Revision(without(transcript, _number(key, transcript))))
         if kind == _HAPPENED:
-            raise InvalidInputError("what has happened stays: tell what happens now", field=key)
+            raise InvalidInputError("what has happened cannot be changed: say what happens now", field=key)
         if kind != _SENTENCE:
             raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
         return self._draft(with_said_instead(transcript, _number(key, transcript), text))
@@ -130,7 +128,7 @@ class ReunionPage(Page):
         return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
-        """Apply the request after the events: what has happened has happened; the same request in other words is no new
+        """Apply the request after the events: what has happened has happened; the same request in other words is not a new
         request.
         """
         before = parse_request(saga.request)
@@ -141,7 +139,7 @@ class ReunionPage(Page):
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
         transcript: Transcript = self.draft_of(saga.request).known
         with suppress(InvalidInputError):
-            if with_said(transcript, text).transcript != transcript:  # something else is wished, too
+            if with_said(transcript, text).transcript != transcript:  # something else is wanted, too
                 return None
         return preferred(text, saga)
 
@@ -179,7 +177,9 @@ class ReunionPage(Page):
 
 
 def _key(sentence: str) -> str:
-    """Return a key made of the sentence's text: a page showing an old list cannot change another sentence by its position."""
+    """Return a key made of the sentence's text, so that a page showing an old list cannot change another sentence by its
+    position.
+    """
     return f"{_SENTENCE}:{content_hash(sentence)[:12]}"
 
 
@@ -187,7 +187,7 @@ def _number(key: str, transcript: Transcript) -> int:
     for number, each in enumerate(transcript.sentences):
         if _key(each) == key:
             return number
-    raise InvalidInputError("this is not in the list any more: look at what it says now", field=key)
+    raise InvalidInputError("this is no longer in the list: look at the list again", field=key)
 
 
 def _with_added(transcript: Transcript, said: re.Match[str]) -> Transcript:

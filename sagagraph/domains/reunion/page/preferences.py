@@ -1,4 +1,4 @@
-"""Preferences: `less driving`, `home sooner`: which of the offered plans is meant, by figures, and what it costs."""
+"""Preferences such as `less driving` and `home sooner`: which of the offered plans is meant, by figures, and what it costs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sagagraph.saga.core.state import Saga
 
 @dataclass(frozen=True, slots=True)
 class _Aim:
-    """Less of `figure` is better; `best` and `better` name what has least, or less, of it."""
+    """Aim: less of `figure` is better; `best` and `better` are the words for a plan that has least, or less, of it."""
 
     words: re.Pattern[str]
     figure: Callable[[Tradeoffs], float]

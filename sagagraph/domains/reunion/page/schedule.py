@@ -14,7 +14,7 @@ from sagagraph.planning.page import Bar, Connection, Line, Place, PlanView, Rout
 
 
 def view_of(plan: DayPlan) -> PlanView:
-    """A line for everybody who does something, and a row for them and for every vehicle."""
+    """Return a line for everybody who does something, and a row for them and for every vehicle."""
     bars = [bar for act in plan.plan.in_time for bar in _bars(act, plan)]
     people = sorted((bar for bar in bars if bar.operation), key=lambda bar: bar.row)
     lines = (
@@ -37,7 +37,7 @@ def _bars(act: Act, plan: DayPlan) -> Iterator[Bar]:
 
 
 def instant(moment: int, day: date) -> datetime:
-    """As a clock on the wall shows it; dated moments in UTC."""
+    """Return the time as a clock on the wall shows it; dated moments in UTC."""
     if is_dated(moment):
         return datetime.fromtimestamp(moment * 60, UTC).replace(tzinfo=None)
     return datetime.combine(day, time()) + timedelta(minutes=moment)

@@ -1,8 +1,8 @@
 """Agents of a reunion: transport, tasks and people (SagaLLM section 4).
 
-The search finds whole days. The transport agent decides how each person travels, the tasks agent who does what and when; the
-same search makes the day that keeps most of what they chose; the people agent decides between that day and those of the search,
-by what they ask of everybody.
+The search finds whole days. The transport agent decides how each person travels, the tasks agent who does what and when; the same
+search makes the day that keeps most of their choices; the people agent decides between that day and the search's, by what they
+ask of everybody.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sagagraph.validators.verdict import Verdict, Violation
 TRANSPORT, TASKS, PEOPLE = "transport", "tasks", "people"
 DAY: Final = "the day"
 MOST_PARTS: Final = 12
-"""For one agent: those in which there is a choice come first. The other parts are as the search has them."""
+"""Parts for one agent: those that offer a choice come first. The search decides the other parts."""
 _HOW: Final = (
     "For each part of `inputs`, choose one option, or several with the best one first. Use only the ids of that part's options, "
     "exactly as they are written. Give each a reason of one sentence that uses only numbers from the data, and your confidence "
@@ -40,12 +40,12 @@ ROLES: Final = tuple(
 )
 Acts = tuple[Act, ...]
 Way = tuple[Acts, str, list[ReunionPlan]]
-"""What plans have for a part, in words too, and which plans these are."""
+"""The plans' options for a part, also in words, and which plans these are."""
 
 
 @dataclass(frozen=True)
 class ReunionTeam:
-    """The agents at work on one reunion. `plans`: the days that the search found, in the order of `solved`."""
+    """Team: the agents at work on one reunion. `plans`: the days that the search found, in the order of `solved`."""
 
     problem: ReunionProblem
     plans: tuple[ReunionPlan, ...]
@@ -54,7 +54,7 @@ class ReunionTeam:
     proposal: Callable[[ReunionPlan, ReunionPlan], Awaitable[Proposal]]
     """Of a plan, compared with the preferred one."""
     _made: dict[Acts, ReunionPlan | None] = field(default_factory=dict)
-    """Days that keep what was chosen, by that: the search makes each once."""
+    """Days that keep what was chosen, by the choice: the search makes each once."""
 
     async def task(self, role: str, said: Mapping[str, Said]) -> Task:
         if role == PEOPLE:
@@ -69,14 +69,14 @@ class ReunionTeam:
         preferred = [each.choose for each in said[PEOPLE].candidates.get(DAY, ())]
         plan = next((days[name] for name in preferred if name in days), None)
         if plan is None:
-            message = "what the agents chose is in no day that holds"
+            message = "no valid day has what the agents chose"
             return Verdict.of([Violation(code="UNAVAILABLE", message=message, scope={"part": DAY})])
         return await self.proposal(plan, self.plans[0])
 
     # -- what there is to choose from ----------------------------------------------------------------------------------
 
     def _parts(self, role: str) -> dict[str, list[Way]]:
-        """Return the parts that the role decides, each with what the plans have for it, and which of them do."""
+        """Return the parts that the role decides, each with the plans' options for it, and which plans have them."""
         kind, nothing = (Journey, "does not travel") if role == TRANSPORT else (Work, "nobody does it")
         acts = {plan: [act for act in plan.in_time if isinstance(act, kind)] for plan in self.plans}
         found: dict[str, list[Way]] = {}
@@ -99,7 +99,9 @@ class ReunionTeam:
         return Task(options, proposed)
 
     def _candidate(self, name: str, plans: Sequence[ReunionPlan]) -> Candidate:
-        """The search is as sure of an option as is the share of its measures in which no plan beats one that has it."""
+        """Return a candidate. The search's confidence in an option is the share of measures in which no plan beats one that has
+        it.
+        """
         best = [min(column) for column in zip(*(self._figures(each) for each in self.plans), strict=True)]
         mine = [min(column) for column in zip(*(self._figures(each) for each in plans), strict=True)]
         sure = sum(have <= least for have, least in zip(mine, best, strict=True)) / len(best)
@@ -113,7 +115,7 @@ class ReunionTeam:
     # -- the day that keeps most of what was chosen --------------------------------------------------------------------
 
     async def _days(self, said: Mapping[str, Said]) -> tuple[ReunionPlan, ...]:
-        """Return the days to choose between: the one that is made of what was chosen, then those of the search."""
+        """Return the days to choose between: the one made from the agents' choices, then those of the search."""
         if all(said[role].is_of_the_search for role in (TRANSPORT, TASKS)):
             return self.plans
         acts = self._chosen(said)
@@ -124,7 +126,7 @@ class ReunionTeam:
         return self.plans if made is None else (made, *(each for each in self.plans if each != made))
 
     def _chosen(self, said: Mapping[str, Said]) -> Acts:
-        """Return all that was chosen, and what the preferred plan has for the parts that nobody decided."""
+        """Return everything that was chosen, and what the preferred plan has for parts that nobody decided."""
         acts: dict[Act, None] = {}
         for role in (TRANSPORT, TASKS):
             for part, ways in self._parts(role).items():

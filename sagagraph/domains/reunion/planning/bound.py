@@ -1,4 +1,4 @@
-"""Lower bound of every plan, for problems too large for a proof: everybody reaches their goals, but time plays no part.
+"""Lower bound of every plan, for problems too large for a proof: everybody reaches their goals, but time is ignored.
 
 How often each road is driven is a flow of vehicles that carries the people, each to their last goal, with the drivers brought
 back too (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984).
@@ -23,7 +23,7 @@ def driving_bound(situation: Situation, objective: Objective, budget: Budget) ->
     if weigh is None:
         return 0
     network = _Network(situation)
-    costs: dict[tuple[str, str], int] = {}  # of each road, the least at any time
+    costs: dict[tuple[str, str], int] = {}  # for each road, the least at any time
     for leg in situation.legs:
         road = leg.here, leg.there
         costs[road] = min(costs.get(road, weigh(leg)), weigh(leg))

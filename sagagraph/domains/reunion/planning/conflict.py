@@ -15,12 +15,14 @@ SECONDS_A_QUESTION: Final = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """The least by which a requirement would have to give way, all others kept: to `value`, or altogether if that is None."""
+    """Relaxation: the least by which a requirement would have to give way, all others kept: to `value`, or altogether if that is
+    None.
+    """
 
     sentence: str
     value: Any = None
     together: tuple[tuple[str, Any], ...] = ()
-    """If it alone does not help: what else has to give way with it, and to what."""
+    """If relaxing it alone does not help: what else has to give way with it, and to what."""
     is_least: bool = True
     """Whether it is proven that no less would do; otherwise the time ran out."""
 
@@ -35,7 +37,7 @@ class Conflict:
 
 
 class Why:
-    """Looks for the conflict of `problem` in `setting`."""
+    """Search for the conflict of `problem` in `setting`."""
 
     def __init__(self, problem: ReunionProblem, budget: Budget, setting: Setting = plain) -> None:
         self._problem = by_person(problem)
@@ -50,8 +52,8 @@ class Why:
         return Conflict(core, tuple(self._relaxation(each) for each in core), is_sure)
 
     def _irreducible(self, given_up: tuple[Requirement, ...] = ()) -> tuple[Requirement, ...]:
-        """Leave out whatever the rest conflicts without: first halves, then ever smaller parts, and single requirements
-        last (a deletion filter in blocks). Goals are looked at last, so that they explain the conflict where possible.
+        """Leave out whatever the rest conflicts without: first halves, then smaller and smaller parts, and single requirements
+        last (a deletion filter in blocks). Goals are examined last, so that they explain the conflict if possible.
         """
         core = [each for each in self._all if each not in given_up]
         size = max(1, len(core) // 2)
@@ -68,8 +70,9 @@ class Why:
             size = max(1, size // 2)
 
     def _plan_with(self, changes: list[Change]) -> bool | None:
-        """Tell whether there is a plan; None: nothing is proven in time, so the conflict may be larger than necessary, and what
-        is found not the least."""
+        """Tell whether there is a plan; None: nothing is proven in time, so the conflict may be larger than necessary, and the
+        relaxation not the least.
+        """
         problem = self._problem
         for change in changes:
             problem = change(problem)
@@ -85,7 +88,9 @@ class Why:
         return True
 
     def _relaxation(self, requirement: Requirement) -> Relaxation | None:
-        """Return the least relaxation of it and, if that does not help, of related requirements in the conflict beside it."""
+        """Return the least relaxation of it and, if that does not help, of it together with related requirements in the
+        conflict.
+        """
         self._is_sure = True
         given_up = [requirement]
         while self._plan_with([each.without for each in given_up]) is False:

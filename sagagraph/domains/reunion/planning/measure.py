@@ -12,13 +12,13 @@ from sagagraph.errors import InvalidInputError
 
 
 def measure(problem: ReunionProblem, plan: ReunionPlan, objective: Objective) -> float:
-    """Kilometres (vehicles', empty ones too; a pair without a distance counts as none), or minutes.
+    """Return kilometres (vehicles', empty ones too; a pair without a distance counts as none), or minutes.
 
-    `makespan` counts from the earliest moment that the problem states to the latest end; `workload_balance` is the longest less
-    the shortest sum of minutes in actions among people who act; `latest_departure` adds up, over vehicles that set out, how long
-    before the latest moment that the problem states they first do. `fresh_food`: minutes that food stands before
-    the last goal at its place is due; `waiting`: minutes that people wait, what a wait is longer than half an hour twice;
-    `unused_rentals`: vehicles that are rented and never driven. `robustness` is not measured here.
+    `makespan` counts from the earliest moment that the problem states to the latest end; `workload_balance` is the difference
+    between the longest and the shortest sum of minutes in actions among people who act; `latest_departure` adds up, over vehicles
+    that set out, how long before the latest moment that the problem states they first do. `fresh_food`: minutes that food stands
+    before the last goal at its place is due; `waiting`: minutes that people wait, with the part of a wait beyond half an hour
+    counted twice; `unused_rentals`: vehicles that are rented and never driven. `robustness` is not measured here.
     """
     journeys = [action for action in plan.actions if isinstance(action, Journey)]
     match objective:
@@ -66,7 +66,7 @@ def waits(problem: ReunionProblem, plan: ReunionPlan, person: Person) -> Iterato
 
 
 def _standing_food(problem: ReunionProblem, plan: ReunionPlan) -> int:
-    """Minutes from when each food is ready until it is eaten."""
+    """Return the minutes from when each food is ready until it is eaten."""
     goals = problem.every_goal
     food = {task.name: [goal.by for goal in goals if goal.place == task.place] for task in problem.tasks if task.food}
     works = [each for each in plan.actions if isinstance(each, Work) and food.get(each.task)]
@@ -74,7 +74,8 @@ def _standing_food(problem: ReunionProblem, plan: ReunionPlan) -> int:
 
 
 def check_distances(problem: ReunionProblem) -> None:
-    """
+    """Check distances.
+
     Raises:
         InvalidInputError: `distance` is an objective, and a road has none.
     """
@@ -91,7 +92,7 @@ def check_distances(problem: ReunionProblem) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tradeoffs:
-    """Figures of a plan. Less is always better."""
+    """Figures by which plans are compared. Less is always better."""
 
     driving_minutes: int
     kilometres: float | None
@@ -102,8 +103,9 @@ class Tradeoffs:
     """Between the most and the least minutes in actions, among people who act."""
     waiting: int
     """Minutes that people spend away with nothing to do, added up: from when they can take part (those who are there from the
-    beginning: from their first action on) until their last action, in no journey and no task, at no place where they are to be.
-    To watch is no task: whoever watches may leave."""
+    beginning: from their first action on) until their last action, on no journey and no task, at no place where they are to be.
+    Watching is not a task here: a watcher may leave.
+    """
 
 
 def tradeoffs(problem: ReunionProblem, plan: ReunionPlan) -> Tradeoffs:
@@ -117,7 +119,7 @@ def tradeoffs(problem: ReunionProblem, plan: ReunionPlan) -> Tradeoffs:
 
 
 def reasons(problem: ReunionProblem, plan: ReunionPlan, preferred: ReunionPlan | None = None) -> tuple[str, ...]:
-    """Return a plan's figures in words; the first is a summary in one line: against the preferred plan, if it is another."""
+    """Return a plan's figures in words, first a summary in one line, compared with the preferred plan if that is another one."""
     of = tradeoffs(problem, plan)
     km = "" if of.kilometres is None else f", {of.kilometres:g} km"
     driving = f"{of.driving_minutes} minutes of driving{km}"
@@ -131,7 +133,7 @@ def reasons(problem: ReunionProblem, plan: ReunionPlan, preferred: ReunionPlan |
 
 
 def _against(problem: ReunionProblem, plan: ReunionPlan, preferred: ReunionPlan) -> str:
-    """What is better, and what is worse."""
+    """Return what is better, and what is worse."""
     mine, other = tradeoffs(problem, plan), tradeoffs(problem, preferred)
     km = (mine.kilometres or 0) - (other.kilometres or 0)
     told = (
@@ -149,7 +151,7 @@ def _against(problem: ReunionProblem, plan: ReunionPlan, preferred: ReunionPlan)
 
 
 def _too_early(problem: ReunionProblem, plan: ReunionPlan) -> Iterator[str]:
-    """By the journeys that bring people there before they would like to be."""
+    """Return how much too early people are, by the journeys that bring them there before they would like to be."""
     for person in problem.people:
         for goal in problem.goals_of(person):
             rides = (act for act in plan.actions if isinstance(act, Journey) and person.name in act.people and act.end <= goal.by)

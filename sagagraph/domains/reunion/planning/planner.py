@@ -27,16 +27,16 @@ from sagagraph.domains.reunion.request import Objective, ReunionProblem
 from sagagraph.planning.budget import Budget
 
 MANY: Final = 10
-"""More people than these are planned in teams, and get no choice: as a whole they take too long."""
+"""If there are more people than these, they are planned in teams, without alternatives: as a whole it would take too long."""
 TOO_MANY: Final = 25
-"""More people than these are not planned as a whole at all."""
+"""If there are more people than these, they are never planned as a whole."""
 TEAMS_SHARE: Final = 0.8
-"""Of the time, where there are fewer: the rest is for planning as a whole what teams have found no plan for."""
+"""Share of the time, if there are fewer people: the rest is for planning as a whole what teams have found no plan for."""
 BOUND_SHARE: Final = 0.1
 
 
 def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Act, ...] = ()) -> Solved | Unsolved:
-    """Plan everything that is not begun in the setting; `before` is what has begun, and belongs to the plan."""
+    """Plan everything that has not begun in the setting; `before` is what has begun, and belongs to the plan."""
     problem = sought(problem)
     usual, free = questions_of(problem, setting)
     if is_too_late(free.outlook(MOST_JOURNEYS)):
@@ -44,7 +44,7 @@ def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, befo
     if len(problem.people) > MANY:
         share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
         part = budget.part(budget.left * share)
-        least = bound_of(problem, part, setting, before)  # proven best only where the plan reaches it
+        least = bound_of(problem, part, setting, before)  # proven best only if the plan reaches it
         made = Teamwork(problem, part, setting, before).plan(least)
         if made is not None:
             return judged(problem, made[0], least, made[1])
@@ -77,7 +77,7 @@ def judged(problem: ReunionProblem, made: ReunionPlan, least: float, seconds: fl
 
 
 def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
-    """Return up to `most` other plans, the best first, each with other roles than all before it."""
+    """Return up to `most` other plans, the best first, each with roles that differ from all before it."""
     others: list[Solved] = []
     while len(others) < most and budget.left:
         roles = tuple(roles_of(each.plan.actions) for each in (known, *others))
@@ -93,19 +93,19 @@ def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budg
 
 
 NOTICEABLE: Final = 5
-"""Minutes or kilometres: what is better by less is no choice."""
+"""Minutes or kilometres: a smaller improvement is not offered as an alternative."""
 EFFORT: Final = 0.3
 """For each step of one search, in CP-SAT's own measure, which is the same on a busy machine."""
 MOST_DRIVING: Final = 1.5
-"""Of the preferred plan's: what takes more is no choice, whatever it is better in."""
+"""Share of the preferred plan's driving: a plan with more than that is not offered, however good it is otherwise."""
 SOUGHT: Final = (Objective.MAKESPAN, Objective.WAITING, Objective.DRIVING_MINUTES, Objective.WORKLOAD_BALANCE)
 
 
 def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: Budget) -> tuple[ReunionPlan, ...]:
-    """Return up to `most` plans: over earlier, with less waiting, with less driving, more evenly shared; sought in this order.
+    """Return up to `most` plans: ends earlier, less waiting, less driving, work shared more evenly; sought in this order.
 
-    A plan that improves on nothing in an earlier one is left out. If time runs out there are fewer. Beside a plan with
-    slack, the others need have none: so what it costs is seen.
+    A plan that is better than an earlier one in nothing is left out. If time runs out there are fewer. If the preferred plan has
+    slack, the others need have none, which shows what the slack costs.
     """
     driven = problem.model_copy(update={"objectives": (Objective.DRIVING_MINUTES,)})
     simpler = driven if Objective.ROBUSTNESS in problem.objectives else problem
@@ -124,7 +124,7 @@ def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: 
 
 
 def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: Objective, value: int, budget: Budget) -> ReunionPlan | None:
-    """Return a plan with less than `value`, with at most one journey more; None: there is none, or it was not found in time."""
+    """Return a plan with less than `value`, with at most one more journey; None: there is none, or it was not found in time."""
     question = replace(questions_of(problem, plain)[0], foremost=aim)
     driven = measure(problem, preferred, Objective.DRIVING_MINUTES)
     sequence, aims = question.model(sum(action.do == "travel" for action in preferred.actions) + 1)

@@ -23,21 +23,21 @@ from sagagraph.domains.reunion.request import ReunionProblem, with_row
 from sagagraph.domains.reunion.times import whole_minutes
 
 Numbered = Mapping[int, Act]
-"""By the index in the old plan."""
+"""By their indices in the old plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     problem: ReunionProblem
-    """As it is with all events."""
+    """The problem after all events."""
     events: tuple[Event, ...]
     now: int
     history: Numbered
-    """What began before `now`, with the ends that it has now."""
+    """What began before `now`, with its current ends."""
     planned: Numbered
 
     def setting(self, problem: ReunionProblem, journeys: int, *, is_free: bool = False) -> Situation:
-        """Where everybody is and what is to be done from now on, with at most so many journeys more."""
+        """Return where everybody is and what is to be done from now on, with at most this many further journeys."""
         plain = situation_of(problem, journeys, is_free=is_free)
         begun = sorted(self.history.values(), key=lambda each: each.start)
         done = {action.task: action.end for action in reversed(begun) if action.do == "task"}
@@ -70,8 +70,9 @@ class Standing:
 
 
 def standing(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]) -> Iterator[Standing]:
-    """`events` in the order of `at`: the latest is now; without any, nothing has begun. One for each way in which vehicles
-    under way may go on: first as they are, then with one of them rerouted after the other."""
+    """Yield the state of things. `events` in the order of `at`: the latest is now; without any, nothing has begun. There is one
+    for each way in which vehicles under way may continue: first unchanged, then with one of them rerouted, in turn.
+    """
     now = events[-1].at if events else min(problem.moments, default=0)
     actions = dict(enumerate(plan.actions))
     history = {index: _as_it_goes_on(problem, events, each) for index, each in actions.items() if each.start < now}
@@ -95,7 +96,9 @@ def standing(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ..
 
 
 def amended(problem: ReunionProblem, events: tuple[Event, ...]) -> ReunionProblem:
-    """Without those who cancelled, with those who were added, and with the last delay of each; roads as they were."""
+    """Return the problem without those who cancelled, with those who were added, and with the last delay of each; roads
+    unchanged.
+    """
     for event in events:
         match event:
             case Added(person=person):
@@ -122,7 +125,9 @@ def amended(problem: ReunionProblem, events: tuple[Event, ...]) -> ReunionProble
 
 
 def _as_it_goes_on(problem: ReunionProblem, events: tuple[Event, ...], action: Act) -> Act:
-    """A journey that was under way when something slowed it ends later; everything else stands."""
+    """Return the action as it continues: a journey that was under way when something slowed it ends later; others are
+    unchanged.
+    """
     if not isinstance(action, Journey) or not any(action.start < event.at < action.end for event in events):
         return action
     minutes = {(here, there): taken for here, there, taken, _ in roads_of(problem)}.get((action.from_, action.to))
@@ -135,7 +140,7 @@ def _as_it_goes_on(problem: ReunionProblem, events: tuple[Event, ...], action: A
 
 
 def _minutes_at(minutes: int, here: str, there: str, start: int, events: tuple[Event, ...]) -> int:
-    """Of a journey that begins at `start`."""
+    """Return the minutes of a journey that begins at `start`."""
     slowed: float = minutes
     for event in events:
         if isinstance(event, TravelFactor) and event.place in (here, there) and _holds(event, start):
@@ -144,7 +149,7 @@ def _minutes_at(minutes: int, here: str, there: str, start: int, events: tuple[E
 
 
 def _slowed(action: Journey, to: str, needed: int, events: tuple[Event, ...], *, after: int) -> int:
-    """T_new = T_elapsed + factor · (T_total − T_elapsed) for each event in turn, docs/formats.md section 11."""
+    """Apply T_new = T_elapsed + factor · (T_total − T_elapsed) for each event in turn (docs/formats.md section 11)."""
     for event in events:
         if not isinstance(event, TravelFactor) or event.place not in (action.from_, to) or action.vehicle in event.passed:
             continue
@@ -168,7 +173,7 @@ def _traveller(stands: Standing, person: Traveller, begun: list[Act]) -> Travell
     busy = [action.end for action in own if isinstance(action, Journey) or action.task not in watched]
 
     def was_at(place: str, moment: int) -> bool:
-        """Whether they were there at a moment that has passed."""
+        """Tell whether they were there at a moment that has passed."""
         before = [each for each in journeys if each.start < moment]
         if not before:
             return person.place == place and person.arrives <= moment
@@ -198,7 +203,7 @@ def _car(stands: Standing, car: Car, begun: list[Act], ends: int) -> Car:
 
 
 def _legs(stands: Standing, ends: int) -> Iterator[Leg]:
-    """Each road once for every time during which it is as it is."""
+    """Return each road once for every period in which its duration is constant."""
     closures = [each for each in stands.events if isinstance(each, RoadClosed)]
     changes = (each.until for each in stands.events if isinstance(each, TravelFactor | RoadClosed))
     cuts = sorted({stands.now, *(each for each in changes if each is not None and stands.now < each <= ends), ends + 1})

@@ -1,8 +1,8 @@
-"""Repair of a plan when something has happened: what was done stands, and as little as possible of what is planned changes.
+"""Repair of a plan when something has happened: what was done is kept, and as little as possible of what is planned changes.
 
-The smallest neighbourhood is tried first: the actions of those whom the events touch. Only if that leaves no plan does it grow to
-those who share an action with them, and in the end to all. Inside it the objectives come first, then what is kept.
-(ALAS 3.3, "Localized Cascading Repair Protocol".)
+The smallest neighbourhood is tried first: the actions of the people whom the events affect. Only if that has no plan does it grow
+to those who share an action with them, and in the end to all. Inside it the objectives come first, then what is kept. (ALAS 3.3,
+"Localized Cascading Repair Protocol".)
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ SECONDS_A_TEAM: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`index` counts in the old plan; of what is new, in the new one. `before` None: it is new; `after` None: it is dropped."""
+    """Change of an action. `index` is a position in the old plan, or of a new action in the new one. `before` None: it is new;
+    `after` None: it is dropped.
+    """
 
     index: int
     before: Act | None
@@ -40,9 +42,9 @@ class EditRadius:
     actions: int
     """Changed, dropped or new."""
     people: int
-    """Who take part in one of these."""
+    """People who take part in one of these."""
     minutes: int
-    """By which starts of changed actions moved, in all."""
+    """The sum by which starts of changed actions moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
 
 
 def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
-    """Plan everything that has not begun anew, as if nothing had been promised: the yardstick for repairs."""
+    """Plan everything that has not begun from scratch, as if nothing had been promised: the yardstick for repairs."""
     stands = next(standing(problem, plan, events))
     answer = plan_anew(stands.problem, budget, stands.setting, tuple(stands.history.values()))
     return answer if isinstance(answer, Unsolved) else _told(plan, answer, len(stands.planned))
@@ -97,8 +99,9 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired |
 
 
 def _neighbours(stands: Standing) -> Iterator[Team]:
-    """The teams that the events touch; with each one of the others that have a vehicle, the least busy first; with all of these,
-    one after the other."""
+    """Yield the teams that the events affect; then these with each one of the other teams that have a vehicle, the least busy
+    first; then with all of these, one after the other.
+    """
     actions = (*stands.history.values(), *stands.planned.values())
     teams = teams_of(stands.problem, actions)
     touched_names = _touched(stands, stands.setting(stands.problem, MOST_JOURNEYS))
@@ -112,7 +115,7 @@ def _neighbours(stands: Standing) -> Iterator[Team]:
 
 
 def _repaired_in(team: Team, stands: Standing, budget: Budget) -> Solved | None:
-    """By the team alone; all others do as they did."""
+    """Repair within the team alone; everybody else does as planned."""
     history = {index: each for index, each in stands.history.items() if team.takes_part_in(each)}
     planned = {index: each for index, each in stands.planned.items() if team.takes_part_in(each)}
     problem = excerpt(stands.problem, team, (*history.values(), *planned.values()))
@@ -132,7 +135,7 @@ def _repaired_in(team: Team, stands: Standing, budget: Budget) -> Solved | None:
 
 
 def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozenset[int]]:
-    """What stays fixed in each of them: at first most, in the end nothing."""
+    """Yield what stays fixed in each neighbourhood: most at first, in the end nothing."""
     touched = _touched(stands, situation)
     fixed = frozenset(stands.planned)
     while fixed:
@@ -147,8 +150,9 @@ def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozense
 
 
 def _touched(stands: Standing, situation: Situation) -> frozenset[str]:
-    """Whom the events name, whose actions cannot stay as they are, and who is on a journey under way that something may have
-    slowed."""
+    """Return the people whom the events name, whose actions cannot stay as they are, and who are on a journey that something may
+    have slowed.
+    """
     touched: set[str] = set()
     for event in stands.events:
         match event:
@@ -175,7 +179,7 @@ def _involved(action: Act) -> frozenset[str]:
 
 
 def _told(plan: ReunionPlan, solved: Solved, neighbourhood: int) -> Repaired:
-    """With the drivers and the order of the old plan where nothing else is new."""
+    """Return the plan; actions that differ only in their driver or order are as in the old one."""
     as_before = (next((old for old in plan.actions if _is_same(old, each)), each) for each in solved.plan.actions)
     actions = tuple(sorted(as_before, key=lambda each: each.start))
     told = ReunionPlan.model_construct(problem=plan.problem, actions=actions)
@@ -184,13 +188,13 @@ def _told(plan: ReunionPlan, solved: Solved, neighbourhood: int) -> Repaired:
 
 
 def _is_same(old: Act, new: Act) -> bool:
-    """Whoever of those who may is at the wheel."""
+    """Tell whether it is the same, with any of its possible drivers."""
     is_alike = _goes_the_same_way(old, new) and (old.start, old.end) == (new.start, new.end)
     return is_alike and frozenset(old.people) == frozenset(new.people)
 
 
 def changes(old: ReunionPlan, new: ReunionPlan) -> tuple[Change, ...]:
-    """Return each action that the other plan lacks; the most alike of both plans are paired."""
+    """Return each action that the other plan lacks; the most similar ones of both plans are paired."""
     before = dict(enumerate(old.actions))
     after = dict(enumerate(new.actions))
     for number, action in enumerate(new.actions):
@@ -210,7 +214,7 @@ def changes(old: ReunionPlan, new: ReunionPlan) -> tuple[Change, ...]:
 
 
 def _goes_the_same_way(was: Act, now: Act) -> bool:
-    """Or does the same task."""
+    """Tell whether it goes the same way, or does the same task."""
     if isinstance(was, Journey) and isinstance(now, Journey):
         return (was.vehicle, was.from_, was.to) == (now.vehicle, now.from_, now.to)
     return not isinstance(was, Journey) and not isinstance(now, Journey) and was.task == now.task

@@ -15,14 +15,14 @@ DAY: Final = 24 * 60
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How a requirement can give way by degrees: each of 1 to `most` asks less than the one before."""
+    """Scale on which a requirement can give way by degrees: each of 1 to `most` asks for less than the one before."""
 
     most: int
     values: Callable[[int], int]
     change: Callable[[int], Change]
-    """To a value."""
+    """The change of the problem to a value."""
     words: tuple[str, str]
-    """What is said before and after the value."""
+    """The words before and after the value."""
     told: Callable[[int], Any] = text_of
     """The value as a file would hold it."""
 
@@ -39,14 +39,14 @@ class Scale:
 @dataclass(frozen=True, slots=True)
 class Requirement:
     name: str
-    """Of the field that states it, with the name of what it belongs to."""
+    """Path of the field that states it, with the name of what it belongs to."""
     sentence: str
     without: Change
     scale: Scale | None = None
 
 
 def by_person(problem: ReunionProblem) -> ReunionProblem:
-    """The same, each goal of several stated for each of them: one may be late while the others are not."""
+    """Return the same, with each shared goal stated separately for each person: one may be late while the others are not."""
     people = []
     for person in problem.people:
         own = dict.fromkeys((goal.place, goal.by, goal.not_before) for goal in problem.goals_of(person))
@@ -56,7 +56,7 @@ def by_person(problem: ReunionProblem) -> ReunionProblem:
 
 
 def requirements_of(problem: ReunionProblem) -> tuple[Requirement, ...]:
-    """Of a problem `by_person`; first those that one would give up last."""
+    """Return the requirements of a problem `by_person`, first those that one would give up last."""
     return (
         *(each for person in problem.people for each in _of_person(person)),
         *(each for task in problem.tasks for each in _of_task(task)),
@@ -66,7 +66,7 @@ def requirements_of(problem: ReunionProblem) -> tuple[Requirement, ...]:
 
 
 def _row(kind: str, name: str, field: str, sentence: str, scale: Scale | None = None, **without: Any) -> Requirement:
-    """Return what a field of a person, task or vehicle states; `without`: what it says if it asks for nothing."""
+    """Return what a field of a person, task or vehicle states; `without`: its value if it asks for nothing."""
     return Requirement(f"{kind}.{name}{field and f'.{field}'}", sentence, with_row(kind, name, **without), scale)
 
 
@@ -89,7 +89,7 @@ def _of_person(person: Person) -> Iterator[Requirement]:
 
 
 def _goal_due(person: Person, goal: PersonGoal, by: int | None) -> Change:
-    """Due at `by` instead, or not asked for at all."""
+    """Return the goal due at `by` instead, or not asked for at all."""
 
     def change(problem: ReunionProblem) -> ReunionProblem:
         now = next(each for each in problem.people if each.name == person.name)

@@ -1,4 +1,4 @@
-"""Solver for sagas of reunions: CP-SAT's plans and repairs, and why there is none, each within its time limit."""
+"""Solver for sagas of reunions: CP-SAT's plans and repairs, or why there is none, each within its time limit."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ FINISH_S: Final = 10.0
 FINISH_EFFORT: Final = 0.3
 """For each aim, in CP-SAT's own measure."""
 WHY_S: Final = 30.0
-_NOT_IN_TIME: Final = "no plan was found in {seconds:g} seconds; that there is none is not proven"
+_NOT_IN_TIME: Final = "no plan was found in {seconds:g} seconds; it is not proven that there is none"
 
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """The preferred plan takes at most `plan_s` seconds of `clock`; the others as long again, and `OTHERS_S` at most. To say why
-    there is none takes at most `why_s` more."""
+    """Solver. The preferred plan takes at most `plan_s` seconds of `clock`; the others the same again, but at most `OTHERS_S`. To
+    say why there is none takes at most `why_s` more.
+    """
 
     clock: Callable[[], float] = time.monotonic
     plan_s: float = PLAN_S
@@ -47,7 +48,7 @@ class Solver:
         return answer.plan, *choices(problem, answer.plan, MOST_OTHERS, as_long_again)
 
     def finish(self, problem: ReunionProblem, plan: ReunionPlan) -> ReunionPlan | None:
-        """Return a plan that keeps as many actions of `plan` as can be, whatever that costs; None: none in time."""
+        """Return a plan that keeps as many actions of `plan` as possible, whatever that costs; None: none in time."""
         kept = problem.model_copy(update={"objectives": ()})
         planned = dict(enumerate(plan.actions))
         question = replace(questions_of(kept, plain)[0], planned=planned)

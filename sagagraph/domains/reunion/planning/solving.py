@@ -17,30 +17,32 @@ from sagagraph.planning.cp_sat import Status
 
 
 class Setting(Protocol):
-    """The situation in which a problem is to be solved, with at most so many journeys more."""
+    """Setting: the situation in which a problem is to be solved, with at most this many further journeys."""
 
     def __call__(self, problem: ReunionProblem, journeys: int, *, is_free: bool) -> Situation: ...
 
 
 FIRST_TRIES: Final = (2, 4, 8, 14)
-"""How many journeys more than are fixed a first plan may have: as few as will do, for small models are quick."""
+"""How many journeys more than the fixed ones a first plan may have: as few as will do, because small models are quick."""
 MOST_JOURNEYS: Final = 24
-"""More than these are not modelled at once; a proof that would need them is not given."""
+"""The most journeys that are modelled at once; a proof that would need more is not given."""
 SPARE_JOURNEYS: Final = 1
-"""For a plan with slack: more than a first plan has. One lets everything be proven best in a second or two, two hardly."""
+"""The same for a plan with slack: more than for a first plan. With one more, everything is proven best in a second or two; with
+two, hardly.
+"""
 EFFORT_FOR_SLACK: Final = 0.4
 """In CP-SAT's own measure, which is the same on a busy machine."""
 EFFORT: Final = 0.3
 """For each aim after it."""
 COUNTED: Final = 200
-"""How far the journeys of a plan are counted when asking whether there can be more than that."""
+"""Up to how many journeys a plan is examined when asking whether it can have more than that."""
 plain: Final[Setting] = situation_of
 """Before anything has happened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attained:
-    """What a plan comes to in an objective (see `measure`), and what no plan goes below."""
+    """Value that a plan attains in an objective (see `measure`), and a bound that no plan goes below."""
 
     objective: Objective
     value: float
@@ -61,25 +63,26 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class Unsolved:
-    """`is_proof`: there is no plan; otherwise none was found in time."""
+    """No plan. `is_proof`: there is none; otherwise none was found in time."""
 
     is_proof: bool
 
 
 def sought(problem: ReunionProblem) -> ReunionProblem:
-    """Return the problem without what is not looked for with so many people."""
+    """Return the problem without objectives that are not optimised for so many people."""
     left = tuple(each for each in problem.objectives if each is not Objective.ROBUSTNESS)
     return problem if len(problem.people) <= MOST_WITH_SLACK else problem.model_copy(update={"objectives": left})
 
 
 def questions_of(problem: ReunionProblem, setting: Setting) -> tuple[Question, Question]:
-    """As one would plan it: nothing before the earliest moment stated, and who has met their last goal stays. And, only where
-    that leaves no plan, without either."""
+    """Return the questions as people would plan: nothing before the earliest moment stated, and people who have met their last
+    goal stay. And, only if that has no plan, without either.
+    """
     return Question(partial(setting, problem, is_free=False)), Question(partial(setting, problem, is_free=True))
 
 
 def is_impossible(problem: ReunionProblem, setting: Setting, budget: Budget) -> bool:
-    """Whether it is proven that there is no plan: not even if what can be done after all else is over were left out."""
+    """Tell whether it is proven that there is no plan, not even without what can be done after everything else is over."""
     tasks = (task.model_copy(update={"optional": True}) if task.window.closes is None else task for task in problem.tasks)
     urgent = problem.model_copy(update={"tasks": tuple(tasks)})
     answer = first_plan(questions_of(urgent, setting)[1], budget)
@@ -87,7 +90,7 @@ def is_impossible(problem: ReunionProblem, setting: Setting, budget: Budget) -> 
 
 
 def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Act, ...] = ()) -> Solved | Unsolved:
-    """`before`: what has begun already, and belongs to the plan."""
+    """Solve. `before`: what has begun already, and belongs to the plan."""
     started = budget.clock()
     first = first_plan(question, budget)
     if isinstance(first, Unsolved):
@@ -98,7 +101,7 @@ def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before
 
     def attained(number: int, objective: Objective) -> Attained:
         is_found = number < len(found.values)
-        if objective is Objective.ROBUSTNESS:  # of all disturbances that there are, nobody has found that it survives any
+        if objective is Objective.ROBUSTNESS:  # its survival of all existing disturbances has been established by nobody
             all_of_them = len(problem.people) + len({frozenset((each.here, each.there)) for each in problem.travel_minutes})
             return Attained(objective, found.values[number] if is_found else all_of_them, 0)
         value = measure(problem, made, objective)
@@ -111,7 +114,9 @@ def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before
 
 
 def first_plan(question: Question, budget: Budget) -> tuple[Act, ...] | Unsolved:
-    """Any, with as few journeys as will do. That there is none is proven where all were looked at that there can be."""
+    """Return any plan, with as few journeys as will do. That there is none is proven if every possible number of journeys was
+    tried.
+    """
     outlook = question.outlook(MOST_JOURNEYS)
     if is_too_late(outlook):
         return Unsolved(is_proof=True)
@@ -130,10 +135,11 @@ def first_plan(question: Question, budget: Budget) -> tuple[Act, ...] | Unsolved
 
 
 def best_plan(question: Question, first: tuple[Act, ...], budget: Budget) -> tuple[Found, bool]:
-    """And whether no journey more would help. What a good plan costs bounds how many journeys a better one has, so that the
-    objectives are looked at with few journeys first, and all aims then with as many as that leaves.
+    """Return the best plan, and whether one more journey could help. The cost of a good plan limits how many journeys a better
+    one has, so the objectives are optimised with few journeys first, and then all aims with as many as that allows.
 
-    With slack there are few journeys more than it takes, or than are planned: it has its price, but nobody drives about for it.
+    With slack there are only as many journeys as necessary, or as are planned: slack has its price, but nobody drives around for
+    it.
     """
     counts = [sum(action.do == "travel" for action in actions) for actions in (first, question.planned.values())]
     journeys = counts[0] + 1

@@ -40,8 +40,9 @@ def joined(teams: Iterable[Team]) -> Team:
 
 
 def excerpt(problem: ReunionProblem, team: Team, before: Iterable[Act] = ()) -> ReunionProblem:
-    """What of the problem is theirs, without the places that neither it nor journeys `before` name, where all others are joined
-    by roads."""
+    """Return the team's part of the problem, without the places that neither it nor journeys `before` name, if all others are
+    joined by roads.
+    """
     own = problem.model_copy(
         update={
             "people": tuple(each for each in problem.people if each.name in team.people),
@@ -67,8 +68,9 @@ def excerpt(problem: ReunionProblem, team: Team, before: Iterable[Act] = ()) -> 
 
 
 def teams_of(problem: ReunionProblem, actions: Iterable[Act] = ()) -> tuple[Team, ...]:
-    """The smallest that these actions leave, in the order of the problem; a vehicle and who drives it, a task and what must come
-    before it are always in one."""
+    """Return the smallest teams that these actions allow, in the order of the problem; a vehicle and its drivers, and a task and
+    its prerequisites, are always in one.
+    """
     nodes: list[Node] = [
         *(("vehicle", each.name) for each in problem.vehicles),
         *(("person", each.name) for each in problem.people),
@@ -103,8 +105,9 @@ def _standing_bonds(problem: ReunionProblem) -> Iterator[tuple[Node, Node]]:
 
 
 def _bonds_of(problem: ReunionProblem, actions: tuple[Act, ...]) -> Iterator[tuple[Node, Node]]:
-    """Who watches belongs to what is watched: one who stays for all of it, or else whoever is there for a while. Who must not
-    wait alone belongs to all whom they may meet where they wait."""
+    """Return who must be in one team. Watchers belong to what is watched: one who stays for all of it, or else everybody who is
+    there for a while. Somebody who must not wait alone belongs to everybody whom they may meet where they wait.
+    """
     journeys = [each for each in actions if isinstance(each, Journey)]
     watched = {task.name: task for task in problem.tasks if task.is_watched}
     for action in actions:
@@ -131,7 +134,7 @@ def _bonds_of(problem: ReunionProblem, actions: tuple[Act, ...]) -> Iterator[tup
 
 @dataclass(slots=True)
 class _Tour:
-    """Of the vehicles of a team: from home in rounds, each with as many as there are seats."""
+    """Tour of a team's vehicles: from home in rounds, each with as many people as there are seats."""
 
     team: Team
     home: str
@@ -139,9 +142,10 @@ class _Tour:
 
 
 def allot(problem: ReunionProblem) -> tuple[Team, ...]:
-    """Teams that all of the problem is divided into. Whoever is where they are to be stays out of it, with what can be done
-    there. All others, and what is to be done elsewhere, are taken in rounds of neighbours, the longest rounds first, by the
-    vehicle that is back first."""
+    """Divide the whole problem into teams. People who are already where they are to be stay out of it, with what can be done
+    there. All others, and tasks elsewhere, are taken in rounds of neighbours, the longest rounds first, by the vehicle that is
+    back first.
+    """
     teams = teams_of(problem)
     cars = {each.name: each for each in problem.vehicles}
     tours = [_Tour(team, cars[next(name for name in cars if name in team.vehicles)].place) for team in teams if team.vehicles]
@@ -160,7 +164,7 @@ def allot(problem: ReunionProblem) -> tuple[Team, ...]:
 
 
 def _at_home(problem: ReunionProblem, teams: tuple[Team, ...]) -> Team:
-    """Those who need not go anywhere, and what they can do where they are."""
+    """Return the people who need not go anywhere, and what they can do where they are."""
 
     def may_stay(person: Person) -> bool:
         return all(goal.place == person.place for goal in problem.goals_of(person))
@@ -179,7 +183,7 @@ def _at_home(problem: ReunionProblem, teams: tuple[Team, ...]) -> Team:
 
 
 class _Rounds:
-    """By the shortest ways."""
+    """Rounds by the shortest ways."""
 
     def __init__(self, problem: ReunionProblem) -> None:
         self._problem = problem
@@ -189,7 +193,7 @@ class _Rounds:
         self._minutes: Minutes = dict(nx.all_pairs_dijkstra_path_length(roads))
 
     def of(self, teams: list[Team], home: str, seats: int) -> list[Team]:
-        """From neighbour to neighbour, as many people at a time as there are seats."""
+        """Go from neighbour to neighbour, with as many people at a time as there are seats."""
         left = sorted(teams, key=lambda each: (sorted(each.people), sorted(each.tasks)))
         rounds: list[Team] = []
         place, current = home, Team()
@@ -204,7 +208,7 @@ class _Rounds:
         return [*rounds, current] if current != Team() else rounds
 
     def length(self, team: Team, home: str) -> float:
-        """There and back, with what is to be done on the way."""
+        """Return the length of the way there and back, with what is to be done on the way."""
         work = sum(whole_minutes(task.minutes) for task in self._problem.tasks if task.name in team.tasks)
         return self._way([home, *self._stops(team), home]) + work
 

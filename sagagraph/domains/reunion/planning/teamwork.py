@@ -1,7 +1,7 @@
 """Teamwork: plans large problems: each team alone, then two teams at a time together, as long as that improves the plan.
 
 (A large neighbourhood search: Shaw, "Using constraint programming and local search methods to solve vehicle routing problems",
-1998. The neighbourhood is all that two teams do; the rest of the plan stands.)
+1998. The neighbourhood is everything that two teams do; the rest of the plan is kept.)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECONDS_TOGETHER: Final = 4.0
 
 
 class Teamwork:
-    """On what is not begun in `setting`; `before` is what is, and belongs to the plan."""
+    """Teamwork on what has not begun in `setting`; `before` is what has, and belongs to the plan."""
 
     def __init__(self, problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> None:
         self._problem = problem
@@ -36,8 +36,9 @@ class Teamwork:
         self._before = before
 
     def plan(self, bound: float) -> tuple[ReunionPlan, float] | None:
-        """Until the first objective is at `bound`, or time is up; and the seconds until there was a plan. None: no plan was
-        found, which proves nothing."""
+        """Plan until the first objective is at `bound`, or time is up; return the plan and the seconds until there was one. None:
+        no plan was found, which proves nothing.
+        """
         started = self._budget.clock()
         plans = self._first_plans()
         if plans is None:
@@ -67,7 +68,7 @@ class Teamwork:
         return plans
 
     def _as_it_is(self) -> ReunionProblem:
-        """With everybody where they are now."""
+        """Return the setting with everybody where they are now."""
         now = self._setting(self._problem, 0, is_free=False)
         at = {each.name: each.place for each in now.travellers}
         cars = {each.name: each.place for each in now.cars}
@@ -93,7 +94,7 @@ class Teamwork:
         return plans
 
     def _replanned(self, plans: Plans, teams: tuple[Team, ...]) -> Plans:
-        """Planned together, and divided again as they then are; `plans` itself where that is no better."""
+        """Plan these together, and divide them again according to the result; return `plans` itself if that is no better."""
         joined = teams[0] if len(teams) == 1 else teams[0] | teams[1]
         known = _all_of({team: plans[team] for team in teams})
         sequence, aims = self._question(joined).model(sum(action.do == "travel" for action in known) + 1)
@@ -101,7 +102,7 @@ class Teamwork:
         if not isinstance(found, Found) or len(found.values) < len(self._problem.objectives):
             return plans
         after = {team: actions for team, actions in plans.items() if team not in teams}
-        idle = Team()  # those who do nothing go with those who stay where they are, so that they are not asked again and again
+        idle = Team()  # those who do nothing go with those who stay where they are, so that they are not examined again and again
         for team in teams_of(excerpt(self._problem, joined, self._before), found.actions):
             actions = tuple(each for each in found.actions if team.takes_part_in(each))
             if actions:

@@ -1,7 +1,7 @@
-"""Company: somebody is at every place that is watched, and with everybody who must never wait alone; and nobody works beside
+"""Company: somebody is at every place that is watched, and with everybody who must never wait alone; and nobody works alongside
 those from whom they are kept apart.
 
-All are seen from summaries of everybody's day: who is where, from when until when.
+All rules use summaries of everybody's day: who is where, from when until when.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sagagraph.validators.verdict import Violation
 
 
 class Presence(Struct, frozen=True, array_like=True):
-    """Somebody is there in [since, until)."""
+    """Presence of somebody in [since, until)."""
 
     name: str
     since: int
@@ -35,11 +35,11 @@ class WatchView(Struct, frozen=True):
     """Until then it is known to be watched, or reported not to be."""
     present: tuple[Presence, ...]
     until: int | None
-    """When the task ends; None: more of those who watch follow."""
+    """When the task ends; None: further watchers follow."""
 
 
 class Waiting(Struct, frozen=True, array_like=True):
-    """From a moment on: where they may be waiting (nowhere: they are not), and who is with them there, if anybody."""
+    """Waiting from a moment on: where they may be waiting (nowhere: they are not), and who is with them there, if anybody."""
 
     at: int
     places: tuple[str, ...]
@@ -51,14 +51,14 @@ class AloneView(Struct, frozen=True):
     refuge: str
     """Where their last goal is: from then on they may be alone."""
     begun: tuple[str, int] | None
-    """Where and since when they have been alone as these begin."""
+    """Where and since when they have been alone at the beginning of these."""
     waiting: tuple[Waiting, ...]
     until: int | None
     """When their last goal is; None: more follows."""
 
 
 class Shift(Struct, frozen=True, array_like=True):
-    """What somebody does, from when until when. `is_active`: it is no watching."""
+    """Shift: what somebody does, from when until when. `is_active`: other than watching."""
 
     name: str
     action: int
@@ -70,7 +70,7 @@ class Shift(Struct, frozen=True, array_like=True):
 
 
 class ApartView(Struct, frozen=True):
-    """One thing that somebody does, and all that somebody else does from whom they are kept apart."""
+    """View of one thing that somebody does, and everything that somebody from whom they are kept apart does."""
 
     mine: Shift
     theirs: tuple[Shift, ...]
@@ -89,7 +89,7 @@ def _watched_scopes(case: Case) -> Iterator[tuple[str, WatchView]]:
 
 
 def _watchers(case: Case, place: str, work: Work) -> Iterator[Presence]:
-    """One after another who is there, each for as long as they are."""
+    """Return the watchers one after another, each for as long as they are there."""
     watcher: Course | None = None
     since = work.start
     for at in (at for at in case.changes if work.start <= at < work.end):
@@ -154,7 +154,7 @@ def _waiting(case: Case, name: str, until: int) -> Iterator[Waiting]:
 
 
 def waits(course: Course, at: int) -> bool:
-    """Tell whether they are in no task; somebody there from the beginning waits only after their first action."""
+    """Tell whether they do no task; somebody there from the beginning waits only after their first action."""
     acts = [each for each in course.steps if not each.is_watched]
     if any(each.to is None and each.start <= at < each.end for each in acts):
         return False
@@ -181,7 +181,7 @@ def _check_alone(view: AloneView) -> Iterator[Violation]:
 
 
 def _followed(view: AloneView) -> tuple[list[tuple[str, int, int]], tuple[str, int] | None]:
-    """(place, from, until) of each time alone that has ended, joined where one follows another, and the one that has not."""
+    """Yield (place, from, until) of each time alone that has ended, joined if one follows another, and the one that has not."""
     times: list[tuple[str, int, int]] = []
     since = view.begun
     for each in view.waiting:
@@ -218,7 +218,7 @@ def _check_apart(view: ApartView) -> Iterator[Violation]:
             since = clock(max(mine.start, each.start))[0]
             yield Violation(
                 code="TOGETHER",
-                message=f"{mine.name} ({mine.task!r}) and {each.name} ({each.task!r}) are to be kept apart, and work side by side"
+                message=f"{mine.name} ({mine.task!r}) and {each.name} ({each.task!r}) are to be kept apart, but work side by side"
                 f" from {since}",
                 scope={"people": [mine.name, each.name], "task": mine.task, "action": max(mine.action, each.action)},
                 evidence={"from": since, "actions": sorted({mine.action, each.action})},

@@ -1,7 +1,7 @@
-"""Days of people and vehicles: one after another, each by its own steps; two people's views of one ride are put together.
+"""Days of people and vehicles: each is judged by its own steps; two people's views of one ride are then put together.
 
-A day with more steps than fit is judged in windows. Each begins with the journey that ends the one before it, where nothing
-else is under way: whoever arrives is where it ends, whatever came before.
+A day with more steps than fit is judged in windows. Each begins with the journey that ends the one before it, at a point where
+nothing else is under way: whoever arrives is where it ends, whatever came before.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
 
 VERSION: Final = 3
-"""Of the validators of reunions that are shown typed views instead of parts of files."""
+"""Version of the validators of reunions that are shown typed views instead of parts of files."""
 
 
 class Goal(Struct, frozen=True, array_like=True):
-    """`arrives`: when they first are there after `by`; None: never."""
+    """Goal. `arrives`: when they first are there after `by`; None: never."""
 
     place: str
     by: int
@@ -34,7 +34,9 @@ class Goal(Struct, frozen=True, array_like=True):
 
 
 class Key(Struct, frozen=True, array_like=True):
-    """What unlocks a rental: a task that was first completed at `done`. `is_excused`: that nobody does it is no fault here."""
+    """Key that unlocks a rental: a task that was first completed at `done`. `is_excused`: that nobody does it is reported
+    elsewhere.
+    """
 
     task: str
     done: int | None
@@ -42,7 +44,7 @@ class Key(Struct, frozen=True, array_like=True):
 
 
 class DayView(Struct, frozen=True, omit_defaults=True):
-    """`after_border`: the first step is there only to say where they are."""
+    """View of a day. `after_border`: the first step is there only to say where they are."""
 
     who: Subject
     steps: tuple[Step, ...]
@@ -93,7 +95,7 @@ def _key(case: Case, task: str | None) -> Key | None:
 
 
 def _windows(day: DayView, places: Container[str]) -> Iterator[tuple[str, DayView]]:
-    """The day at once if it fits, or if something in it cannot be judged; otherwise in windows."""
+    """Return the whole day if it fits, or if something in it cannot be judged; otherwise windows."""
     name, steps = day.who.name, day.steps
     if day.excuses or len(steps) < 2 or len(written(day)) <= concern.ROOM_BYTES:
         yield f"the day of {name}", day
@@ -110,7 +112,7 @@ def _windows(day: DayView, places: Container[str]) -> Iterator[tuple[str, DayVie
 
 
 def _settled(steps: tuple[Step, ...], places: Container[str]) -> Iterator[int]:
-    """Where a journey has ended at a known place and nothing else is under way: before which steps the day can be cut."""
+    """Return before which steps the day can be cut: a journey has ended at a known place and nothing else is under way."""
     busy_until: int | None = None
     for number, (last, following) in enumerate(pairwise(steps), start=1):
         is_known = last.to is not None and last.to in places and last.what in places
@@ -121,7 +123,7 @@ def _settled(steps: tuple[Step, ...], places: Container[str]) -> Iterator[int]:
 
 
 def _far_cuts(steps: tuple[Step, ...], cuts: Container[int], room: int) -> Iterator[int]:
-    """As few of the cuts as will do."""
+    """Return as few of the cuts as will do."""
     sizes = [len(written(each)) + 1 for each in steps]
     begin, latest, used = 0, 0, 0
     for number, size in enumerate(sizes):
@@ -178,7 +180,7 @@ def _why(who: Subject, found: Hindrance) -> tuple[dict[str, Any], str]:
 
 
 def _check_goal(course: Course, goal: Goal) -> Iterator[Violation]:
-    """Somebody who arrives at the very minute is there."""
+    """Check a goal. Somebody who arrives at the exact minute is there."""
     name, by = course.who.name, clock(goal.by)[0]
     places, leg, is_ready = course.places_at(goal.by), course.leg_at(goal.by), course.is_ready(goal.by)
     is_met = leg is None and is_ready and goal.place in places
@@ -200,7 +202,7 @@ def _check_goal(course: Course, goal: Goal) -> Iterator[Violation]:
 
 
 def _check_ready(view: DayView, step: Step) -> Iterator[Violation]:
-    """Rentals that are not unlocked, and vehicles that have broken down."""
+    """Check for rentals that are not unlocked, and vehicles that have broken down."""
     name, start, why = view.who.name, clock(step.start)[0], ""
     down = next((each for each in view.down if each[0] <= step.start and (each[1] is None or step.start < each[1])), None)
     if down is not None:

@@ -16,14 +16,14 @@ from sagagraph.validators.verdict import Violation
 
 
 class Seats(Struct, frozen=True, array_like=True):
-    """`drivers` None: the vehicle brings its own."""
+    """Seats of a vehicle. `drivers` None: it brings its own."""
 
     count: int
     drivers: tuple[str, ...] | None
 
 
 class Ride(Struct, frozen=True, array_like=True):
-    """A journey, and what the problem says of its road, its vehicle and who is in it."""
+    """Ride: a journey, and what the problem says about its road, its vehicle and the people in it."""
 
     action: int
     vehicle: str
@@ -40,7 +40,7 @@ class Ride(Struct, frozen=True, array_like=True):
     seats: Seats | None
     """None: the vehicle is not known."""
     present: tuple[str, ...]
-    """Those in it who take part at its start, sorted."""
+    """People in it who take part at its start, sorted."""
     may_drive: bool
     """The driver drives at all."""
 
@@ -118,7 +118,7 @@ def _check_driver(ride: Ride, seats: Seats) -> Iterator[Violation]:
 
 
 def _no_driver(ride: Ride, seats: Seats) -> str:
-    """An unknown driver is reported as such."""
+    """Return the fault of the drivers; an unknown driver is reported as such."""
     is_known = ride.driver in ride.present
     if seats.drivers is None:
         return f"it brings its own driver, and {ride.driver} is not to drive it" if is_known else ""

@@ -1,4 +1,4 @@
-"""References: whether whom and what an action names is there."""
+"""References: whether the people and things that an action names exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sagagraph.validators.verdict import Violation
 
 
 class Reference(Struct, frozen=True, array_like=True):
-    """A name in an action. `kind`: person, vehicle, task or place."""
+    """Reference: a name in an action. `kind`: person, vehicle, task or place."""
 
     kind: str
     name: str
@@ -58,7 +58,7 @@ def _named(case: Case, act: Act) -> Iterator[Reference]:
 
 
 def _check(act: References) -> Iterator[Violation]:
-    """Once for each name that stands for nobody and nothing at the action's start."""
+    """Check references: one report for each name that stands for nobody and nothing at the action's start."""
     for each in act.named:
         why = _unknown(each, act.start)
         if why:

@@ -1,6 +1,6 @@
-"""Robustness: which single disturbances a plan survives, everybody doing the same in the same order, as soon as they can.
+"""Robustness: which single disturbances a plan survives if everybody does the same in the same order, as soon as they can.
 
-Judged on its own: the plan is played once for each disturbance, and every rule looks at what came of it.
+It is judged separately: the plan is played through once for each disturbance, and every rule judges the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from sagagraph.domains.reunion.times import whole_minutes
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """`problem`: as it then is. `late`: who begins their first action so much later, without having been expected then."""
+    """Disturbance. `problem`: as it then is. `late`: who begins their first action this much later, though not expected at a
+    stated time.
+    """
 
     words: str
     problem: ReunionProblem
@@ -57,7 +59,7 @@ def not_survived(problem: ReunionProblem, plan: ReunionPlan) -> tuple[Disturbanc
 
 
 def slack_told(problem: ReunionProblem, plan: ReunionPlan) -> tuple[str, ...]:
-    """Return in words what the plan survives, where that is an objective."""
+    """Return in words what the plan survives, if that is an objective."""
     if Objective.ROBUSTNESS not in problem.objectives:
         return ()
     if len(problem.people) > MOST_WITH_SLACK:
@@ -77,7 +79,7 @@ class _Watch:
 
 @dataclass(slots=True)
 class _Whereabouts:
-    """Of one person: since when they are where they are, and from when on they are free."""
+    """Whereabouts of one person: since when they are where they are, and from when on they are free."""
 
     place: str
     since: int
@@ -87,7 +89,7 @@ class _Whereabouts:
 
 @dataclass(slots=True)
 class _Play:
-    """`plan`: what came of it."""
+    """Run of a plan through a disturbance. `plan`: the result."""
 
     disturbance: Disturbance
     original: ReunionPlan
@@ -127,7 +129,7 @@ class _Play:
             yield from (self._tasks.get(name, ALWAYS) for name in world.tasks[act.task].after)
 
     def _relieved(self, journey: Journey, start: int) -> int:
-        """Whoever leaves something watched waits until it is over, or somebody else has come."""
+        """Return when they are relieved: whoever watches something waits until it is over, or somebody else has come."""
         for watch in self._watches:
             if watch.place == journey.from_ and watch.start <= start < watch.end:
                 others = (each for name, each in self._people.items() if name not in journey.people)

@@ -16,7 +16,7 @@ from sagagraph.workflow.values import Json
 
 
 class Doing(Struct, frozen=True, array_like=True):
-    """An action that does a task, and what the problem says of that."""
+    """Doing of a task by an action, and what the problem says about it."""
 
     action: int
     task: str
@@ -24,7 +24,7 @@ class Doing(Struct, frozen=True, array_like=True):
     end: int
     who: tuple[str, ...]
     present: tuple[str, ...]
-    """Those of them who take part at its start."""
+    """Those of the workers who take part at its start."""
     site: str | None
     """Where it is done, as far as that can be said."""
     misplaced: str | None
@@ -37,7 +37,7 @@ class Doing(Struct, frozen=True, array_like=True):
     allowed: tuple[str, ...] | None
     """None: anybody may do it."""
     after: tuple[tuple[str, int], ...]
-    """When what comes first is first completed. What is never done is missing or optional: nothing has to wait for it."""
+    """When its prerequisite is first completed. What is never done is missing or optional: nothing has to wait for it."""
 
     def __str__(self) -> str:
         return f"task {self.task!r}, action {self.action}"
@@ -102,7 +102,7 @@ def _check(done: Doing) -> Iterator[Violation]:
 
 
 def _check_window(done: Doing) -> Iterator[Violation]:
-    """One report for each time that a task is done, though it may begin too early and end too late."""
+    """Check the window: one report for each time that a task is done, even if it begins too early and ends too late."""
     early = 0 if done.opens is None else max(0, done.opens - done.start)
     late = 0 if done.closes is None else max(0, done.end - done.closes)
     faults = []
@@ -115,7 +115,7 @@ def _check_window(done: Doing) -> Iterator[Violation]:
 
 
 def _check_workers(done: Doing) -> Iterator[Violation]:
-    """One report for each person who may not do it, and one if they are too few."""
+    """Check the workers: one report for each person who may not do it, and one if they are too few."""
     workers, allowed = list(dict.fromkeys(done.who)), done.allowed
     for name in workers:
         if allowed is not None and name not in allowed and name in done.present:

@@ -49,7 +49,7 @@ def validate_plan(
     `events` in the order of `at`. What began before `executed_until` is history; None: before the latest event.
 
     Raises:
-        InvalidInputError: there is an old plan, and nothing says until when it was carried out, or it is no plan.
+        InvalidInputError: there is an old plan, but nothing says until when it was carried out, or it is not a plan.
     """
     case = Case.of(problem, plan, events)
     if against is not None:
@@ -83,11 +83,11 @@ _ORDER: Final = (
     "GOAL_MISSED",
     "PAST_REWRITTEN",
 )
-"""Of the codes within one action."""
+"""Order of the codes within one action."""
 
 
 def seen_together(verdict: Verdict, case: Case) -> Verdict:
-    """The verdict with one violation for each action and obstacle, which names everybody concerned."""
+    """Return the verdict with one violation for each action and obstacle, which names everybody concerned."""
     if not verdict.violations:
         return verdict
     shared: dict[tuple[str, Any], list[Violation]] = {}
@@ -111,7 +111,7 @@ def seen_together(verdict: Verdict, case: Case) -> Verdict:
 
 
 def _one(group: list[Violation], case: Case) -> Violation:
-    """What everybody in one action is told: its people in their order, then its vehicle."""
+    """Combine the messages of everybody in one action: its people in their order, then its vehicle."""
     first = group[0]
     order = [*dict.fromkeys(case.plan.actions[first.scope["action"]].people)]
     people = sorted((each for each in group if "people" in each.scope), key=lambda each: order.index(each.scope["people"][0]))

@@ -26,7 +26,7 @@ class Unread(Struct, frozen=True, array_like=True):
 
 
 class UnreadView(Struct, frozen=True):
-    """Why there are no actions at all, and actions that cannot be read."""
+    """View of why there are no actions at all, and of actions that cannot be read."""
 
     fault: str
     unread: tuple[Unread, ...]
@@ -40,11 +40,11 @@ class Required(Struct, frozen=True, array_like=True):
 class MissingView(Struct, frozen=True):
     tasks: tuple[Required, ...]
     excused: int
-    """How many of them may be what actions that cannot be judged were about."""
+    """How many of them unreadable actions may stand for."""
 
 
 class Told(Struct, frozen=True, array_like=True):
-    """An action of the past as the old plan had it and as the new one tells it; None: it has none. `events`: while under way."""
+    """Past action as the old plan had it and as the new one states it; None: it has none. `events`: while under way."""
 
     old_index: int | None
     old: Json | None
@@ -117,7 +117,9 @@ def _told(history: History) -> Iterator[Told]:
 
 
 def _under_way(history: History, act: Act) -> Iterator[Json]:
-    """What lets a journey go on otherwise than planned: the first event during it, and that its vehicle may be rerouted."""
+    """Return what allows a journey to continue otherwise than planned: the first event during it, and that its vehicle may be
+    rerouted.
+    """
     during = [event for event in history.events if act.start < event.at < act.end] if isinstance(act, Journey) else []
     for number, event in enumerate(during):
         if number == 0 or (isinstance(event, MayReroute) and isinstance(act, Journey) and event.vehicle == act.vehicle):
@@ -125,7 +127,7 @@ def _under_way(history: History, act: Act) -> Iterator[Json]:
 
 
 def _json(value: Act | Event) -> Json:
-    """As a file would have it, with what kind it is."""
+    """Return it as a file would have it, with its kind."""
     short: Json = value.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
     return {**short, **({"do": value.do} if isinstance(value, Journey | Work) else {"event": value.event})}
 

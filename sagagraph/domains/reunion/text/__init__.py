@@ -1,1 +1,1 @@
-"""Text: what people say of a reunion, read by slots (`people`, `things`, `company`), made a problem, and put right."""
+"""Text: what people say about a reunion, read by slots (`people`, `things`, `company`), turned into a problem, and corrected."""

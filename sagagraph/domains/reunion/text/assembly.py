@@ -23,10 +23,9 @@ _FOOD: Final = re.compile(
     r"|casserole|meat|fish|barbecue|food|meal|dinner|lunch|breakfast|dessert)\b"
 )
 _EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert|show)\b", re.IGNORECASE)
-_MORNING, _HALF_A_DAY, _NIGHT = 11 * 60, 12 * 60, 24 * 60
+_AT_TEN, _MORNING, _HALF_A_DAY = 10 * 60, 11 * 60, 12 * 60
 """Dinner at 7 is in the evening."""
 _EVENING_HOURS: Final = 3 * 60
-_RENTAL: Final = "rental car"
 _RENTING: Final = "rent a car"
 EVERYBODY: Final = "all"
 _TABLES: Final = ("people", "vehicles", "tasks", "goals", "travel_minutes", "distance_km", "objectives", "apart")
@@ -80,14 +79,14 @@ class Assembly:
         self.problem["travel_minutes"] += [[each.here, each.there, each.minutes] for each in self.estimates]
 
     def _places_used(self) -> Row:
-        """Without those that only had to be passed."""
+        """Return the places, without those that only had to be passed."""
         rows = [*self.problem["people"], *self.problem["vehicles"], *self.problem["tasks"], *self.problem["goals"]]
         rows += [goal for person in self.problem["people"] for goal in person.get("goals", ())]
         used = {row.get("place") for row in rows} | {end for row in self.problem["travel_minutes"] for end in row[:2]}
         return {key: name for key, name in self._places.described().items() if key in used or self._base}
 
     def _shared_goal(self) -> Row:
-        """Where everybody has to be."""
+        """Return where everybody has to be."""
         return next((goal for goal in self.problem["goals"] if goal["people"] == EVERYBODY), {})
 
     def _keep_apart(self) -> None:
@@ -153,25 +152,28 @@ class Assembly:
         return [name for names in named for name in names]
 
     def _add_goals(self) -> None:
-        """What is said of single people is theirs."""
+        """Add goals; what is said of single people is theirs."""
         for each in self._of(facts.GoalFact):
-            goal = self._goal(list(each.people) or EVERYBODY)
+            goal = self._goal(list(each.people) or EVERYBODY, is_further=each.is_further)
             late = _HALF_A_DAY if each.by is not None and each.by < _MORNING and _EVENING.search(each.event) else 0
-            if each.by is not None and each.by + _HALF_A_DAY < _NIGHT and self._comes_after(each):
+            if each.by is not None and each.by < _AT_TEN and self._comes_after(each):
                 late = _HALF_A_DAY
             goal |= _said(place=self._key(each.place), by=None if each.by is None else text_of(each.by + late))
             if self._base and None in (goal["place"], goal["by"]):
                 raise InvalidInputError("say where, and by when", field="text")
-            if each.event and not self._base:
+            if each.event and not self._base and not each.is_further:
                 self.problem["name"] = each.event.lower()
 
     def _comes_after(self, goal: facts.GoalFact) -> bool:
-        """`From 5 pm, and at the restaurant by 7:30`."""
+        """Return whether one comes after another, as in `From 5 pm, and at the restaurant by 7:30`."""
         known = (each for each in self._of(facts.PersonFact) if not goal.people or each.name in goal.people)
         return any(each.from_ is not None and goal.by is not None and each.from_ > goal.by for each in known)
 
-    def _goal(self, people: Any) -> Row:
-        """That there is for these people; a new one on top of a whole problem is like its first."""
+    def _goal(self, people: Any, *, is_further: bool = False) -> Row:
+        """Return the goal that there is for these people; a new one on top of a whole problem is like its first."""
+        if is_further:
+            self.problem["goals"].append({"place": None, "by": None, "people": people})
+            return self.problem["goals"][-1]  # type: ignore[no-any-return]
         shared: list[Row] = self.problem["goals"]
         own: list[Row] = self._row("people", people[0])[0].setdefault("goals", []) if len(people) == 1 else []
         for goal in (*shared, *own):
@@ -197,7 +199,8 @@ class Assembly:
     def _ends(self, road: facts.RoadFact) -> Iterable[tuple[str, str]]:
         """Return the pairs of places: `15 minutes from everything else` holds for every way that nobody has told."""
         if not road.leads_everywhere:
-            return [(self._places.key(road.here), self._places.key(road.there or self._shared_goal()["place"]))]
+            here, there = self._places.key(road.here), self._places.key(road.there or self._shared_goal()["place"])
+            return [(here, self._places.key("home") if here == there and not road.there else there)]
         told = {frozenset(row[:2]) for row in self.problem["travel_minutes"]}
         rows = (*self.problem["people"], *self.problem["goals"], *self._of(facts.TaskFact))
         said = [row.get("place") if isinstance(row, dict) else self._key(row.place) for row in rows]
@@ -213,7 +216,7 @@ class Assembly:
                 self.problem[table] = [*others, [here, there, round(amount, 6)]]
 
     def _settle_people(self) -> None:
-        """Whoever is fetched, or lives where roads lead to or all meet, is at home."""
+        """Settle who is where: whoever is fetched, or lives where roads lead to or all meet, is at home."""
         known = {end for row in self.problem["travel_minutes"] for end in row[:2]} | {self._shared_goal().get("place")}
         said = {plain(each.name): each for each in self._of(facts.PersonFact)}
         for person in self.problem["people"]:
@@ -222,8 +225,8 @@ class Assembly:
                 person["from"] = self._before_all_meet(fact.from_)
             if person.get("place") and not (house in known and person["place"] not in known and not self._base):
                 continue
-            if person["name"] == TELLER and is_our_home(self._meeting or ""):
-                person["place"] = self._shared_goal().get("place")
+            if person["name"] == TELLER and (is_our_home(self._meeting or "") or "Home" in known):
+                person["place"] = "Home" if "Home" in known else self._shared_goal().get("place")
                 self.notes.append("you are at home")
             elif house in known or (fact and fact.is_fetched):
                 person["place"] = self._places.key(house)
@@ -243,7 +246,7 @@ class Assembly:
             if each.seats is None:
                 vehicle["seats"] = SEATS
                 self.notes.append(f"{each.name} has {SEATS} seats")
-            if each.name == _RENTAL:
+            if each.name == facts.RENTAL:
                 vehicle["unlocked_by"] = _RENTING
                 self.problem["tasks"].append(
                     {"name": _RENTING, "place": vehicle["place"], "minutes": 0, "who": vehicle.get("drivers")}
@@ -277,6 +280,9 @@ class Assembly:
                 self.notes.append(f"{task['name']} is done by {closes}")
             if opens or closes:
                 task["window"] = [opens, closes]
+        done_at = {task["place"] for task in self.problem["tasks"]}
+        idle = [each.place for each in self._of(facts.HoursFact) if self._places.key(each.place) not in done_at]
+        self.notes += [f"when it is open changes nothing, because nobody is sent there: {place}" for place in idle]
 
     def _stay_with(self, task: Row, until: str) -> None:
         """Whom nobody may leave alone, and nobody says for how long: from the first moment that is told until all are there."""
@@ -295,7 +301,7 @@ class Assembly:
             yield next((self._before_all_meet(moment) for moment in said if moment is not None), before)
 
     def _before_all_meet(self, moment: int) -> str:
-        """`The wine by 7` is in the evening where dinner is at 8."""
+        """Read `the wine by 7` as the evening's where dinner is at 8."""
         meeting = _MOMENT.validate_python(self._shared_goal().get("by") or "00:00")
         is_evening = moment < _MORNING and meeting - _EVENING_HOURS < moment + _HALF_A_DAY <= meeting
         return text_of(moment + (_HALF_A_DAY if is_evening else 0))

@@ -106,7 +106,7 @@ class Clause:
         return self.found.passage.said(words).strip() if words else None
 
     def words(self, hole: str) -> str:
-        """Return the same, empty where nothing was said."""
+        """Return the same, empty if nothing was said."""
         return self.said(hole) or ""
 
     @property
@@ -160,6 +160,12 @@ class Clause:
 def names_in(text: str) -> tuple[str, ...]:
     """Return names: `Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
     return tuple(map(_name, _SAYS.name.findall(text)))
+
+
+def leading_name(text: str) -> tuple[str, str]:
+    """Return whom a text begins with, if anybody, and the rest of it."""
+    found = _SAYS.name.match(text)
+    return (_name(found[0]), text[found.end() :].strip()) if found else ("", text)
 
 
 def without_names(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Estimates: how long it takes to drive where nobody has said it: by the places' coordinates, or plainly within one town."""
+"""Estimates: driving times that nobody has stated, from the places' coordinates, or a fixed time within one town."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _minutes(places: Mapping[str, str], known: Mapping[str, Position | None], he
 
 
 def _positions(places: Mapping[str, str], home: str | None) -> dict[str, Position | None]:
-    """Where each place is. Of namesakes it is the one that is nearest to the others; what is nowhere known is in their town."""
+    """Return where each place is. Of namesakes it is the one nearest to the others; unknown places are in their town."""
     candidates = {key: _candidates(key, name) for key, name in places.items()}
     sure = [found[0] for key, found in candidates.items() if len(found) == 1 and key != home]
     town = min(candidates.get(home or "", ()), key=lambda each: _far(each, sure), default=None)
@@ -82,7 +82,7 @@ def _far(one: Position, others: list[Position]) -> float:
 
 
 def _candidates(key: str, name: str) -> tuple[Position, ...]:
-    """All that the place can be, by an airport's code, or the city in its name."""
+    """Return everything that the place can be, by an airport's code, or the city in its name."""
     by_code, by_city = _world()
     for code in _CODE.findall(f"{key} {name}"):
         if code in by_code:
@@ -95,8 +95,8 @@ def _candidates(key: str, name: str) -> tuple[Position, ...]:
 
 @cache
 def _world() -> tuple[dict[str, Position], dict[str, tuple[Position, ...]]]:
-    """Airports by their codes and by their cities, and `Heathrow airport` by its own name."""
-    import airportsdata  # half a second, for those alone who leave out how far it is
+    """Return airports by their codes and by their cities, and `Heathrow airport` by its own name."""
+    import airportsdata  # this takes half a second, but only for people who leave out how far it is
 
     by_code: dict[str, Position] = {}
     by_city: dict[str, tuple[Position, ...]] = {}
@@ -110,7 +110,7 @@ def _world() -> tuple[dict[str, Position], dict[str, tuple[Position, ...]]]:
 
 
 def _distance_km(one: Position, other: Position) -> float:
-    """Along the great circle."""
+    """Return the distance along the great circle."""
     (lat_1, lon_1), (lat_2, lon_2) = (tuple(map(math.radians, each)) for each in (one, other))
     half = math.sin((lat_2 - lat_1) / 2) ** 2 + math.cos(lat_1) * math.cos(lat_2) * math.sin((lon_2 - lon_1) / 2) ** 2
     return 2 * 6371.0 * math.asin(min(1.0, math.sqrt(half)))

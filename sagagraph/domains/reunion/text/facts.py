@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, Final
 
 from sagagraph.domains.reunion.text.places import plain
 
@@ -41,6 +41,9 @@ class VehicleFact(Fact):
     drivers: tuple[str, ...] | None = None
 
 
+RENTAL: Final = "rental car"
+
+
 @dataclass(frozen=True, slots=True)
 class TaskFact(Fact):
     name: str
@@ -70,6 +73,13 @@ class GoalFact(Fact):
     place: str | None = None
     by: int | None = None
     event: str = ""
+    is_further: bool = False
+    """Another occasion of the same people, besides their first."""
+
+    @property
+    def kind(self) -> str:
+        """Return `dinner`, of `the family dinner`."""
+        return plain(self.event).rpartition(" ")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,7 @@ class ObjectiveFact(Fact):
 
 @dataclass(frozen=True, slots=True)
 class CompanyFact(Fact):
-    """Whether these must not wait alone. `people` empty: nobody must."""
+    """People who must not wait alone, or may. `people` empty: nobody must."""
 
     people: tuple[str, ...] = ()
     is_wanted: bool = True
@@ -103,7 +113,7 @@ class CompanyFact(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ApartFact(Fact):
-    """Whether these must not work side by side."""
+    """People who must not work side by side, or may."""
 
     people: tuple[str, ...]
     is_wanted: bool = True
@@ -150,8 +160,21 @@ def merged(facts: Iterable[Fact]) -> dict[Key, Fact]:
             others = {key: other for key, other in known.items() if fact.people or not isinstance(other, CompanyFact)}
             known = others | {(CompanyFact, name): replace(fact, people=(name,)) for name in fact.people or ("",)}
         else:
+            fact = _further(fact, known)
             known[_key(fact)] = _with(known.get(_key(fact)), fact)
     return known
+
+
+def _further(fact: Fact, known: Mapping[Key, Fact]) -> Fact:
+    """Tell `the reception is at the inn at 5` after `the wedding is at the church at 2` from a change of the wedding."""
+    first = known.get(_key(fact))
+    if not isinstance(fact, GoalFact) or not isinstance(first, GoalFact) or not fact.event:
+        return fact
+    further, is_other = replace(fact, is_further=True), fact.kind != (first.kind or fact.kind)
+    is_whole = None not in (first.place, first.by, fact.place, fact.by) and {first.place, first.by}.isdisjoint(
+        (fact.place, fact.by)
+    )
+    return further if is_other and (is_whole or _key(further) in known) else fact
 
 
 def said(fact: Fact) -> dict[str, Any]:
@@ -186,7 +209,7 @@ def _key(fact: Fact) -> Key:
         case RoadFact(here, there):
             return RoadFact, frozenset((plain(here), plain(there)))
         case GoalFact(people):
-            return GoalFact, people
+            return GoalFact, (*people, fact.kind) if fact.is_further else people
         case ApartFact(people):
             return ApartFact, frozenset(map(plain, people))
         case PlaceFact(words) | TruismFact(words):

@@ -8,6 +8,9 @@ from typing import Any, Final
 
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.text.clauses import Amount, When, tagged
+from sagagraph.domains.reunion.text.facts import Fact, GoalFact, HoursFact, PersonFact, TaskFact
+from sagagraph.domains.reunion.text.places import plain
+from sagagraph.domains.reunion.text.reader import Context, read_sentence, sentences
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import Forms
@@ -28,12 +31,35 @@ def is_over(text: str) -> bool:
 
 
 def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = False) -> dict[str, Any] | None:
-    """Return the event; None if it is no news. `now`: when it becomes known, unless the text says so. Once the day is
+    """Return the event; None if the text reports none. `now`: when it becomes known, unless the text says so. Once the day is
     `under_way`, another time at which somebody comes is news, too.
 
     Raises:
-        InvalidInputError: it is news, but does not say until when, or where.
+        InvalidInputError: it is news, but does not say until when, or where; or there is more in it than one event.
     """
+    event = _event_in(text, problem, now, under_way=under_way)
+    told = [fact for each in sentences(text) for fact in read_sentence(each, Context()).facts]
+    names = [*(each.name for each in problem.people), *(each.name for each in problem.vehicles)]
+    if event and (len(_subjects(text, names)) > 1 or any(_is_besides(each, str(event.get("person"))) for each in told)):
+        raise InvalidInputError("That is more than one thing: say what happened by itself, and then the rest.", field="text")
+    return event
+
+
+def _subjects(text: str, names: Iterable[str]) -> set[str]:
+    """Return whom and what its clauses begin with."""
+    starts = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    return {plain(each) for each in re.findall(rf"(?:^|[,.;!] |\band )(?:the )?({starts})\b(?! and\b)", text, re.IGNORECASE)}
+
+
+def _is_besides(fact: Fact, person: str) -> bool:
+    """Tell whether it is more than where the person whom the event is about is, and from when."""
+    if not isinstance(fact, PersonFact):
+        return isinstance(fact, GoalFact | TaskFact | HoursFact)
+    is_same = plain(fact.name) == plain(person)
+    return fact.drives is False if is_same else fact != PersonFact(fact.name)
+
+
+def _event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool) -> dict[str, Any] | None:
     passage = tagged(re.sub(r"\bto(?= \d)", "until", re.sub(r"-(?=hour|minute)", " ", text)))
     first = passage.first(_SAYS.known_at)
     moment = first.get("when", When) if first else None
@@ -52,8 +78,10 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
         return {**known, **_lasts(passage), "event": "vehicle_down", "vehicle": vehicle}
     is_late = passage.has(_SAYS.late) or (under_way and passage.has(_SAYS.comes) and passage.has(_SAYS.until))
     if is_late and person:
-        before = next(each.from_ for each in problem.people if each.name == person) or now
+        before = next(each.from_ for each in problem.people if each.name == person)
         return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, before, person))}
+    if under_way and person and passage.has(_SAYS.came):
+        raise InvalidInputError(f"Since when is {person} there? Say it like “{person} arrives at 13:10”.", field="text")
     if passage.has(_SAYS.slow) and (not person or passage.has(_SAYS.road_to)):
         return {
             **known,
@@ -62,7 +90,9 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
             **_places(passage.said(), problem.places, ("place",), f"Where is that: {', '.join(problem.places.values())}?"),
             "factor": _factor(passage),
         }
-    if not passage.has(_SAYS.out) or not person:
+    meeting = {goal.place for goal in problem.goals}
+    is_elsewhere = any(each.name == person and each.place not in meeting for each in problem.people)
+    if not person or not (passage.has(_SAYS.out) or (is_elsewhere and passage.has(_SAYS.stays_home))):
         return None
     if passage.has(_SAYS.flight) and not passage.has(_SAYS.stays_away):
         if passage.has(_SAYS.until):
@@ -72,19 +102,19 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
 
 
 def _lasts(passage: Passage) -> dict[str, str]:
-    """Until when, if that is said."""
+    """Return until when, if that is said."""
     times = [each.minutes for each in passage.values(When) if each.how in ("until", "till")]
     return {"until": text_of(times[0])} if times else {}
 
 
-def _later(passage: Passage, before: int, person: str) -> int:
-    """Return, for a bare `4`, the time that comes after `before`, on the same day."""
+def _later(passage: Passage, before: int | None, person: str) -> int:
+    """Return, for a bare `4`, the time that comes after `before`, on the same day. `An hour later` needs to know than when."""
     for found in passage.find(_SAYS.until):
         minutes = next(each.minutes for each in found.values(When))
-        is_evening = minutes <= before and minutes < _NOON and _BARE.fullmatch(found.said)
+        is_evening = minutes <= (before or 0) and minutes < _NOON and _BARE.fullmatch(found.said)
         return minutes + _NOON if is_evening else minutes
     for amount in passage.values(Amount):
-        if amount.minutes:
+        if amount.minutes and before is not None:
             return before + round(amount.minutes)
     raise InvalidInputError(f"Until when is {person} delayed?", field="text")
 

@@ -51,14 +51,14 @@ class PartialProblem:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Assumptions, to be shown; estimates last."""
+        """Return assumptions, to be shown; estimates last."""
         listed = [f"{each.here} to {each.there} {each.minutes} minutes" for each in self.assembly.estimates]
         guessed = (f"{ESTIMATED}: {', '.join(listed)}",) if listed else ()
         return (*dict.fromkeys(self.assembly.notes), *guessed)
 
     @property
     def problem(self) -> dict[str, Any]:
-        """The problem as far as it is known, in the shape of a problem's file."""
+        """Return the problem as far as it is known, in the shape of a problem's file."""
         return self.assembly.problem
 
     def updated_by(self, heard: Iterable[Sentence]) -> Self:
@@ -73,11 +73,11 @@ class PartialProblem:
         return Assembly(self.facts, self.base)
 
     def missing(self) -> tuple[Question, ...]:
-        """Everything that must be answered before `complete`."""
+        """Return everything that must be answered before `complete`."""
         return () if self.base else tuple(self._questions())
 
     def open_questions(self) -> Iterator[Question]:
-        """What a bare answer may be about: the first thing that is missing, or the only time that is estimated."""
+        """Return what a bare answer may be about: the first thing that is missing, or the only time that is estimated."""
         yield from self.missing()[:1]
         if len(self.assembly.estimates) == 1:
             (only,) = self.assembly.estimates
@@ -105,6 +105,9 @@ class PartialProblem:
                 )
             for index, goal in enumerate(person.get("goals", ())):
                 yield from _of_goal(f"people[{number}].goals[{index}]", name, goal)
+        for number, vehicle in enumerate(said["vehicles"]):
+            if vehicle.get("unlocked_by") and not vehicle.get("drivers"):
+                yield Question(f"vehicles[{number}].drivers", "Who rents the car?", "{} rents a car")
         for number, task in enumerate(said["tasks"]):
             name = task["name"]
             if task["place"] is None:

@@ -9,14 +9,15 @@ from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
 _OUR_HOME: Final = re.compile(
-    r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment)|mine|ours|home)(?= in |$)", re.IGNORECASE
+    r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment|garden|(?:back ?)?yard)|mine|ours|home)(?= in |$)",
+    re.IGNORECASE,
 )
 STATION: Final = re.compile(r"\b(?:station|stop|port|harbou?r|pier)\b", re.IGNORECASE)
 """Where people get in, and no plane lands."""
 _TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
 _SHOP: Final = re.compile(r" (?:shop|store)$")
 _HOUSE: Final = re.compile(
-    r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?(?: in [A-Z][\w ]+)?$", re.IGNORECASE
+    r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?(?P<town> in [A-Z][\w ]+)?$", re.IGNORECASE
 )
 _VENUE: Final = re.compile(
     r" (?:house|lodge|chapel|church|cathedral|hall|hotel|inn|restaurant|club|farm|barn|cottage|cabin|gardens?|castle"
@@ -67,7 +68,8 @@ class Places:
         name = _ARTICLE.sub("", _OUR_HOME.sub("home", said.strip(" ,.")))
         house = _HOUSE.match(name)
         owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
-        name = f"{owner}'s house" if owner else name
+        town = house["town"] if house else None
+        name = f"{owner}'s house{town or ''}" if owner else name
         alike = {*self._alike(plain(name)), *self._by_code(name)}
         key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))
         self._keys.setdefault(plain(name), key)
@@ -83,8 +85,9 @@ class Places:
         self._keys |= {plain(key): key, plain(name): key}
 
     def airport(self, said: str) -> str:
-        """Whoever lands somewhere lands at an airport, whatever it is called."""
-        key = self.key(f"{said} airport" if self.meeting.casefold().endswith(f" in {plain(said)}") else said)
+        """Take the place where somebody lands for an airport, whatever it is called."""
+        is_town = self.meeting.casefold().endswith(f" in {plain(said)}") or f"{plain(said)} station" in self._keys
+        key = self.key(f"{said} airport" if is_town else said)
         self._airports.add(key)
         return key
 
@@ -111,8 +114,10 @@ class Places:
                 yield key
             if f"{wanted} airport" == said or (wanted == f"{said} airport" and (key in self._airports or key.isupper())):
                 yield key
+            if key not in self._airports and (f"{wanted} station" == said or wanted == f"{said} station"):
+                yield key
             short, long = sorted((said, wanted), key=len)
-            if long.endswith(f" {short}") and short not in ("house", "home", "place"):
+            if long.endswith(f" {short}") and long != f"home in {short}" and short not in ("house", "home", "place"):
                 yield key
             if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key

@@ -1,4 +1,4 @@
-"""Reader: what sentences say of a reunion, clause by clause, and which parts mean nothing here."""
+"""Reader: what sentences say about a reunion, clause by clause, and which parts are not understood."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from sagagraph.domains.reunion.text.clauses import HERE, TELLER, Clause, bared, names_in, tagged
+from sagagraph.domains.reunion.text.clauses import HERE, TELLER, Clause, bared, leading_name, names_in, tagged
 from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
 from sagagraph.domains.reunion.text.slots import SLOTS
 from sagagraph.language.forms import Forms
@@ -49,7 +49,7 @@ class Context:
     @classmethod
     def of(cls, said: list[Fact]) -> Context:
         """Return what the facts of one clause name."""
-        people = dict.fromkeys(each.name for each in said if isinstance(each, PersonFact))
+        people = dict.fromkeys(name for each in said for name in _people(each))
         cooked = [
             each.name for each in said if isinstance(each, TaskFact) and _SAYS.oven.search(each.name) and not each.is_errand
         ]
@@ -69,12 +69,21 @@ class Context:
         )
 
     def pronouns(self) -> Iterator[tuple[re.Pattern[str], tuple[str, ...]]]:
-        """Return whom each pronoun means. One of several people is nobody."""
+        """Yield whom each pronoun means. One of several people means nobody."""
         others = tuple(name for name in self.people if name not in self.subject) or self.people
         yield from ((words, who) for words, who in ((_SAYS.she, self.subject), (_SAYS.him, others)) if len(who) == 1)
-        yield _SAYS.they, self.people
+        yield _SAYS.they, self.people if len(self.people) > 1 else ()
         if TELLER in self.people:
             yield _SAYS.we, self.people
+
+
+def _people(fact: Fact) -> tuple[str, ...]:
+    match fact:
+        case PersonFact(name):
+            return (name,)
+        case TaskFact(who=who):
+            return who
+    return ()
 
 
 def _things(fact: Fact) -> Iterator[str]:
@@ -83,6 +92,8 @@ def _things(fact: Fact) -> Iterator[str]:
             yield from (each for each in (name, place) if each)
         case VehicleFact(name, drivers=()):
             yield f"taxi {name}"
+        case VehicleFact(name, drivers=None):
+            yield name
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +114,8 @@ def sentences(text: str) -> list[str]:
         text = words.sub(instead, text)
     text = re.sub("~(.)", lambda said: said[1].lower(), text)
     text = re.sub(r"\s*\(([^)]*)\),?", r", \1,", text)
-    text = re.sub(r"'s (?:flight|plane|train|bus) (?=lands|arrives|gets in|is (?:at|due))", " ", text)
+    text = re.sub(r"'s train (?=arrives|gets in|comes in|is (?:at|due))", " by train ", text)
+    text = re.sub(r"'s (?:flight|plane|bus) (?=lands|arrives|gets in|is (?:at|due))", " ", text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
 
 
@@ -151,7 +163,7 @@ class _Reading:
     def _read_all(self) -> None:
         at = unread_from = 0
         while at < len(self._parts):
-            end = self._read_clause(at)
+            end = self._read_clause(at, is_after_gap=unread_from < at)
             if end is not None:
                 self._leave_out(unread_from, at)
                 unread_from = end
@@ -161,27 +173,29 @@ class _Reading:
         self._leave_out(unread_from, at)
 
     def _pass_over(self, words: str) -> None:
-        """After a clause that means nothing here, `it` and `he` are nothing and nobody before it; its subject is the subject."""
+        """Pass over a clause that is not understood: `it` and `he` then refer to nothing before it, but its subject remains."""
         named = names_in(words)
         if len(words.split()) < 2 and not named:
             return
-        self.context = replace(self.context, things=(), cooked="")
+        people = () if _SAYS.many.match(words) else self.context.people
+        self.context = replace(self.context, things=(), cooked="", people=people)
         if named:
-            says_more = len(words.split()) > len(named[0].split())
-            self._people = named[:1] if says_more and words.startswith(named[0]) else ()
+            first, rest = leading_name(words)
+            self._people = (first,) if first and rest else ()
             people = self._people if len(named) == 1 else ()
             self.context = replace(self.context, people=people, subject=people, place="")
 
-    def _read_clause(self, begin: int) -> int | None:
+    def _read_clause(self, begin: int, *, is_after_gap: bool) -> int | None:
         """Return where the next clause begins; None if none begins here."""
         for end in range(min(begin + _MOST_PARTS, len(self._parts)), begin, -1):
             for words in _as_meant(self._part(begin, end), self.context):
                 facts = self._facts(words)
                 if facts:
                     about = Context.of(facts)
-                    if not self.text and not self._named and set(self._people) & set(about.people):
-                        words = f"{' and '.join(self._people)} {words}"  # who was named in what is left out
                     joint = self._passage.text[self._parts[begin - 1][1] : self._parts[begin][0]] if self.text else ""
+                    if is_after_gap and not self._named and set(self._people) & set(about.people):
+                        words = f"{' and '.join(self._people)} {words}"  # who was named in what is left out
+                        joint = joint and ", "
                     self.text += self._passage.said(joint + words)
                     self.facts += facts
                     subject = tuple(name for name in about.people if name in self._named) or about.people
@@ -193,6 +207,8 @@ class _Reading:
     def _facts(self, words: str) -> list[Fact]:
         part = Passage(words.strip(), self._passage)
         plain, adjuncts, when = bared(part)
+        if len({each.how for each in when}) < len(when):
+            return []  # two times, of two people
         for slot in SLOTS:
             found = (part if slot.takes is None else plain).whole(slot.form) if slot.fits(adjuncts) else None
             if found:
@@ -217,7 +233,8 @@ class _Reading:
 def _as_meant(words: str, context: Context) -> Iterator[str]:
     """Return the words as they were said, with names in place of `she` or `it`."""
     yield words
-    if len(context.both) > 1 and _SAYS.both.search(words):
+    both = _SAYS.both.search(words) if len(context.both) > 1 else None
+    if both and (not both["us"] or TELLER in context.both):
         yield _SAYS.both.sub(" and ".join(context.both), words)
     if context.people and _SAYS.their_house.search(words):
         yield _SAYS.their_house.sub(lambda said: f"{context.people[-1]}'s {said['house']}", words)

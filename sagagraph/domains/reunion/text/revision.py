@@ -114,7 +114,7 @@ def _settled(transcript: Transcript, heard: Iterable[Sentence]) -> Revision:
 
 
 def _check_names(sentence: Sentence, known: list[str]) -> None:
-    """Raises `InvalidInputError` for somebody new who is called like somebody known but for one slip of a letter."""
+    """Refuse a new name that differs from a known one by a single letter. Raises `InvalidInputError`."""
     for name in (fact.name for fact in sentence.facts if isinstance(fact, PersonFact)):
         is_long = name.isalpha() and len(name) >= _LONG
         alike = [each for each in known if is_long and OSA.distance(each.casefold(), name.casefold()) == 1]
@@ -206,6 +206,6 @@ def _places(sentence: str) -> dict[str, None]:
 
 
 def _windows(parts: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Which of the parts, though not all, could be meant."""
+    """Yield the parts, though not all, that could be meant."""
     for begin in range(len(parts)):
         yield from ((begin, end) for end in range(begin + 1, len(parts) + 1) if end - begin < len(parts))

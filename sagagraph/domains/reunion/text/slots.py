@@ -11,6 +11,7 @@ from typing import Final
 from sagagraph.domains.reunion.text import facts
 from sagagraph.domains.reunion.text.clauses import HERE, TELLER, Clause, car_of, names_in, without_names
 from sagagraph.domains.reunion.text.facts import Fact
+from sagagraph.domains.reunion.text.places import STATION
 from sagagraph.language.forms import Forms, as_form, form
 
 Reader = Callable[[Clause], Iterable[Fact]]
@@ -60,6 +61,8 @@ def _onwards(clause: Clause) -> Iterator[Fact]:
     match clause.last:
         case facts.RoadFact(here, there) if clause.said("here"):
             yield _between(clause, here if there else clause.words("here"), clause.words("here") if there else "")
+        case facts.TaskFact(name) if clause.minutes is not None and not _SAYS.away.search(clause.found.said):
+            yield facts.TaskFact(name, minutes=clause.minutes)
         case facts.PersonFact() | facts.TaskFact() | facts.VehicleFact() if clause.amount and clause.last.place:
             yield _between(clause, clause.last.place, clause.words("here"))
 
@@ -122,9 +125,10 @@ _COMPANY: Final[dict[str, Reader]] = {
 
 
 def _goal(clause: Clause) -> Iterable[Fact]:
-    """Whose house `her house` is has to be said."""
+    """Read a goal; whose house `her house` is has to be said. From when until when it lasts, all are there at its beginning."""
     is_hers = clause.place and _SAYS.hers.match(clause.place)
-    return () if is_hers else (facts.GoalFact((), clause.place, clause.by, clause.words("event")),)
+    since = clause.at("from") if clause.at("until", "till") else None
+    return () if is_hers else (facts.GoalFact((), clause.place, clause.by if since is None else since, clause.words("event")),)
 
 
 _OCCASIONS: Final[dict[str, Reader]] = {
@@ -145,14 +149,27 @@ _NAMED: Final[dict[str, Reader]] = {
 
 
 def _arrives(clause: Clause, place: str | None) -> Iterator[Fact]:
-    """A car that somebody drives comes along."""
+    """Read an arrival; a car that somebody drives comes along."""
     yield facts.PersonFact(clause.name, place, clause.since)
     if isinstance(clause.last, facts.VehicleFact) and clause.last.name == car_of(clause.name) and place:
         yield facts.VehicleFact(clause.last.name, place, drivers=clause.last.drivers)
 
 
+def _lands(clause: Clause) -> Iterator[Fact]:
+    """Read who lands; whoever gets in by train does so at a station."""
+    by_train = bool(_SAYS.train.search(clause.words("way")))
+    yield facts.PersonFact(clause.name, _stop(clause), clause.since, lands=not by_train)
+
+
+def _stop(clause: Clause) -> str | None:
+    """Return where somebody arrives; a town that is reached by train is its station."""
+    place = clause.place
+    is_station = place and _SAYS.train.search(clause.words("way")) and _SAYS.town.fullmatch(place) and not STATION.search(place)
+    return f"{place} station" if is_station else place
+
+
 def _comes(clause: Clause) -> Iterable[Fact]:
-    """Whoever comes by plane or train arrives somewhere else first."""
+    """Read who comes; whoever comes by plane or train arrives somewhere else first."""
     way = clause.words("way")
     if clause.origin and way == "by car":
         return tuple(_drives(replace(clause, people=(clause.name,)), clause.origin))
@@ -161,10 +178,28 @@ def _comes(clause: Clause) -> Iterable[Fact]:
     return _arrives(clause, HERE) if clause.when else (facts.PersonFact(clause.name),)
 
 
+def _leaves(clause: Clause) -> Iterator[Fact]:
+    """Tell `Ben starts in Leeds` from `the show starts at 2 at the Grand`."""
+    if clause.said("event") and clause.when and not clause.origin:
+        return
+    place, owner = clause.origin or clause.place, clause.words("owner")
+    yield facts.PersonFact(clause.name, place, clause.since)
+    if owner:
+        drivers = names_in(owner) or ((TELLER,) if owner == "my" else clause.people[:1])
+        yield from _drives(replace(clause, people=drivers), place)
+
+
 def _later(clause: Clause) -> Iterator[Fact]:
-    """`James lands at 1, and Emily half an hour later`."""
+    """Read `James lands at 1, and Emily half an hour later`."""
     if isinstance(clause.last, facts.PersonFact) and clause.last.from_ is not None and clause.minutes is not None:
         yield replace(clause.last, name=clause.name, from_=clause.last.from_ + clause.minutes)
+
+
+def _at_time(clause: Clause) -> Iterator[Fact]:
+    """Read `Mia lands at JFK at 9, and Tariq at 11`."""
+    match clause.last:
+        case facts.PersonFact(place=str()) if clause.when:
+            yield facts.PersonFact(clause.name, clause.last.place, clause.since, lands=clause.last.lands)
 
 
 def _rides(clause: Clause) -> Iterator[Fact]:
@@ -178,7 +213,8 @@ def _rides(clause: Clause) -> Iterator[Fact]:
 def _has_to_be(clause: Clause) -> Iterator[Fact]:
     """Tell `Dad should be here around 4`, which says when he comes, from a goal."""
     is_here = bool(clause.said("there"))
-    if clause.place or (clause.at("by", "before", "until", "till") if is_here else clause.when):
+    is_when_they_come = is_here and not _SAYS.must.search(clause.found.said)
+    if clause.place or (clause.at("by", "before", "until", "till") if is_when_they_come else clause.when):
         yield facts.PersonFact(clause.name)
         yield facts.GoalFact((clause.name,), HERE if is_here else clause.place, clause.by)
 
@@ -205,27 +241,29 @@ _PEOPLE: Final[dict[str, Reader]] = {
     "out": lambda it: (facts.PersonFact(it.name, it.origin or it.place, it.since),),
     "works": lambda it: (facts.PersonFact(it.name, it.place or it.origin or "work", it.since),),
     "comes_here": lambda it: _arrives(it, HERE),
-    "arrives": lambda it: _arrives(it, it.place),
-    "arrives_in": lambda it: _arrives(it, it.place) if it.when else (),
+    "arrives": lambda it: _arrives(it, _stop(it)),
+    "arrives_in": lambda it: _arrives(it, _stop(it)) if it.when else (),
     "arrives_somewhere": _comes,
     "comes": _comes,
     "later": _later,
-    "lands": lambda it: (facts.PersonFact(it.name, it.place, it.since, lands=True),),
-    "leaves": lambda it: (facts.PersonFact(it.name, it.origin or it.place, it.since),),
+    "at_time": _at_time,
+    "lands": _lands,
+    "leaves": _leaves,
     "rides_with": lambda it: (facts.PersonFact(it.name, prefers=next(iter(it.whom), None)),),
     "prefers": lambda it: (facts.PersonFact(it.name, prefers=it.said("whom")),),
 }
 
 
 def _drives(clause: Clause, place: str | None = None, *, is_own: bool = True) -> Iterator[Fact]:
-    """People drive together, in one car."""
+    """Read who drives; people drive together, in one car."""
+    is_rental = bool(_SAYS.rental.search(clause.words("car")))
     yield from (facts.PersonFact(name, place, clause.since if place else None, drives=True) for name in clause.people)
     if is_own and clause.people:
-        yield facts.VehicleFact(car_of(clause.people[0]), place, clause.number, clause.people)
+        yield facts.VehicleFact(facts.RENTAL if is_rental else car_of(clause.people[0]), place, clause.number, clause.people)
 
 
 def _with(clause: Clause) -> Iterator[Fact]:
-    """Whoever is with somebody is where they are, and from when."""
+    """Read who is with whom: whoever is with somebody is where they are, and from when."""
     match clause.last:
         case facts.PersonFact():
             yield from (replace(clause.last, name=name) for name in clause.whom)
@@ -234,14 +272,14 @@ def _with(clause: Clause) -> Iterator[Fact]:
 
 
 def _at_stop(clause: Clause) -> Iterator[Fact]:
-    """`Ann and Bob come by train, Central station 15:30`: nobody has said yet where they arrive."""
+    """Read `Ann and Bob come by train, Central station 15:30`: nobody has said yet where they arrive."""
     match clause.last:
         case facts.PersonFact(place=None, from_=None) if clause.when:
             yield from (facts.PersonFact(name, clause.words("stop"), clause.since) for name in clause.people)
 
 
 def _has_car(clause: Clause) -> Iterator[Fact]:
-    """A taxi is nobody's car: it brings its own driver, to where it is taken."""
+    """Read who has a car; a taxi is nobody's: it brings its own driver, to where it is taken."""
     if not _SAYS.taxi.search(clause.words("car")):
         yield from _drives(clause, clause.place)
     elif isinstance(clause.last, facts.PersonFact) and clause.last.place:
@@ -254,18 +292,18 @@ def _seats(clause: Clause) -> Iterator[Fact]:
 
 
 def _with_car(clause: Clause) -> Iterator[Fact]:
-    """`Rich and Gav are in Bristol with Rich's car`."""
+    """Read `Rich and Gav are in Bristol with Rich's car`."""
     owner = next(iter(names_in(clause.words("owner"))), clause.people[0] if clause.people else "")
     if isinstance(clause.last, facts.PersonFact) and owner:
         yield from _drives(replace(clause, people=(owner,)), clause.last.place)
 
 
 _CARS: Final[dict[str, Reader]] = {
-    "our_car": lambda it: () if (it.number or 1) > 1 else (facts.VehicleFact(car_of(TELLER), it.place, drivers=(TELLER,)),),
+    "our_car": lambda it: (facts.VehicleFact(car_of(TELLER), it.place, it.number, (TELLER,)),),
     "has_car_too": lambda it: _drives(it) if isinstance(it.last, facts.VehicleFact) else (),
     "have_cars": lambda it: (fact for name in it.people for fact in _drives(replace(it, people=(name,)), it.place)),
     "at_stop": _at_stop,
-    "rents": lambda it: (*_drives(it, is_own=False), facts.VehicleFact("rental car", it.place, drivers=it.people)),
+    "rents": lambda it: (*_drives(it, is_own=False), facts.VehicleFact(facts.RENTAL, it.place, drivers=it.people)),
     "car_of": lambda it: _drives(replace(it, people=it.whom)),
     "seats": _seats,
     "drives_from": lambda it: _drives(it, it.origin),
@@ -291,7 +329,7 @@ def _goes_on(clause: Clause) -> Iterator[Fact]:
 
 
 def _errand_too(clause: Clause) -> Iterable[Fact]:
-    """`Somebody gets the ice, and the cake at the bakery`."""
+    """Read `Somebody gets the ice, and the cake at the bakery`."""
     last = clause.last
     if not (isinstance(last, facts.HoursFact) or (isinstance(last, facts.TaskFact) and last.is_errand)):
         return ()
@@ -315,7 +353,7 @@ def _hours(clause: Clause) -> Iterator[Fact]:
 
 
 def _left_alone(clause: Clause) -> Iterator[Fact]:
-    """The roast that the sentence is about, or what it names."""
+    """Return the roast that the sentence is about, or what it names."""
     name = clause.said("thing") or (clause.last.name if isinstance(clause.last, facts.TaskFact) else "")
     if name:
         yield facts.TaskFact(name, watched=True)
@@ -329,9 +367,10 @@ def _watched(clause: Clause) -> Iterator[Fact]:
 
 
 def _passenger(clause: Clause) -> Iterator[Fact]:
-    """Whoever is to fetch somebody is whom they would rather ride with."""
+    """Read a preference: people would rather ride with whoever is to fetch them."""
     who = () if clause.said("somebody") or not clause.said("who") else names_in(clause.words("who"))
     yield from map(facts.PersonFact, who if clause.whom else ())
+    yield from _drives(replace(clause, people=who)) if who and clause.said("car") else ()
     for name in clause.whom:
         place = replace(clause, name=name).place or replace(clause, name=name).origin
         since, by = clause.at("from", "at", "after", "since", "around", "about", "until", "till"), clause.at("by", "before")
@@ -342,10 +381,24 @@ def _chore(clause: Clause, name: str = "") -> Iterator[Fact]:
     who = () if clause.said("somebody") else clause.people
     opens, closes = clause.at("after", "from", "at", "around", "about"), clause.at("by", "before", "until", "till")
     opens, closes = _PARTS[clause.words("part")] if clause.said("part") else (opens, closes)
-    thing, place = name or clause.words("thing"), clause.place or clause.origin
+    thing = name or clause.words("thing")
+    clause = replace(clause, name=who[0]) if who else clause
+    place = clause.place or clause.origin
     if not name and (names_in(thing) or names_in(f"the {thing}")) and not _SAYS.goods.search(thing):
         return  # somebody, and nothing that is collected
+    if _SAYS.car.search(thing):
+        yield from [facts.VehicleFact(facts.RENTAL, place)] if _SAYS.rental.search(thing) else ()
+        return
     yield facts.TaskFact(thing, place, clause.minutes, opens, closes, is_errand=not name, who=who)
+
+
+def _task(clause: Clause) -> Iterator[Fact]:
+    """Read `Ann bakes a cake, and she needs an hour`: that is how long the cake takes."""
+    name = clause.words("thing")
+    if name in clause.people:
+        name = clause.last.name if isinstance(clause.last, facts.TaskFact) else ""
+    if name and (clause.minutes is not None or clause.place):
+        yield facts.TaskFact(name, clause.place, clause.minutes, clause.at("after"), clause.at("by", "before"))
 
 
 _PARTS: Final = {"morning": (8 * 60, 12 * 60), "afternoon": (12 * 60, 18 * 60), "evening": (18 * 60, 23 * 60)}
@@ -359,11 +412,7 @@ _THINGS: Final[dict[str, Reader]] = {
     "errand_too": _errand_too,
     "errand_there": lambda it: _chore(it) if _SAYS.goods.search(it.words("thing")) else (),
     "waits": lambda it: _chore(replace(it, people=())),
-    "task": lambda it: (
-        (facts.TaskFact(it.words("thing"), it.place, it.minutes, it.at("after"), it.at("by", "before")),)
-        if it.minutes is not None or it.place
-        else ()
-    ),
+    "task": _task,
     "left_alone": _left_alone,
     "out_by": lambda it: (facts.TaskFact(it.words("thing"), closes=it.by),) if it.when else (),
     "hours": _hours,

@@ -1,6 +1,6 @@
 """Actions of a trip: T1 to T5 and C1 to C5 of SagaLLM section 4.3.2, the payment (the pivot) and the itinerary (retriable).
 
-All of them use one provider. Every effect carries the operation's key; every probe and void asks by it, never by a business key
+All of them use one provider. Every effect carries the operation's key; every probe and void uses that key, never a business key
 (docs/protocol.md rules 3 and 4).
 """
 
@@ -31,14 +31,14 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Backoff, CompensationPolicy, LoopGuards, Policy, Retry
 
 PATIENCE_S: Final = 3600.0
-"""How long is waited between the attempts of one call, all together, before it is given up or held."""
+"""How long the pauses between the attempts of one call may be in all, before it is given up or held."""
 _BACKOFF: Final = Backoff(base_s=0.1, cap_s=60.0, jitter=0.5)
 _TIMEOUT_S: Final = 10.0
 _YEARS: Final = timedelta(days=3650).total_seconds()
 
 
 def patient(patience_s: float) -> Policy:
-    """Return the policy of effects: each worker waits for so long; a trip may be resumed years after its first attempt."""
+    """Return the policy of effects: each worker waits this long; a trip may be resumed years after its first attempt."""
     attempts = max(4, _BACKOFF.attempts_within(patience_s))
     return Policy(
         retry=Retry(max_attempts=attempts),
@@ -65,7 +65,7 @@ def travel_actions(
 ) -> tuple[Action, ...]:
     """Return the actions. `guarantees`, `identity`: as this provider states them; `outbox`: the folder for itineraries.
 
-    `policy`: how patient calls of effects are.
+    `policy`: that of calls with effects.
     """
     service = _Service(provider, guarantees, identity, policy or POLICY)
     bookings = tuple(_booking_action(service, kind) for kind in ("flight", "hotel", "train", "insurance"))
@@ -74,7 +74,7 @@ def travel_actions(
 
 @dataclass(frozen=True)
 class _Service:
-    """The provider as actions use it: with deadlines on its clock, and only its own guarantees."""
+    """Service as actions use it: the provider with deadlines on its clock, and only its own guarantees."""
 
     provider: ReservationProvider
     given: ProviderGuarantees
@@ -91,7 +91,7 @@ class _Service:
         )
 
     async def known(self, kind: EffectKind, landed_id: str, call: Call) -> Landed:
-        """Refuse to undo what this provider did not make under this key: another service may use the same ids."""
+        """Refuse to undo anything that this provider did not make under this key: another service may use the same ids."""
         found = await self.provider.find(kind, call.operation_key)
         for each in found.matches:
             if each.id == landed_id:
@@ -102,7 +102,9 @@ class _Service:
         )
 
     async def marks(self, call: Call) -> Marks:
-        """Return the marks of an effect, with `call.deadline` on the provider's clock: never later, however long asking takes."""
+        """Return the marks of an effect, with `call.deadline` on the provider's clock: never later, however long the
+        query takes.
+        """
         deadline = None
         if self.given.deadline:
             theirs = await self.provider.now()
@@ -143,14 +145,14 @@ def _questions(service: _Service) -> Iterator[Action]:
         return b.PriceCheckResult(checked=len(request.offers))
 
     async def keep_booking(request: b.KeepRequest, _call: Call) -> b.Booking:
-        """Check on the provider's books that the booking stands."""
+        """Check in the provider's records that the booking is in effect."""
         found = await service.provider.find(request.kind, request.key)
         for each in found.reservations:
             if each.id == request.reservation_id and each.state == "confirmed":
                 return _booked(each)
         raise Refused(f"{request.title} has fallen through: the provider cancelled it", code="fell_through")
 
-    # What only asks has no effect: an outage says nothing about the answer, so it is held and does not fail.
+    # A query has no effect: an outage says nothing about the answer, so the operation is held and does not fail.
     policy = replace(service.policy, retry=replace(service.policy.retry, holds=True))
     for question in (check_prices, keep_booking):
         yield action(question, kind=ActionKind.READ_ONLY, policy=policy, provider=service.identity)
@@ -207,7 +209,7 @@ def _payment_action(service: _Service) -> Action:
         if not (found and service.given.void and receipt.currency == payment.currency):
             _hold_to_plan(found)
             return b.RefundedPayment(payment_id=payment.payment_id, amount=receipt.amount, currency=receipt.currency)
-        # Voiding the payment's key gives back what is not refunded yet, however often it is called.
+        # Voiding the payment's key refunds whatever is not refunded yet, however often it is called.
         await service.void("payment", call)
         repaired = "; ".join(each.message for each in found)
         known = {"payment_id": payment.payment_id, "amount": payment.amount, "currency": payment.currency}
@@ -254,12 +256,12 @@ def _dispatch_action(outbox: Path) -> Action:
         policy=Policy(retry=Retry(max_attempts=4), timeout_s=10.0),
         validators=[SENT],
         guarantees=Guarantees(dedup=FOREVER),
-        provider="outbox",  # a folder, in which sending one again writes the same files
+        provider="outbox",  # a folder, in which sending it again writes the same files
     )
 
 
 def _hold_to_plan(violations: Iterable[Violation]) -> None:
-    """An undoing that was carried out otherwise than agreed cannot be undone: a person must be told.
+    """Check an undoing. One that was carried out otherwise than agreed cannot be undone: a person must be told.
 
     Raises:
         Refused: the service's answer is not what was agreed.

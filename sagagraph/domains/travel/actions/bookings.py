@@ -1,4 +1,4 @@
-"""Bookings: what travel's operations ask for and return: typed, and in the journal."""
+"""Bookings: typed requests and results of travel's operations, which are kept in the journal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Quoted(_Record):
 
 
 class PriceCheck(_Record):
-    """The offers of a plan at the prices that were approved."""
+    """Check of prices: the offers of a plan at the prices that were approved."""
 
     offers: tuple[Quoted, ...]
 
@@ -43,9 +43,9 @@ class BookingRequest(_Record, Lean):
     quantity: int
     price: Price
     offer: Bookable | None = None
-    """As planned: the answer is held to it."""
+    """As planned: the answer is compared with it."""
     lands_by: AwareDatetime | None = None
-    """A flight may be confirmed to land later, until then: the trains after it are under that condition."""
+    """Until when a flight may be confirmed to land: the trains after it depend on that."""
 
 
 class Booking(_Record):
@@ -66,7 +66,7 @@ class CancelledBooking(_Record):
 
 
 class KeepRequest(_Record):
-    """A reservation that another saga made, under `key`."""
+    """Request to keep a reservation that another saga made, under `key`."""
 
     kind: ReservationKind
     title: str
@@ -75,7 +75,7 @@ class KeepRequest(_Record):
 
 
 class PaymentRequest(_Record):
-    """What is to be paid. None stands for insurance that was not taken out."""
+    """Request of the payment. None stands for insurance that was not taken out."""
 
     amount: Price
     """For the legs."""
@@ -100,12 +100,13 @@ class RefundedPayment(_Record):
     amount: Price
     currency: str
     repaired: str = ""
-    """What was wrong with the refund at first, if the rest was given back by the payment's key."""
+    """What was wrong with the refund at first, if the rest was refunded by the payment's key."""
 
 
 class DispatchRequest(_Record):
-    """`reservations`: reservation id by leg label, None of what was not taken; `policies`: that of its insurance, where it has
-    one. `plan`: the hash of the itinerary. `landings`: of flights on which trains depend, as they were confirmed.
+    """Request of the documents. `reservations`: reservation id by leg label, None for what was not taken; `policies`: that of its
+    insurance, if it has one. `plan`: the hash of the itinerary. `landings`: of flights on which trains depend, as they were
+    confirmed.
     """
 
     plan: str = ""
@@ -117,7 +118,7 @@ class DispatchRequest(_Record):
 
 
 class Dispatch(_Record):
-    """Files in the outbox, by name, and what was found in them: whose plan, and which reservations by leg label."""
+    """Dispatch: files in the outbox, by name, and what was found in them: the plan, and the reservations by leg label."""
 
     calendar: str
     text: str

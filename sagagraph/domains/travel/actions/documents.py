@@ -36,7 +36,7 @@ def itinerary_ics(itinerary: Itinerary, reservations: Mapping[str, str], *, crea
 
 
 def told_in(calendar: bytes) -> tuple[str, dict[str, str]]:
-    """Return whose plan a calendar tells, by its hash, and the reservation of each leg: read from what was written."""
+    """Return the hash of the plan in a calendar, and the reservation of each leg: read from what was written."""
     read = Calendar.from_ical(calendar)
     events = (each for each in read.walk("VEVENT") if _LEG in each and not str(each["uid"]).endswith(_UNBOOKED))
     return str(read.get(_PLAN, "")), {str(each[_LEG]): str(each["uid"]).removesuffix(_AT_US) for each in events}

@@ -1,8 +1,8 @@
-"""Workflow: an itinerary as operations: what must be booked before what, and where the point of no return lies.
+"""Workflow: an itinerary as operations: what must be booked before what, and where the point of no return is.
 
 A journey comes after the journey that leads to its start, a stay after the journey that arrives at it (SagaLLM table 2: hotels
-are booked once the flight is); stays and onward journeys are booked in parallel. Then comes the payment, then the itinerary is
-sent.
+are booked once the flight is); stays and onward journeys are booked in parallel. Then comes the payment, and finally the
+itinerary is sent.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def revised_workflow(
 ) -> Revision:
     """Keep legs for which the saga has operations already; check, book, pay and send everything else under new names.
 
-    `version`: the ending of new names; by default the plan's next version. `standing_elsewhere`: what to do instead for legs that
-    another saga has booked. `afterwards`: more operations after the payment. `is_paid`: nothing must be paid or sent.
+    `version`: the ending of new names; by default the plan's next version. `standing_elsewhere`: operations for legs that another
+    saga has booked. `afterwards`: more operations after the payment. `is_paid`: nothing must be paid or sent.
     """
     elsewhere = standing_elsewhere or {}
     suffix = f".{version or saga.plan.version + 1}"
@@ -63,7 +63,7 @@ def revised_workflow(
     specs = (*_workflow(itinerary, unbooked, actions, suffix, covers), *afterwards)
     ends = () if is_paid else (PAYMENT + suffix, SEND + suffix, *(each.id for each in afterwards))
     added = {*(leg.label for leg in fresh), *(set(covers.values()) - known), CHECK + suffix, *ends}
-    # Bookings still depend on the checks that they were based on.
+    # Bookings still depend on the checks on which they were based.
     checks = {each.id for each in saga.in_order() if each.spec.action == "check_prices" and each.succeeded}
     removed = tuple(sorted(known - kept - checks))
     new = (
@@ -71,14 +71,14 @@ def revised_workflow(
         for each in specs
         if each.id in added
     )
-    # The payment that goes on without insurance from now on, where some that is kept may still be refused.
+    # The payment, which from now on goes ahead without insurance if some that is kept may still be refused.
     caught = {each.handler for name in kept for each in saga.operations[name].spec.policy.catch}
     paid_otherwise = {name: PAYMENT + suffix for name in removed if name in caught}
     return Revision(tuple(new), removed, {**_replaced(saga, itinerary, removed, suffix), **paid_otherwise})
 
 
 def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], suffix: str) -> dict[str, str]:
-    """For what is kept, map the journey (or check) that it came after to the one that it comes after now."""
+    """Map, for what is kept, the journey (or check) that it came after to the one that it comes after now."""
     now = dict(_arrivals(itinerary.legs, CHECK + suffix))
     replaced: dict[str, str] = {}
     for label, after in now.items():
@@ -90,7 +90,7 @@ def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], suffix
 
 
 def _arrivals(legs: tuple[Leg, ...], first: str) -> Iterator[tuple[str, str]]:
-    """Return each leg, and the journey that leads to it."""
+    """Yield each leg, and the journey that leads to it."""
     arrived_by = first
     for leg in legs:
         yield leg.label, arrived_by
@@ -99,7 +99,7 @@ def _arrivals(legs: tuple[Leg, ...], first: str) -> Iterator[tuple[str, str]]:
 
 
 def covers_of(itinerary: Itinerary, known: Collection[str], suffix: str = "") -> dict[str, str]:
-    """Return the operation that insures each leg that is insured: the one that there is, or a new one."""
+    """Return the operation that insures each insured leg: the existing one, or a new one."""
     covers = {leg.label: f"{leg.label}.cover" for leg in itinerary.legs if leg.cover is not None}
     named = {label: [each for each in known if f"{each}.".startswith(f"{cover}.")] for label, cover in covers.items()}
     return {label: named[label][0] if named[label] else cover + suffix for label, cover in covers.items()}
@@ -151,7 +151,7 @@ def _workflow(
 def _cover_specs(
     itinerary: Itinerary, actions: Mapping[str, Action], covers: Mapping[str, str], pay: str
 ) -> Iterator[OperationSpec]:
-    """Return the insurances: each unless its fare turns out to be refundable; where one is refused, the trip goes on without."""
+    """Yield the insurances: each unless its fare turns out to be refundable; if one is refused, the trip continues without it."""
     for leg in itinerary.legs:
         if leg.cover is None:
             continue
@@ -177,7 +177,9 @@ def _cover_specs(
 def _booking_specs(
     itinerary: Itinerary, actions: Mapping[str, Action], check: str, *, also: tuple[str, ...]
 ) -> Iterator[OperationSpec]:
-    """Return the bookings. `also`: further prerequisites of each; in a trip with nothing booked, the first names them for all."""
+    """Yield the bookings. `also`: further prerequisites of each; in a trip with nothing booked, they are those of the first, and
+    apply to all.
+    """
     arrived_by = dict(_arrivals(itinerary.legs, check))
     by_label = {leg.label: leg for leg in itinerary.legs}
     lands_by = {flight.label: only_if.lands_by for flight, _, only_if in itinerary.conditions}
@@ -211,7 +213,7 @@ def _booking_specs(
 
 
 def _condition(way: Leg, planned: Leg, before: Leg, also: tuple[str, ...]) -> Condition | None:
-    """Return the condition of one way of a leg, on the journey before it; None: that everything before it succeeds."""
+    """Return the condition of one alternative of a leg, on the journey before it; None: that everything before it succeeds."""
     if planned.only_if is None:
         return All((_one_of(before), *map(Succeeded, also))) if before.otherwise else None
     limit = planned.only_if.model_dump(mode="json")["lands_before"]
@@ -220,7 +222,7 @@ def _condition(way: Leg, planned: Leg, before: Leg, also: tuple[str, ...]) -> Co
 
 
 def _one_of(leg: Leg) -> Condition:
-    """Return the condition that a leg is booked, one way or the other."""
+    """Return the condition that a leg is booked, by either alternative."""
     ways = tuple(Succeeded(way.label) for way in ways_of([leg]))
     return AnyOf(ways) if len(ways) > 1 else ways[0]
 
@@ -232,7 +234,7 @@ def _settled(why: str, instead: str, why_not: str) -> dict[str, Any]:
 
 
 _INSURED: Final = _settled(
-    "a fare that cannot be refunded is insured, as was wished",
+    "a fare that cannot be refunded is insured, as requested",
     "decide at once",
     "only the booking says whether its fare can be refunded",
 )

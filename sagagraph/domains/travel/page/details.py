@@ -1,4 +1,4 @@
-"""Details of a booked trip: why each offer was taken, its terms, how it stands, and how it can fall through."""
+"""Details of a booked trip: why each offer was taken, its terms, its state, and how it can fall through."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def _disrupted(leg: Leg) -> str:
 
 def disruptions(saga: Saga) -> tuple[Disruption, ...]:
     """Return what can fall through. Before the payment, failures are repaired automatically: see the faults that can be
-    ordered.
+    injected.
     """
     return tuple(Disruption(leg.label, f"{_disrupted(leg)} is cancelled", lost=(leg.label,)) for leg in _booked(saga))
 
 
 def disruption_in(text: str, saga: Saga) -> Disruption | None:
-    """Find a disruption by the kind of booking, and by as many words of its title as were said."""
+    """Find a disruption by the kind of booking, and by as many words of its title as the text has."""
     if not falls_through(text):
         return None
     said = set(_WORD.findall(text.casefold()))

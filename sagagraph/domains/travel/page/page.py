@@ -65,7 +65,7 @@ class TravelPage(p.Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> p.Draft:
-        """Read by the rules; what they do not read whole, and other languages, by the model as well, if there is one."""
+        """Read by the rules; if they cannot read all of it, and for other languages, use the model as well, if there is one."""
         before, tongue = known or PartialRequest(), tongue_of(text)
         if tongue is not None and self.model is None:
             raise InvalidInputError(cannot_read(tongue, self.examples[1]), field="text")
@@ -83,7 +83,7 @@ class TravelPage(p.Page):
         if found is None:
             return self._draft(read or before.model_copy(update={"unread": (text,)}))
         named = "; ".join(found.left_out)
-        asides = [f"Left out, because your words do not say it: {named}. Say it once more if you wish it."] if named else []
+        asides = [f"Left out, because your words do not say it: {named}. Say it once more if you want it."] if named else []
         return replace(self._draft(found.request, *asides), by="" if found.request == read else self.model.name)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
@@ -134,7 +134,7 @@ class TravelPage(p.Page):
             words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
             asides = (
                 *asides,
-                f"Not yet applied: {words}. It chooses among plans that are there: say it once more when they are.",
+                f"Not yet applied: {words}. It chooses among plans: say it again once there are some.",
             )
         return p.Draft(partial, tuple(w.wishes_of(partial)), questions, unread, request, asides=asides, field=field)
 
@@ -153,7 +153,7 @@ class TravelPage(p.Page):
         return w.chosen(aim, saga, w.unread_and_preferred(said.unread)[0])
 
     async def _moved(self, text: str, saga: Saga, known: PartialRequest) -> p.Preference | None:
-        """`A day earlier` than the plan that is shown, where no day was wished for."""
+        """Read `a day earlier` relative to the plan that is shown, if no day was requested."""
         shown = w.from_shown_days(text, saga, known)
         if shown is None:
             return None

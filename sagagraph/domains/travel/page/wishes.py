@@ -1,4 +1,4 @@
-"""Wishes: what was said of a trip, as phrases that the reader understands one by one."""
+"""Wishes for a trip, as phrases that the reader understands one by one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sagagraph.saga.core.state import Saga
 
 STOP: Final = re.compile(r"stops\[(\d+)\]")
 _STARS: Final = re.compile(r"stars\[(\d+)\]")
-"""Of one stop alone."""
+"""For one stop alone."""
 
 
 def wishes_of(said: PartialRequest) -> Iterator[Wish]:
@@ -112,7 +112,7 @@ def has(said: PartialRequest, key: str) -> bool:
 
 
 def with_stars(said: PartialRequest, city: str, stars: tuple[int, int] | None) -> PartialRequest:
-    """Return the request with other stars of the hotels in one city."""
+    """Return the request with other hotel stars in one city."""
     stops = tuple(stop.model_copy(update={"stars": stars}) if stop.city == city else stop for stop in said.stops)
     return said.model_copy(update={"stops": stops, "unread": ()})
 
@@ -132,7 +132,7 @@ def without(said: PartialRequest, key: str) -> PartialRequest:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """Less of `quantity` is better."""
+    """Aim of a preference: less of `quantity` is better."""
 
     words: re.Pattern[str]
     quantity: Callable[[Itinerary], int]
@@ -160,12 +160,13 @@ _AIMS: Final = (
 )
 _DENIED: Final = re.compile(r"(?:\b(?:not|no|never|nothing|without)|n't)\s+(?:[\w']+\s+){0,3}$", re.IGNORECASE)
 _AS_IT_IS: Final = re.compile(
-    r"\b(?:the |a )?(?:one|hotel|room|stay|rest)? ?(?:in|at) \w[\w .-]*? (?:(?:is|was|looks|seems) (?:\w+ )?"
+    r"\b(?:the |a )?(?:one |hotel |room |stay |rest )?(?:(?:in|at) )?\w[\w.-]*(?: (?!and\b|but\b|the\b)\w[\w.-]*)?? "
+    r"(?:(?:is|was|looks|seems) (?:\w+ )?"
     r"(?:fine|ok(?:ay)?|good|great|perfect|all right)|(?:can )?stays?\b|as it is)"
     r"|\b(?:keep|leave|not)(?:ing)? (?:the )?(?:one|hotel|room|stay) (?:in|at) \w+",
     re.IGNORECASE,
 )
-"""Of a stop of which nothing is to change."""
+"""For a stop at which nothing is to change."""
 _DEGREE: Final = re.compile(r"\b(?:much|even|little|slightly|possible|way|lot|significantly)\b", re.IGNORECASE)
 
 
@@ -178,7 +179,7 @@ def aim_of(text: str) -> Aim | None:
 
 
 def stay_meant(text: str, saga: Saga) -> HotelOffer | None:
-    """Return the stay of which another hotel is wished: `a nicer hotel in Cologne`."""
+    """Return the stay for which another hotel is wanted: `a nicer hotel in Cologne`."""
     if not _HOTEL.search(text):
         return None
     meant = _AS_IT_IS.sub(" ", text).casefold()
@@ -187,7 +188,7 @@ def stay_meant(text: str, saga: Saga) -> HotelOffer | None:
 
 
 def other_stars(aim: Aim, stay: HotelOffer, saga: Saga) -> tuple[int, int] | str:
-    """Return the stars that a nicer or cheaper hotel has; where there is none, what to say."""
+    """Return the stars that a nicer or cheaper hotel has; if there is none, what to say."""
     if aim.best == _COMFORTABLE:
         most = f"{stay.name} has {MOST_STARS} stars, the most that there are."
         return (stay.stars + 1, MOST_STARS) if stay.stars < MOST_STARS else most

@@ -1,8 +1,8 @@
 """Agents of a trip (SagaLLM section 4.3.1): itinerary, flight, hotel, train and budget.
 
 The search finds whole trips. The itinerary agent decides between their days; the flight, hotel and train agents between the
-offers of those days; a compatible choice among their candidates is made by the same search; the budget agent decides between
-such choices by what they cost.
+offers of those days; the same search makes a compatible choice among their candidates; the budget agent decides between such
+choices by cost.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ ROLES: Final = (
 
 @dataclass(frozen=True)
 class TripTeam:
-    """The agents at work on one request. `trips`: what the search found, in the order of `solved`."""
+    """Team: the agents at work on one request. `trips`: what the search found, in the order of `solved`."""
 
     request: TripRequest
     trips: tuple[Itinerary, ...]
@@ -114,7 +114,7 @@ class TripTeam:
         offers = {name: offer for name, offer in zip(names, quotes, strict=True) if offer is not None}
         left = {part: [each for each in some if each.choose in offers] for part, some in chosen.items()}
         if gone := [part for part, some in left.items() if not some]:
-            message = f"{gone[0]}: nothing that was chosen is on offer any more"
+            message = f"{gone[0]}: none of the chosen offers is available any more"
             return Verdict.of([Violation(code="UNAVAILABLE", message=message, scope={"leg": gone[0]})])
         rates = None if self.request.currency == PRICE_CURRENCY or self.request.budget is None else await self.provider.rates()
         market = Market.of(offers.values(), await self.provider.now(), self._trip(said).legs[0].begins, rates)
@@ -151,7 +151,7 @@ class TripTeam:
 
 
 def _of_leg(leg: Leg, trips: Iterable[Itinerary]) -> tuple[tuple[Option, ...], tuple[Candidate, ...]]:
-    """Return what there is for a leg, and what the search proposes: its choice, then what its other trips have instead."""
+    """Return the options for a leg, and what the search proposes: its choice, then the choices in its other trips."""
     choice = leg.choice or Choice()
     instead = [each.offer for trip in trips for each in trip.legs if slot_of(each.offer) == slot_of(leg.offer)]
     told = [(leg.offer.offer_id, headline(leg.offer), leg.offer.price, terms(leg.offer))]
@@ -174,7 +174,7 @@ def _of_leg(leg: Leg, trips: Iterable[Itinerary]) -> tuple[tuple[Option, ...], t
 
 
 def _choice_of(part: str, trips: Sequence[tuple[str, Mapping[str, Any], Itinerary, str]]) -> Task:
-    """Return the choice between whole trips. The search is as sure of one as of its legs in the mean."""
+    """Return the choice between whole trips. The search's confidence in one is the mean of that in its legs."""
     proposed = []
     for name, _, trip, why in trips[:MOST_CANDIDATES]:
         sure = [leg.choice.confidence for leg in trip.legs if leg.choice and leg.choice.confidence is not None]
@@ -210,5 +210,7 @@ def _on_budget(request: TripRequest, trip: Itinerary) -> str:
 
 
 def _id(trip: Itinerary) -> str:
-    """The name of a trip among those that are put together: by what it costs and consists of, so that it stays the same."""
+    """Return the name of a trip among those that are put together, made from its cost and its content, so that it stays
+    the same.
+    """
     return f"{trip.total:.0f}-{content_hash([leg.offer.offer_id for leg in trip.legs])[:6]}"

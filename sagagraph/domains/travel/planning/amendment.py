@@ -1,4 +1,4 @@
-"""Amendment: a trip that is changed after it was paid: what stands of it, and the way to another one (ADR-0011)."""
+"""Amendment: a trip that is changed after it was paid: what is kept of it, and the way to another one (ADR-0011)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from sagagraph.workflow.operation import OperationSpec
 
 
 def wish_of(request: Any) -> TripRequest:
-    """Return what is asked for, by a trip or by what changes one."""
+    """Return what is asked for, whether the saga is a trip or changes one."""
     amendment = amendment_in(request)
     return TripRequest.model_validate(request if amendment is None else amendment.request)
 
@@ -49,7 +49,7 @@ def itinerary_before(saga: Saga) -> Itinerary | None:
 
 
 async def all_standing(saga: Saga, provider: ReservationProvider) -> tuple[Standing, ...]:
-    """Return its reservations, and for an amendment those of its parent that the provider still has on its books."""
+    """Return its reservations, and for an amendment those of its parent that the provider still has on record."""
     before = itinerary_before(saga)
     own = () if before is None else standing(saga, before)
     amendment = amendment_of(saga)
@@ -89,7 +89,7 @@ async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer
     booked = {each.id for each in saga.in_order() if each.succeeded} | (amendment.by_id.keys() if amendment else set())
     now, stands = await asyncio.gather(provider.now(), all_standing(saga, provider))
     lost: frozenset[str] = frozenset()
-    if amendment is not None:  # what has been reported lost, and what the provider no longer has on its books
+    if amendment is not None:  # what has been reported lost, and what the provider no longer has on record
         still, legs = {each.leg.label for each in stands}, _legs_of(amendment)
         gone = {each.leg.label for each in _booked_by_parent(amendment)} - still
         lost = frozenset(legs[name].offer.offer_id for name in {*amendment.lost, *gone} if name in legs)
@@ -107,7 +107,7 @@ async def damage_of(saga: Saga, provider: ReservationProvider, cities: Gazetteer
 
 
 def last_version(amendment: Amendment) -> int:
-    """Return the highest version in the names of the parent's operations; no name is ever used for two things."""
+    """Return the highest version in the names of the parent's operations; no name is ever used twice."""
     endings = (each.id.rpartition(".")[2] for each in amendment.stands if "." in each.id)
     return max([1, *(int(each) for each in endings if each.isdigit())])
 
@@ -115,7 +115,7 @@ def last_version(amendment: Amendment) -> int:
 def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Action]) -> Revision:
     """Book what is new, pay for all of it, then refund and cancel what the parent has and the new plan lacks.
 
-    What stays is checked, not booked. If everything stays, nothing is paid.
+    What is kept is checked, not booked. If everything is kept, nothing is paid.
     """
     amendment = amendment_of(saga)
     if amendment is None:

@@ -16,9 +16,9 @@ from sagagraph.domains.travel.wording import compared, headline
 
 
 async def conditional(trip: Itinerary, provider: ReservationProvider) -> Itinerary:
-    """Return the trip with the wished condition on its trains, each with the flight that is taken otherwise, if there is one.
+    """Return the trip with the requested condition on its trains, each with the flight that is taken otherwise, if there is one.
 
-    Raises `ProviderError` if a question was not answered.
+    Raises `ProviderError` if a query was not answered.
     """
     request = trip.request
     rides = [(leg, leg.offer) for leg in trip.legs if not isinstance(leg.offer, HotelOffer)]
@@ -50,7 +50,9 @@ async def conditional(trip: Itinerary, provider: ReservationProvider) -> Itinera
 
 
 def _lands_by(request: TripRequest, flight: FlightOffer, otherwise: TransportOffer) -> datetime:
-    """Return until when the flight may land for the rest of the trip to stand: on its day, and within the hours wished for."""
+    """Return how late the flight may land so that the rest of the trip still works: on its day, and within the requested
+    hours.
+    """
     latest = request.hours.arrive.latest
     ends = flight.arrives.replace(hour=23, minute=59, second=0, microsecond=0)
     wished = ends if latest is None else ends.replace(hour=latest.hour, minute=latest.minute)

@@ -1,4 +1,4 @@
-"""Conflict: which wishes cannot be met together: a smallest set, and what would have to give way."""
+"""Conflict: a smallest set of wishes that cannot be met together, and what would have to give way."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sagagraph.planning.domain import Relaxation
 
 
 def least_change(request: TripRequest, market: Market, wish: w.Wish) -> Relaxation:
-    """Return the least change of a wish without which, all others kept, there is a trip in `market`."""
+    """Return the least change of a wish with which, all others kept, there is a trip in `market`."""
     match wish:
         case w.Wish.DEPART:
             return _nearest_day(request, market)
@@ -172,7 +172,7 @@ class Conflict:
         self._kept: list[Wishes] = []
         self._refused: list[Wishes] = []
         self.wishes = self._smallest_refused()
-        """A smallest set that cannot be kept together; empty where there is no trip at all."""
+        """A smallest set that cannot be kept together; empty if there is no trip at all."""
 
     @property
     def in_words(self) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ class Conflict:
                     return wishes
                 for wish in self._wishes:
                     kept = kept | {wish} if self._can_keep(kept | {wish}) else kept
-        raise AssertionError("all wishes together can be kept")  # nobody asks for a conflict then
+        raise AssertionError("all wishes together can be kept")  # then nobody asks for a conflict
 
     def _relaxation(self, wish: w.Wish) -> Relaxation:
         if self._can_do_without({wish}):

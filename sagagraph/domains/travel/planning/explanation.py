@@ -1,4 +1,4 @@
-"""Explanation: why a trip was proposed, what was dropped, and why no trip exists: in words that name numbers."""
+"""Explanation: why a trip was proposed, what was dropped, and why no trip exists, with figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sagagraph.domains.travel.wording import count_text, day_text, duration_text
 from sagagraph.planning.domain import Relaxation
 
 _ALTERNATIVES = 3
-"""Of each leg, as many offers that were not taken are told."""
+"""How many offers that were not taken are named for each leg."""
 
 
 # -- why this one ----------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ def reasons(request: TripRequest, market: m.Market, path: Path, titles: list[str
 
 
 def _against(path: Path, others: tuple[Path, ...]) -> Iterator[str]:
-    """Return what it costs compared with the best in money, time and comfort."""
+    """Yield what it costs compared with the best in money, time and comfort."""
     more = path.cents - min(other.cents for other in others)
     if more:
         yield f"{_money(more)} more than the cheapest"
@@ -112,7 +112,7 @@ def _cheapest_first(offers: Iterable[Offer], known: set[str]) -> list[Offer]:
 
 
 def terms(offer: Offer) -> str:
-    """Return what a choice between offers of a day needs to know besides name and price."""
+    """Return the facts besides name and price that matter for a choice between offers of a day."""
     if isinstance(offer, HotelOffer):
         return count_text(offer.stars, "star")
     return f"{count_text(offer.stops, 'stop')}, arrives {offer.arrives:%Y-%m-%d %H:%M}"
@@ -215,9 +215,9 @@ def why_not(
 
 
 def _on_what_is_missing(request: TripRequest, market: m.Market) -> Iterator[str]:
-    """Explain the first thing on the way that is not available at all: nothing beyond it was asked for."""
+    """Explain the first thing on the way that is not available at all; nothing beyond it was requested from the provider."""
     seats = f"has {count_text(request.travellers, 'seat')} on the days in question"
-    if request.order is Order.ANY:  # what no order of the stops can do without
+    if request.order is Order.ANY:  # what is needed in any order of the stops
         reached = {there for here, there in m.pairs_of(request) if _boardable(request, market, here, there)}
         missing = dict.fromkeys(there for _, there in m.pairs_of(request) if there not in reached)
         full = [said for stop in request.stops if stop.city in reached for said in _without_room(request, market, stop)]
@@ -225,7 +225,7 @@ def _on_what_is_missing(request: TripRequest, market: m.Market) -> Iterator[str]
             yield f"no flight or train to {' or '.join(missing)} {seats}"
         yield from full
         if not missing and not full:
-            yield "the journeys and hotels that can be had do not fit together in any order"
+            yield "the journeys and hotels that are available do not fit together in any order"
         return
     for (here, there), stop in zip_longest(m.journeys_of(request), request.stops):
         if not _boardable(request, market, here, there):
@@ -234,7 +234,7 @@ def _on_what_is_missing(request: TripRequest, market: m.Market) -> Iterator[str]
         if stop is not None and (full := list(_without_room(request, market, stop))):
             yield from full
             return
-    yield "the journeys and hotels that can be had do not fit together"
+    yield "the journeys and hotels that are available do not fit together"
 
 
 def _without_room(request: TripRequest, market: m.Market, stop: Stop) -> Iterator[str]:

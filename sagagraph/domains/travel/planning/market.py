@@ -19,9 +19,9 @@ from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, Order, Stop, Tri
 CALLS_AT_ONCE: Final = 8
 MOST_DEPARTURE_DAYS: Final = 31
 DAYS_AROUND: Final = 3
-"""Where nothing can be had on the day asked for, as many days before and after it are looked at."""
+"""If nothing is available on the requested day, this many days before and after it are queried."""
 DAYS_BEYOND: Final = 7
-"""Where nothing can be had within the window, as many later days of departure are looked at."""
+"""If nothing is available within the window, this many later days of departure are queried."""
 FARTHEST_BY_TRAIN_KM: Final = 1000
 SENSIBLE_BY_TRAIN: Final = timedelta(hours=6)
 """A train up to this long is taken instead of a flight."""
@@ -32,11 +32,11 @@ AnyOffer = TypeVar("AnyOffer", FlightOffer | TrainOffer, HotelOffer)
 
 @dataclass(frozen=True)
 class Market:
-    """The offers of one moment."""
+    """Market: the offers of one moment."""
 
     now: datetime
     departure_days: tuple[date, ...]
-    """Cities that were asked about: those of the request, and more if the market was gathered widely."""
+    """Cities that were queried: those of the request, and more if the market was gathered widely."""
     journeys: Mapping[tuple[str, str, date], Transports]
     """By city of departure, city of arrival and local day of departure."""
     stays: Mapping[tuple[str, int, date], tuple[HotelOffer, ...]]
@@ -44,7 +44,7 @@ class Market:
     rates: Rates | None = None
     """None: the budget is in the currency of the offers."""
     has_slow_trains: bool = False
-    """Trains that take longer than anybody would choose count too: they may be the only way."""
+    """Whether trains that take longer than anybody would choose count too: they may be the only way."""
     fees_cents: int = 0
     """What is to be paid besides the offers."""
 
@@ -61,7 +61,7 @@ class Market:
         return cls(now, (first_day,), journeys, stays, rates, has_slow_trains=True)
 
     def with_trains_first(self, request: TripRequest) -> Market:
-        """Return the market without flights on days with a fast enough train that keeps every wish."""
+        """Return the market without flights on days that have a fast enough train which keeps every wish."""
 
         def chosen(offers: Transports) -> Transports:
             has_train = any(is_good_train(request, offer, self.now) for offer in offers)
@@ -71,7 +71,7 @@ class Market:
 
 
 def slot_of(offer: Offer) -> tuple[str, str, date] | tuple[str, int, date]:
-    """Return where the market has it: what is in the same place can be taken instead."""
+    """Return its slot in the market: offers in the same slot are alternatives."""
     if isinstance(offer, HotelOffer):
         return offer.city, offer.nights, offer.check_in
     return offer.origin_city, offer.destination_city, offer.departs.date()
@@ -84,7 +84,7 @@ def journeys_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
 
 
 def pairs_of(request: TripRequest) -> tuple[tuple[str, str], ...]:
-    """Return every journey that a trip may have, once."""
+    """Return every journey that a trip may have, once each."""
     if request.order is Order.GIVEN:
         return tuple(dict.fromkeys(journeys_of(request)))
     stops = tuple(dict.fromkeys(stop.city for stop in request.stops))
@@ -123,7 +123,7 @@ def is_good_train(request: TripRequest, offer: TransportOffer, now: datetime) ->
 
 
 def has_condition(request: TripRequest, there: str) -> bool:
-    """Tell whether a train to a city is wished only if the flight before it lands early enough."""
+    """Tell whether a train to a city is wanted only if the flight before it lands early enough."""
     return request.train_if is not None and request.train_if.to in (None, there)
 
 
@@ -143,20 +143,20 @@ async def gather(
     begun: Sequence[Offer] = (),
     cities: Iterable[City] | None = None,
 ) -> Market:
-    """Ask for every day that can be reached: what arrives on a day decides what is asked next.
+    """Query every day that can be reached: what arrives on a day decides what is queried next.
 
-    `known`: what is booked, and so available whatever is offered. It is on the market, and so is what can be reached by it, and
-    flights beside good trains.
+    `known`: bookings, which are available whatever is offered. They are on the market, and so is what can be reached by them, and
+    flights alongside good trains.
 
-    `begun`: what of it is in the past or under way. Its day has nothing else; nobody is asked about past days.
+    `begun`: those of them that are in the past or under way. Their days have nothing else; past days are not queried.
 
-    `cities`: those of the request, if known: the provider is not asked for all of its cities.
+    `cities`: those of the request, if known: then the provider is not asked for all of its cities.
 
-    `widely`: also ask for flights beside good trains, and for departure days a little beyond the wishes, to see whether there is
-    any trip at all, and what it would need.
+    `widely`: also query flights alongside good trains, and departure days a little beyond the wishes, to see whether there is any
+    trip at all, and what it would need.
 
     Raises:
-        ProviderError: a question was not answered.
+        ProviderError: a query was not answered.
     """
     now = await provider.now()
     cities = await provider.cities() if cities is None else cities
@@ -179,14 +179,14 @@ async def gather(
 
 
 def _spread(days: tuple[date, ...]) -> tuple[date, ...]:
-    """Return up to a month of days; of more, as many at even distances, including the first and the last."""
+    """Return up to a month of days; of a longer period, as many days at even distances, including the first and the last."""
     if len(days) <= MOST_DEPARTURE_DAYS:
         return days
     return tuple(days[n * (len(days) - 1) // (MOST_DEPARTURE_DAYS - 1)] for n in range(MOST_DEPARTURE_DAYS))
 
 
 def _beyond(request: TripRequest, days: tuple[date, ...], today: date) -> tuple[date, ...]:
-    """Return a few days around an exact departure day; a week more if only the window sets the last day."""
+    """Return a few days around an exact departure day; a week more if only the window limits the last day."""
     before, after = (0, DAYS_BEYOND) if request.depart is None else (DAYS_AROUND, DAYS_AROUND)
     earliest = today if request.window is None else max(today, request.window.first)
     around = {days[0] - timedelta(days=n) for n in range(before + 1)} | {days[-1] + timedelta(days=n) for n in range(after + 1)}
@@ -200,10 +200,10 @@ def _beside(offers: Sequence[AnyOffer], booked: tuple[AnyOffer, ...]) -> tuple[A
 
 
 class _Place(NamedTuple):
-    """Where a trip may be, and when."""
+    """Place where a trip may be, and when."""
 
     visited: int
-    """A bit for every stop that has been come to."""
+    """A bit for every stop that was visited."""
     stop: int
     """The last of them, by its place in the request; -1 at the origin."""
     day: date
@@ -225,7 +225,7 @@ class _Gathering:
     turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CALLS_AT_ONCE))
 
     async def follow(self, days: Iterable[date], tasks: asyncio.TaskGroup) -> None:
-        """Journey by journey; the hotels of a stop are asked for while the next journey is."""
+        """Follow the trip journey by journey; the hotels of a stop are queried at the same time as the next journey."""
         places = {_Place(0, -1, day) for day in days}
         for _ in self.request.stops:
             routes = [(place, stop) for place in sorted(places) for stop in self._next_stops(place)]

@@ -13,7 +13,7 @@ from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, Tran
 from sagagraph.domains.travel.request import Direct, TripRequest
 
 Weigh = Callable[[Offer], tuple[int, ...]]
-"""What an offer adds to what is to be small; sums are compared from left to right, then the price counts."""
+"""What an offer adds to the sum to minimise; sums are compared from left to right, then the price counts."""
 
 
 def cents(amount: Decimal) -> int:
@@ -56,7 +56,7 @@ CENTS_PER_ODD_HOUR: Final = 60_00
 
 
 def measures(request: TripRequest) -> dict[str, Weigh]:
-    """What each proposal is best at; the preferred one first."""
+    """Return the measures in which each proposal is best; the preferred one first."""
     direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
     return {
         f"{direct}the best balance of price and time": balance(request),

@@ -25,7 +25,7 @@ from sagagraph.planning.domain import Relaxation
 
 @dataclass(frozen=True)
 class Infeasible:
-    """No trip keeps all wishes. The reasons say in sentences what the conflict and the relaxations say."""
+    """No trip keeps all wishes. The reasons say in sentences what the conflict and the relaxations are."""
 
     reasons: tuple[str, ...]
     conflict: tuple[str, ...] = ()
@@ -56,10 +56,10 @@ async def propose(
 def choose(request: TripRequest, offers: Market) -> Proposals:
     """Return the best trip by each measure, without duplicates. The first is the preferred one:
 
-    the fewest flights with a change of plane where direct ones are preferred, then the least of price plus, for every traveller,
-    $30 for an hour under way and $60 for leaving before 7:00 or arriving between 23:00 and 6:00. Ties go to the lower price, then
-    to the offer id that sorts first. Where there is a good train, flights (and trains of more than six hours) are considered only
-    if there is no trip without them.
+    the fewest flights with a change of plane if direct ones are preferred, then the least of price plus, for every traveller, $30
+    for an hour under way and $60 for leaving before 7:00 or arriving between 23:00 and 6:00. Ties go to the lower price, then to
+    the offer id that sorts first. If there is a good train, flights (and trains of more than six hours) are considered only if
+    there is no trip without them.
     """
     everything = replace(offers, has_slow_trains=True)
     for market in (offers.with_trains_first(request), everything):
@@ -69,7 +69,7 @@ def choose(request: TripRequest, offers: Market) -> Proposals:
 
 
 def _best_of(request: TripRequest, market: Market) -> tuple[Itinerary, ...]:
-    """Return the best trips by what each is best at; empty if there is no trip at all."""
+    """Return the best trips, each with the measures in which it is best; empty if there is no trip at all."""
     best: dict[str, Path] = {}
     for title, weigh in measures(request).items():
         path = best_path(request, market, weigh)
@@ -102,9 +102,9 @@ def infeasible(request: TripRequest, offers: Market) -> Infeasible:
 
 
 async def insured(trip: Itinerary, provider: ReservationProvider) -> Itinerary:
-    """Return the trip with what insures its fares; as it is, and why, where that would not keep the budget.
+    """Return the trip with insurance for its fares; if that would exceed the budget, the trip unchanged, and why.
 
-    Raises `ProviderError` if a question was not answered.
+    Raises `ProviderError` if a query was not answered.
     """
     if not trip.request.insured:
         return _with(trip, repeat(None)) if _is_insured(trip) else trip

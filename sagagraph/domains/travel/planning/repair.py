@@ -1,8 +1,8 @@
 """Repair of a trip: another hotel for the same nights, another train on the same day; more only if that is not enough.
 
-Preferences, in this order (ALAS section 3.4, smallest neighbourhood first): as many reservations as possible stay; as few legs as
-possible change; then what the planner prefers, including cancellation fees. Each neighbourhood holds the best of all repairs that
-keep as much, so it grows only if it holds none (ADR-0009).
+Preferences, in this order (ALAS section 3.4, smallest neighbourhood first): as many reservations as possible are kept; as few
+legs as possible change; then what the planner prefers, including cancellation fees. Each neighbourhood holds the best of all
+repairs that keep as much, so it grows only if it holds none (ADR-0009).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sagagraph.domains.travel.wording import count_text, headline
 
 @dataclass(frozen=True)
 class Damage:
-    """A trip that cannot continue as planned."""
+    """Damage: a trip that cannot continue as planned."""
 
     request: TripRequest
     itinerary: Itinerary
@@ -46,13 +46,13 @@ class Damage:
     lost: frozenset[str] = frozenset()
     """Offers that no longer count as available, booked or not."""
     is_renamed: bool = False
-    """Whether what is not booked yet gets other names: it was planned under conditions, which do not hold for another plan."""
+    """Whether what is not booked yet gets new names: it was planned under conditions that do not apply to another plan."""
     begun: tuple[Leg, ...] = ()
-    """What has begun of the itinerary: it stays as it is."""
+    """Legs of the itinerary that have begun: they stay as they are."""
 
     @property
     def fitting(self) -> tuple[Leg, ...]:
-        """The legs planned for the present number of travellers: all of them, or none."""
+        """Return the legs planned for the present number of travellers: all of them, or none."""
         party = attrgetter("travellers", "children", "rooms")
         return self.itinerary.legs if party(self.itinerary.request) == party(self.request) else ()
 
@@ -62,7 +62,7 @@ class Damage:
 
     @property
     def booked(self) -> dict[str, Offer]:
-        """The offers that can be kept, by label: they are reserved, whatever is left for others."""
+        """Return the offers that can be kept, by label: they are reserved, whatever is left for others."""
         return {each.leg.label: each.leg.offer.model_copy(update={"left": 99}) for each in self.usable}
 
     @property
@@ -72,7 +72,7 @@ class Damage:
 
 
 async def repair(damage: Damage, provider: ReservationProvider, cities: Collection[City] | None = None) -> Itinerary | Infeasible:
-    """Return the best continuation of what stands. `cities`: as for `gather`. Raises `ProviderError` if offers could not be
+    """Return the best trip that keeps what is booked. `cities`: as for `gather`. Raises `ProviderError` if offers could not be
     read.
     """
     usable = {each.leg.label for each in damage.usable}
@@ -90,14 +90,14 @@ async def repair(damage: Damage, provider: ReservationProvider, cities: Collecti
     # In the planner's words, by what is offered now and the fees that are due in any case.
     fees = sum((each.fee(now) for each in damage.stands), damage.paid)
     found = infeasible(damage.request, replace(market, has_slow_trains=True, fees_cents=cents(fees)))
-    return replace(found, reasons=("nothing is left, whatever is kept of what stands", *found.reasons[:1]))
+    return replace(found, reasons=("no trip is left, whichever bookings are kept", *found.reasons[:1]))
 
 
 # -- what there is ---------------------------------------------------------------------------------------------------
 
 
 async def _still_to_be_had(damage: Damage, provider: ReservationProvider) -> dict[str, Offer]:
-    """Return the legs that are as planned, by label: booked, or offered at the same price."""
+    """Return the legs that are still available as planned, by label: booked, or offered at the same price."""
     found = damage.booked
     asked = [leg for leg in damage.fitting if leg.label not in found]
     quotes = await asyncio.gather(*(provider.offer(leg.offer.offer_id) for leg in asked))
@@ -116,7 +116,7 @@ def _may_be_had(damage: Damage, offer: Offer) -> bool:
 async def _beside_what_failed(
     damage: Damage, quoted: Mapping[str, Offer], provider: ReservationProvider, now: datetime
 ) -> Market:
-    """Return the smallest neighbourhood: alternatives for the day or nights of a failed leg; the rest as it is."""
+    """Return the smallest neighbourhood: alternatives for the day or nights of a failed leg; the rest unchanged."""
     legs, request = damage.itinerary.legs, damage.request
     found = await asyncio.gather(*(_instead(damage, leg, quoted, provider) for leg in legs))
     offered = {each.offer_id: each for each in (*chain.from_iterable(found), *damage.booked.values())}
@@ -148,7 +148,7 @@ async def _everything(
 
 
 def _each(market: Market, keeps: Callable[[Offer], bool], less: Mapping[str, Decimal]) -> Market:
-    """Return the market with the offers that it keeps, each by so much cheaper."""
+    """Return the market with the offers that it keeps, each made cheaper by this amount."""
 
     def changed(offers: tuple[AnyOffer, ...]) -> tuple[AnyOffer, ...]:
         fees = [(each, less.get(each.offer_id)) for each in offers if keeps(each)]
@@ -162,12 +162,12 @@ def _each(market: Market, keeps: Callable[[Offer], bool], less: Mapping[str, Dec
 
 
 def _best(damage: Damage, market: Market, now: datetime) -> Path | None:
-    """Return the best path. All standing bookings pay their fee in advance, and each that is kept refunds its own."""
+    """Return the best path. All bookings pay their fee in advance, and each that is kept refunds its own."""
     fees = {each.leg.offer.offer_id: each.fee(now) for each in damage.usable}
     begun = {leg.offer.offer_id for leg in damage.begun}
     planned = {leg.offer.offer_id for leg in damage.fitting}
     weigh_trip = balance(damage.request)
-    # A moment at which what has begun could still be boarded; what is offered is offered now.
+    # A moment at which what has begun could still be boarded; what is offered now is offered from now on.
     departed = (leg.offer.departs for leg in damage.begun if not isinstance(leg.offer, HotelOffer))
     before = min([now, *(each - timedelta(minutes=1) for each in departed)])
     due = cents(sum((each.fee(now) for each in damage.stands), damage.paid))

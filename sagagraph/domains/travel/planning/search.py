@@ -30,7 +30,7 @@ FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Offers in the order of travel: a whole trip, or its beginning or end."""
+    """Path: offers in the order of travel; a whole trip, or its beginning or end."""
 
     offers: tuple[Offer, ...] = ()
     ids: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Path:
 
 
 class _Late(NamedTuple):
-    """A journey that ended so late that an early departure on the next day can be missed."""
+    """Journey that ended so late that an early departure on the next day may be missed."""
 
     arrives: datetime
     is_flight: bool
@@ -60,10 +60,10 @@ class _Late(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where and when a path has arrived, and what it has visited: all that the rest of the trip depends on."""
+    """Place where a path has arrived, with the time and what it has visited: all that the rest of the trip depends on."""
 
     visited: int
-    """A bit for every stop that has been come to."""
+    """A bit for every stop that was visited."""
     stop: int
     """The last of them, by its place in the request; -1 at the origin."""
     day: date
@@ -75,7 +75,7 @@ class _Place(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """An offer that can be taken, and what it leads to."""
+    """Step: an offer that can be taken, and the place that it leads to."""
 
     path: Path
     day: date
@@ -87,7 +87,7 @@ _Move = tuple[Path, _Place]
 
 
 def best_path(request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish] = ALL_WISHES) -> Path | None:
-    """Return the path of least weight, then least price, then first in the alphabet; None if no path keeps the wishes."""
+    """Return the path of least weight, then least price, then first in alphabetical order; None if no path keeps the wishes."""
     best = _Search(request, market, weigh, wishes)
     free = best.path()
     most = most_cents(without(request, ALL_WISHES - wishes), market.rates)
@@ -97,7 +97,7 @@ def best_path(request: TripRequest, market: Market, weigh: Weigh, wishes: frozen
 
 
 class _Search:
-    """A dynamic programme: the best continuation from a place depends on the place alone, so it is found once."""
+    """Dynamic programme: the best continuation from a place depends on the place alone, so it is found once."""
 
     def __init__(self, request: TripRequest, market: Market, weigh: Weigh, wishes: frozenset[Wish]) -> None:
         self._request = request
@@ -113,10 +113,11 @@ class _Search:
         return min((path for path in found if path is not None), key=lambda path: path.rank, default=None)
 
     def path_within(self, most: int, cheapest: _Search) -> Path | None:
-        """Return the best path that costs at most `most` cents: the first to be complete, taking the most promising first.
+        """Return the best path that costs at most `most` cents: the first one to be completed, extending the most promising
+        first.
 
-        No path is better than it looks, because its completion is the best one. Paths are dropped if their cheapest completion
-        (by `cheapest`) costs too much, and if another at the same place is both better and cheaper.
+        No path turns out better than estimated, because the estimate uses its best completion. Paths are dropped if their
+        cheapest completion (by `cheapest`) costs too much, and if another at the same place is both better and cheaper.
         """
         ways: list[tuple[tuple[object, ...], Path, _Place]] = []
         least_cents: dict[_Place, int] = {}
@@ -162,7 +163,7 @@ class _Search:
         return place.is_back or (has_seen_all and self._request.return_to is None)
 
     def _moves(self, place: _Place, *, cheaper_too: bool = False) -> Iterator[_Move]:
-        """Return the moves. `cheaper_too`: including those that are worse than another to the same place, but cheaper."""
+        """Yield the moves. `cheaper_too`: including those that are worse than another to the same place, but cheaper."""
         if place.needs_bed:
             stop = self._request.stops[place.stop]
             key = stop.city, stop.nights, place.day, cheaper_too
@@ -173,7 +174,7 @@ class _Search:
                 yield step.path, place._replace(day=step.day, needs_bed=False)
         elif place.visited == self._all_visited:
             for step in self._journeys(place, str(self._request.return_to), False, cheaper_too):
-                # Over the date line one arrives on the day before: the trip has lasted until its departure.
+                # Across the date line one may arrive on the day before: the trip lasts until its departure.
                 yield step.path, place._replace(day=max(place.day, step.day), is_back=True, late=None)
         else:
             for number in self._next_stops(place):
@@ -187,7 +188,7 @@ class _Search:
         return (stop for stop in range(len(self._request.stops)) if not place.visited & 1 << stop)
 
     def _journeys(self, place: _Place, there: str, is_short: bool, cheaper_too: bool) -> list[_Step]:
-        """`is_short`: one leaves again on the next day."""
+        """Yield the journeys. `is_short`: one leaves again on the next day."""
         here = self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
         key = here, there, place.day, place.late, place.no_train, is_short, cheaper_too
         if key not in self._steps:
@@ -218,7 +219,7 @@ def _unbeaten(steps: Iterable[_Step], cheaper_too: bool) -> list[_Step]:
 
 
 class Usable:
-    """The offers of a market that a request can use, if it observes `wishes`."""
+    """Offers of a market that a request can use, if it observes `wishes`."""
 
     def __init__(self, request: TripRequest, market: Market, wishes: frozenset[Wish]) -> None:
         self._request = without(request, ALL_WISHES - wishes)

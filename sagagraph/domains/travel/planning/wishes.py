@@ -14,11 +14,11 @@ from sagagraph.domains.travel.wording import count_text, train_if_text
 
 
 class Wish(Enum):
-    """In the order in which they are named."""
+    """Wishes, in the order in which they are named."""
 
     DEPART = "depart"
     WINDOW = "window"
-    """That the trip is over on the last day; the first day stands."""
+    """That the trip is over on the last day; the first day is fixed."""
     DIRECT = "direct"
     LEAVE_FROM = "hours.depart.earliest"
     LEAVE_BY = "hours.depart.latest"
@@ -42,7 +42,7 @@ class Wish(Enum):
 
     @property
     def hour(self) -> tuple[str, str] | None:
-        """`("depart", "earliest")` for a limit of hours."""
+        """Return `("depart", "earliest")` for a limit of hours."""
         field, *limit = self.value.split(".")
         return (limit[0], limit[1]) if field == "hours" else None
 
@@ -82,7 +82,7 @@ def changed(request: TripRequest, **fields: Any) -> TripRequest:
 
 
 def ending_by(request: TripRequest, last: date) -> TripRequest:
-    """Return the request with another end of its window, if it has one."""
+    """Return the request with another last day of its window, if it has one."""
     return changed(request, window=request.window and request.window.model_copy(update={"last": last}))
 
 
@@ -93,7 +93,7 @@ def limit_of(request: TripRequest, wish: Wish) -> time | None:
 
 
 def with_limit(request: TripRequest, wish: Wish, moment: time | None) -> TripRequest:
-    """For a wish about hours."""
+    """Return the request with another limit, for a wish about hours."""
     if wish.hour is None:
         return request
     verb, limit = wish.hour

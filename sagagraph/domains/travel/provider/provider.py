@@ -31,7 +31,7 @@ __all__ = ["HttpReservationProvider", "ProviderAnswerLostError", "ReservationPro
 
 
 class Labels(TypedDict):
-    """Labels for the provider's ledger; and a call that arrives after the `deadline` is refused."""
+    """Labels for the provider's ledger, and the `deadline` after which an arriving call is refused."""
 
     saga_id: str
     operation_id: str
@@ -39,7 +39,7 @@ class Labels(TypedDict):
 
 
 class Marks(Labels):
-    """What goes with every effect. `key` makes it safe to repeat."""
+    """Marks of every effect. `key` makes it safe to repeat."""
 
     key: str | None
 
@@ -56,7 +56,7 @@ class ReservationProvider(Protocol):
     async def identity(self) -> str:
         """Return an id that is the same wherever this provider is reached, and no other provider's; asked for once.
 
-        Where it states none, the origin of its address is returned.
+        If it states none, the origin of its address is returned.
         """
         ...
 
@@ -69,7 +69,7 @@ class ReservationProvider(Protocol):
         ...
 
     async def cities(self) -> tuple[City, ...]:
-        """Return the cities, the biggest first, each by the one name that questions and offers use."""
+        """Return the cities, the biggest first, each under the one name that queries and offers use."""
         ...
 
     async def rates(self) -> Rates:
@@ -85,12 +85,12 @@ class ReservationProvider(Protocol):
     async def hotels(self, city: str, check_in: date, check_out: date, rooms: int) -> tuple[HotelOffer, ...]: ...
 
     async def offer(self, offer_id: str) -> Offer | None:
-        """The offer as it stands now; None when it is gone."""
+        """Return the current state of the offer; None if it is gone."""
         ...
 
     async def find(self, kind: r.EffectKind, key: str) -> r.Found:
-        """Return what landed under the key of a booking or payment, undone or not; empty only if nothing has certainly
-        landed so far.
+        """Return what landed under the key of a booking or payment, undone or not; empty only if certainly nothing has landed so
+        far.
         """
         ...
 
@@ -121,16 +121,16 @@ class ReservationProvider(Protocol):
 
 @runtime_checkable
 class Insuring(Protocol):
-    """A provider that insures fares as well; most do not."""
+    """Provider that insures fares as well; most do not."""
 
     async def insurance(self, offer_id: str) -> InsuranceOffer | None:
-        """Return what insures the fare with this offer id, for as many travellers; None: nothing does."""
+        """Return what insures the fare with this offer id, for this many travellers; None if nothing does."""
         ...
 
 
 @runtime_checkable
 class ForFamilies(Protocol):
-    """A provider with children's fares; where there are none, a child pays what everybody pays."""
+    """Provider with children's fares; elsewhere a child pays the full price."""
 
     async def family_fares(
         self, kind: Literal["flight", "train"], origin: str, destination: str, day: date, travellers: int, children: int
@@ -142,7 +142,7 @@ class ForFamilies(Protocol):
 async def journeys(
     provider: ReservationProvider, kind: Literal["flight", "train"], here: str, there: str, day: date, request: TripRequest
 ) -> tuple[Transport, ...]:
-    """Return what goes from here to there for the party of a request."""
+    """Return the journeys between the two for the party of a request."""
     if request.children and isinstance(provider, ForFamilies):
         return await provider.family_fares(kind, here, there, day, request.travellers, request.children)
     search = provider.flights if kind == "flight" else provider.trains

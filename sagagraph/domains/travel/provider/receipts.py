@@ -1,4 +1,4 @@
-"""Receipts: what the reservation service reports as done: the answers to effects, and its books."""
+"""Receipts: what the reservation service reports as done: the answers to effects, and its ledger."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -17,7 +17,7 @@ class _Receipt(BaseModel):
 
 
 class ProviderGuarantees(_Receipt):
-    """What the service promises about calls that are repeated or arrive late."""
+    """Guarantees of the service about calls that are repeated or arrive late."""
 
     dedup: timedelta | None
     """For how long it remembers a key; None: it does not."""
@@ -87,7 +87,7 @@ Landed = Annotated[
 
 
 class Found(_Receipt):
-    """All that landed under a key, in the order of landing."""
+    """Everything that landed under a key, in the order of landing."""
 
     matches: tuple[Landed, ...]
     voided: bool
@@ -130,7 +130,7 @@ class VoidRow(_Labelled):
 
 
 class Ledger(_Receipt):
-    """One row for every call that landed, whoever made it."""
+    """Ledger, with one row for every call that landed, whoever made it."""
 
     reservations: tuple[ReservationRow, ...]
     payments: tuple[PaymentRow, ...]

@@ -23,7 +23,7 @@ REFUSALS: Final = (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_FOUND)
 
 MOST_BYTES: Final = 16_000_000
 _WHOLE: Final = 10
-"""An answer that comes in parts may take so many times as long as a part."""
+"""An answer that comes in parts may take this many times as long as one part."""
 
 Answer = TypeVar("Answer")
 
@@ -37,7 +37,7 @@ class UnknownOfferError(ProviderError):
 
 
 class NoSuchPathError(ProviderError):
-    """The service does not answer this question at all."""
+    """The service does not have this path at all."""
 
 
 class Wire:
@@ -61,10 +61,11 @@ class Wire:
             await client.aclose()
 
     async def read(self, parse: Callable[[bytes], Answer], path: str, question: Mapping[str, str | int] | None = None) -> Answer:
-        """
+        """Read.
+
         Raises:
             UnknownOfferError: the service knows no such offer.
-            NoSuchPathError: the service has no such question.
+            NoSuchPathError: the service has no such path.
             ProviderError: any other failure.
         """
         try:
@@ -82,7 +83,8 @@ class Wire:
             raise ProviderError(self._unreadable(path)) from exc
 
     async def effect(self, parse: Callable[[bytes], Answer], path: str, body: Mapping[str, Any], *, key: str | None) -> Answer:
-        """
+        """Request an effect.
+
         Raises:
             Refused: the service says that this call had no effect.
             ProviderAnswerLostError: that is not known.
@@ -100,7 +102,7 @@ class Wire:
             raise ProviderAnswerLostError(self._unreadable(path)) from exc
 
     async def _answer(self, method: str, path: str, **sent: Any) -> httpx2.Response:
-        """The whole answer, within bounds: a service that sends without end occupies neither the memory nor the time.
+        """Return the whole answer, within limits: a service that sends without end takes up neither all memory nor all time.
 
         `Any`: what httpx2 takes.
         """
@@ -174,7 +176,7 @@ def _error_of(response: httpx2.Response) -> _Error:
 
 
 def _retry_after(response: httpx2.Response) -> float | None:
-    """Return for how many seconds the service asks to be left alone (RFC 9110, 10.2.3), by its own clock where it shows it."""
+    """Return for how many seconds the service asks the caller to wait (RFC 9110, 10.2.3), by its own clock if it shows one."""
     asked = response.headers.get("Retry-After", "").strip()
     if asked.isascii() and asked.isdecimal():
         return float(asked[:9])

@@ -1,1 +1,1 @@
-"""Rules that a trip must keep, each a small function from a case to what breaks the rule there."""
+"""Rules that a trip must keep, each a small function that yields what breaks the rule in a case."""

@@ -1,4 +1,4 @@
-"""Answers of the reservation service, held to the plan (SagaLLM section 3.2.3: execute, validate, then go on or undo).
+"""Answers of the reservation service, compared with the plan (SagaLLM section 3.2.3: execute, validate, then continue or undo).
 
 A booking confirms what was planned, at its price and terms; a payment is the amount asked for; what is sent is this plan.
 """
@@ -31,19 +31,19 @@ _CODES: Final = {
 
 
 class Terms(Struct, frozen=True):
-    """What it costs to cancel."""
+    """Terms of a cancellation."""
 
     free_until: datetime | None
     fee: Decimal
 
 
 class Planned(Struct, frozen=True):
-    """What a booking asks for. `offer` None: an earlier release did not say what it expects, beside the price."""
+    """Planned booking. `offer` None: an earlier release did not record what it expects, apart from the price."""
 
     price: Decimal
     offer: dict[str, Any] | None = None
     lands_by: datetime | None = None
-    """Until then it may land later than planned: what follows is under a condition."""
+    """Until then it may land later than planned: what follows depends on it."""
 
 
 class Confirmed(Struct, frozen=True):
@@ -65,7 +65,7 @@ class Asked(Struct, frozen=True):
 
 
 class Sent(Struct, frozen=True):
-    """A plan by its hash, and the reservations that its legs have."""
+    """Sent plan, by its hash, and the reservations of its legs."""
 
     plan: str
     reservations: dict[str, str | None]
@@ -74,12 +74,12 @@ class Sent(Struct, frozen=True):
 
 @dataclass(slots=True)
 class AnswerValidator:
-    """`inputs`: which of the operation's inputs it is shown."""
+    """Validator of answers. `inputs`: which of the operation's inputs it is shown."""
 
     name: str
     inputs: tuple[str, ...]
     check: Callable[[Any, Mapping[str, Any]], Iterable[Violation]]
-    """From an answer, and what was asked for."""
+    """Function that compares an answer with what was asked for."""
     version: int = 1
 
     def validate(self, artifact: Any, context: ContextSlice) -> Verdict:
@@ -102,7 +102,7 @@ def check_booking(answer: Any, inputs: Mapping[str, Any]) -> Iterator[Violation]
     if said.currency != before["currency"]:
         yield _other("OTHER_CURRENCY", "currency", before["currency"], said.currency)
     agreed, terms = convert(planned.offer["cancellation"], Terms, strict=False), said.cancellation
-    if terms.fee > agreed.fee:  # better terms are no fault
+    if terms.fee > agreed.fee:  # better terms are not a fault
         yield _other("OTHER_TERMS", "fee for cancelling", agreed.fee, terms.fee)
     if agreed.free_until is not None and (terms.free_until is None or terms.free_until < agreed.free_until):
         yield _other("OTHER_TERMS", "free cancellation until", agreed.free_until, terms.free_until)

@@ -1,4 +1,4 @@
-"""Case: what slices are selected from: a trip, what was asked for, and what the world says now."""
+"""Case from which slices are selected: a trip, what was asked for, and what the world says now."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TRIP: Final = "the trip"
 
 @dataclass(frozen=True)
 class Visit:
-    """The time between two journeys, in the city where the first of them ended."""
+    """Visit: the time between two journeys, in the city where the first of them ended."""
 
     city: str
     arrives: date
@@ -35,7 +35,7 @@ class Visit:
 
     @property
     def is_change(self) -> bool:
-        """Whether the traveller only changes here, on the same day."""
+        """Tell whether the traveller only changes here, on the same day."""
         return not self.is_last and not self.stays and self.leaves == self.arrives
 
 
@@ -57,14 +57,16 @@ class Case:
 
     @cached_property
     def otherwise(self) -> Case | None:
-        """The trip if all its flights with a train under a condition land as late as they may; None: it has no such train."""
+        """Return the trip if all its flights with a train under a condition land as late as they may; None if it has no such
+        train.
+        """
         latest = {flight.label: only_if.lands_by for flight, train, only_if in self.itinerary.conditions if train.otherwise}
         landings = {label: moment for label, moment in latest.items() if moment is not None}
         return replace(self, itinerary=self.itinerary.as_landed(landings)) if landings else None
 
     @cached_property
     def visits(self) -> tuple[Visit, ...]:
-        """One visit after each journey, including the return home."""
+        """Return one visit after each journey, including the return home."""
         found: list[Visit] = []
         for leg in self.itinerary.legs:
             offer = leg.offer
@@ -78,12 +80,12 @@ class Case:
         return tuple(replace(visit, leaves=self._end_of(visit)) if visit.is_last else visit for visit in found)
 
     def zones(self, cities: Iterable[str]) -> dict[str, str]:
-        """The time zones of these cities, as far as they are known."""
+        """Return the time zones of these cities, as far as they are known."""
         found = {city: self.cities.zone(city) for city in cities}
         return {city: zone.key for city, zone in found.items() if zone is not None}
 
     def _end_of(self, visit: Visit) -> date:
-        """Of the last visit. Where a one-way trip ends without a hotel, one was needed for the nights asked for."""
+        """Return the end of the last visit. If a one-way trip ends without a hotel, one was needed for the nights asked for."""
         if visit.city == self.request.return_to:
             return visit.arrives
         last_stop = self.request.stops[-1]
@@ -93,7 +95,7 @@ class Case:
 
 
 def also_otherwise(scopes: Callable[[Case], Iterable[tuple[str, View]]]) -> Callable[[Case], Iterator[tuple[str, View]]]:
-    """Return the scopes of a trip, and of what it becomes if no condition of its trains holds."""
+    """Return the scopes of a trip, and of the trip that results if no condition of its trains holds."""
 
     def both(case: Case) -> Iterator[tuple[str, View]]:
         yield from scopes(case)
@@ -104,7 +106,7 @@ def also_otherwise(scopes: Callable[[Case], Iterable[tuple[str, View]]]) -> Call
 
 
 def span(labels: list[str]) -> str:
-    """The name of a window of legs."""
+    """Return the name of a window of legs."""
     return labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}"
 
 
@@ -124,5 +126,5 @@ def shown(evidence: Mapping[str, object]) -> dict[str, object]:
 
 
 def is_amount(value: Decimal) -> bool:
-    """Tell whether it is an amount. NaN compares as neither more nor less than a budget, so it is named explicitly."""
+    """Tell whether it is an amount. NaN is neither more nor less than a budget, so it is tested explicitly."""
     return value.is_finite() and value >= 0

@@ -42,7 +42,7 @@ class CourseView(Struct, frozen=True, omit_defaults=True):
     """The latest journey before these legs; None: the trip begins with them."""
     legs: tuple[Ride | Sojourn, ...]
     train_if: tuple[time, str | None] | None = None
-    """The hour before which a flight must land for a train to be taken, and where that goes; no city: wherever it goes."""
+    """The hour before which a flight must land for a train to be taken, and the train's destination; no city: any destination."""
     stated: dict[str, datetime] = {}
     """The conditions of these legs, as the plan states them."""
 
@@ -87,7 +87,7 @@ def _check_connections(view: CourseView) -> Iterator[Violation]:
 
 
 def _check_condition(ride: Ride, before: Ride, view: CourseView) -> Iterator[Violation]:
-    """Check that a train follows a flight only if that lands early enough, and that the plan states this condition or none."""
+    """Check that a train follows a flight only if that lands early enough, and that the plan states exactly this condition."""
     lands, stated, limit = before.arrives, view.stated.get(ride.label), None
     if view.train_if is not None and (before.kind, ride.kind) == ("flight", "train"):
         hour, to = view.train_if
@@ -96,7 +96,7 @@ def _check_condition(ride: Ride, before: Ride, view: CourseView) -> Iterator[Vio
         message = f"is a train, and the flight before it lands at {lands:%H:%M}, not before {limit:%H:%M}"
         yield at(ride.label, "CONDITION", message, lands=lands.isoformat(), before=limit.isoformat())
     elif stated is not None and stated != limit:
-        message = f"states that the flight before it lands before {stated.isoformat()}, which was not wished"
+        message = f"states that the flight before it lands before {stated.isoformat()}, which was not requested"
         yield at(ride.label, "CONDITION", message, stated=stated.isoformat(), wished=limit and limit.isoformat())
 
 
@@ -110,7 +110,7 @@ class Nights(Struct, frozen=True, array_like=True):
 
 
 class BedsView(Struct, frozen=True):
-    """`covered`: the first night without a bed, after `last`, the leg before these stays."""
+    """View of beds. `covered`: the first night without a bed, after `last`, the leg before these stays."""
 
     city: str
     covered: date
@@ -162,11 +162,11 @@ CALENDAR = Concern("calendar", Kind.TEMPORAL, BedsView, also_otherwise(_calendar
 
 
 _MOST_SHOWN: Final = 4 * MOST_STOPS
-"""Stops of a trip: one that makes more than these makes more than anybody may ask for."""
+"""The most stops of a trip that are checked, more than anybody may ask for."""
 
 
 class Stop(Struct, frozen=True, array_like=True):
-    """A visit that is more than a change: `label` is the journey that leads there."""
+    """Stop: a visit that is more than a change; `label` is the journey that leads there."""
 
     label: str
     city: str
@@ -179,7 +179,7 @@ class Asked(Struct, frozen=True, array_like=True):
 
 
 class Span(Struct, frozen=True):
-    """From one leg to another, by their days."""
+    """Span from one leg to another, by their days."""
 
     first: str
     begins: date
@@ -239,7 +239,7 @@ def _check_whole(view: WholeView) -> Iterator[Violation]:
 
 
 def _route(view: WholeView) -> Iterator[Violation]:
-    """Check the stops, in order unless any order will do, and the end of the trip. Its start is a matter of connections."""
+    """Check the stops, in order unless any order will do, and the end of the trip. Its start is checked with the connections."""
     wanted = [stop.city for stop in view.asked]
     end = [] if view.return_to is None else [view.return_to]
     travelled = [stop.city for stop in view.travelled]
@@ -279,7 +279,7 @@ def _other_nights(stop: Stop, asked: list[int]) -> Violation:
 
 def _window(view: WholeView) -> Iterator[Violation]:
     """Check that the whole trip lies in the window, and begins on the day of departure."""
-    days = view.span  # over the date line, what comes next may begin on the day before the first leg
+    days = view.span  # across the date line, what comes next may begin on the day before the first leg
     if view.window is not None:
         first, last = view.window
         if days.begins < first:

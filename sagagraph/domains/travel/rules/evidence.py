@@ -1,4 +1,4 @@
-"""Evidence that a trip's validators are shown: asked for once, kept in the journal, the same in a replay."""
+"""Evidence that a trip's validators are shown: gathered once, kept in the journal, the same in a replay."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Evidence(BaseModel):
     now: AwareDatetime
     """By the provider's clock."""
     quotes: tuple[Bookable, ...]
-    """What is planned, as quoted, or as booked if it is booked; what is missing is unavailable."""
+    """Offers as planned, as quoted, or as booked; a missing one is unavailable."""
     rates: Rates | None = None
     begun: tuple[Leg, ...] = ()
-    """What is booked and has begun by that clock."""
+    """Bookings that have begun by that clock."""
     fees: Price = Decimal(0)
     """What cancelling has cost, and what it costs now to cancel bookings that are no longer planned."""
 
@@ -39,18 +39,18 @@ async def gather_evidence(
     provider: ReservationProvider,
     cities: Gazetteer,
 ) -> Evidence:
-    """Gather the evidence. `paid`: what cancelling has cost so far. Raises `ProviderError` if a question was not answered."""
+    """Gather the evidence. `paid`: what cancelling has cost so far. Raises `ProviderError` if a query was not answered."""
     booked = {each.leg.label: each for each in stands}
     now = await provider.now()
 
     async def cover(leg: Leg) -> InsuranceOffer | None:
-        """As it is quoted; beside a booking, its own booking is made or not."""
+        """Return the insurance as it is quoted; with a booked fare, the insurance itself is either booked or not."""
         if leg.cover is None or leg.label in booked or not isinstance(provider, Insuring):
             return leg.cover
         return await provider.insurance(leg.offer.offer_id)
 
     async def quote(leg: Leg) -> Bookable | None:
-        """For a booking it is the provider's record: nobody else can take it any more."""
+        """Return the quote. For a booking it is the provider's record: nobody else can take it any more."""
         if leg.label not in booked:
             return await provider.offer(leg.offer.offer_id)
         found = await provider.find(leg.offer.kind, booked[leg.label].key)

@@ -1,4 +1,4 @@
-"""Legs by themselves: on offer as planned, for everybody, by the clocks of their places, and not yet gone."""
+"""Legs, each by itself: on offer as planned, for everybody, in local times, and not yet gone."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from sagagraph.validators.kinds import Kind
 from sagagraph.validators.verdict import Violation
 
 MAY_CHANGE: Final = frozenset({"price", "price_per_person", "price_per_child", "price_per_night", "left"})
-"""What an offer may say differently later and still be the same offer."""
+"""Fields in which an offer may change later and still be the same offer."""
 
 
 class Journey(Struct, frozen=True, tag_field="of", tag="journey"):
-    """A flight or train, as an offer describes it; what it costs to cancel is left out."""
+    """Journey: a flight or train, as an offer describes it; cancellation terms are left out."""
 
     kind: str
     offer_id: str
@@ -47,7 +47,7 @@ class Journey(Struct, frozen=True, tag_field="of", tag="journey"):
 
 
 class Stay(Struct, frozen=True, tag_field="of", tag="stay"):
-    """A hotel, as an offer describes it; what it costs to cancel is left out."""
+    """Stay in a hotel, as an offer describes it; cancellation terms are left out."""
 
     kind: str
     offer_id: str
@@ -67,7 +67,7 @@ class Stay(Struct, frozen=True, tag_field="of", tag="stay"):
 
 
 class Policy(Struct, frozen=True, tag_field="of", tag="policy"):
-    """What insures a fare, as an offer describes it."""
+    """Policy that insures a fare, as an offer describes it."""
 
     kind: str
     offer_id: str
@@ -79,7 +79,7 @@ class Policy(Struct, frozen=True, tag_field="of", tag="policy"):
 
 
 class Quote(Struct, frozen=True):
-    """`offer` None: it is gone."""
+    """Quote. `offer` None: it is gone."""
 
     offer: Journey | Stay | Policy | None
 
@@ -98,7 +98,7 @@ def described(offer: Bookable) -> Journey | Stay | Policy:
 
 
 def quote_of(offer: Bookable, case: Case) -> Quote | None:
-    """What is quoted now under the offer's id; None: nobody asked."""
+    """Return what is quoted now under the offer's id; None if nobody asked."""
     if case.quotes is None:
         return None
     found = case.quotes.get(offer.offer_id)
@@ -114,7 +114,7 @@ def check_amount(label: str, planned: Journey | Stay | Policy) -> Iterator[Viola
 
 
 def check_quote(label: str, planned: Journey | Stay | Policy, quote: Quote | None, needed: int) -> Iterator[Violation]:
-    """Check that it is still available for as many as needed, as it was planned and for that price."""
+    """Check that it is still available for as many people as needed, as planned and for that price."""
     if quote is None or (quote.offer == planned and planned.left >= needed):
         return
     quoted = quote.offer

@@ -1,6 +1,6 @@
 """Money: prices add up, and the trip is within its budget. Exact: decimals throughout.
 
-Prices are added in windows, and the subtotals, which each window vouches for, in one more slice.
+Prices are added in windows, and the subtotals, which each window verifies, in one more slice.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Price(Struct, frozen=True, array_like=True):
 class PricesView(Struct, frozen=True):
     prices: tuple[Price, ...]
     subtotal: Decimal | None
-    """None: one of them is no amount, so that a sum would mean nothing."""
+    """None: one of them is not an amount, so a sum would mean nothing."""
 
 
 class Shown(Struct, frozen=True):
-    """A total in the budget's currency, as the plan shows it."""
+    """Total in the budget's currency, as the plan shows it."""
 
     total: Decimal
     currency: str

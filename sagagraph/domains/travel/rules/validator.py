@@ -44,17 +44,17 @@ def validate_itinerary(
 ) -> Verdict:
     """Judge by `request`, not by the request that the itinerary says it was made for.
 
-    `quotes`: its offers as quoted now, by offer id; a missing one is gone. None: prices and availability are not compared with
-    anything. `rates`: needed if the budget is in another currency than the prices. `fees`: what cancelling has cost, and what it
-    costs now to cancel bookings that are not in the itinerary. `begun`: bookings that have begun, by label: they stay as they
-    are. `remembered`: scopes that have been judged already.
+    `quotes`: its offers as quoted now, by offer id; a missing one is gone. None: prices and availability are not checked.
+    `rates`: needed if the budget is in another currency than the prices. `fees`: what cancelling has cost, and what it costs now
+    to cancel bookings that are not in the itinerary. `begun`: bookings that have begun, by label: they stay as they are.
+    `remembered`: scopes that have been judged already.
     """
     case = Case(itinerary, request, quotes, now, cities, rates, fees, begun or {})
     return judge_scopes(CONCERNS, case, remembered)
 
 
 def parsed_itinerary(plan_json: object) -> Itinerary | Verdict:
-    """Parse an itinerary from JSON, as text or parsed; what is none is INVALID: `MALFORMED`."""
+    """Parse an itinerary from JSON, as text or parsed; anything that is not an itinerary is INVALID: `MALFORMED`."""
     try:
         if isinstance(plan_json, str | bytes):
             return Itinerary.model_validate_json(plan_json)

@@ -76,7 +76,7 @@ def _check(view: WishesView) -> Iterator[Violation]:
 
 
 def _journey(ride: Ride, wishes: Wishes) -> Iterator[Violation]:
-    """Check a direct flight where it is required (if it is only preferred, the planner decides), hours and days."""
+    """Check a direct flight if it is required (if it is only preferred, the planner decides), hours and days."""
     if wishes.direct is Direct.REQUIRED and ride.kind == "flight" and (ride.stops or ride.via):
         yield at(ride.label, "NOT_DIRECT", f"stops {ride.stops} times", stops=ride.stops, via=list(ride.via))
     yield from _outside(ride.label, "leaves", ride.departs, wishes.depart)
@@ -88,7 +88,7 @@ def _journey(ride: Ride, wishes: Wishes) -> Iterator[Violation]:
 
 
 def _outside(label: str, verb: str, moment: datetime, hours: WishedHours) -> Iterator[Violation]:
-    """Check hours on the local clock: the small hours end the night before, and so are later than any latest hour."""
+    """Check hours in local time: the small hours end the night before, and so are later than any latest hour."""
     minutes = moment.hour * 60 + moment.minute
     if hours.earliest is not None and minutes < hours.earliest.hour * 60 + hours.earliest.minute:
         message = f"{verb} at {moment:%H:%M}, before {hours.earliest:%H:%M}"

@@ -59,7 +59,7 @@ def _chosen(text: str, question: Question) -> str | None:
 
 
 def _hours(passage: Passage, question: Question) -> str | None:
-    """`9` is in the morning where it is the earliest, and in the evening where it is the latest."""
+    """Read a bare `9`, which is in the morning for the earliest hour, and in the evening for the latest."""
     topic = f"{question.text.split(': ')[0]} {passage.text}"
     is_evening = _SAYS.about_the_evening.search(topic) is not None
     if passage.whole(_SAYS.noon):
@@ -80,7 +80,7 @@ def _hours(passage: Passage, question: Question) -> str | None:
 
 
 def _day_meant(day: int, question: Question, known: PartialRequest) -> str | None:
-    """The one that the question names, or the one in the month that it, or what is known, is about."""
+    """Return the day that the question names, or the one in the month of the question or of what is known."""
     named = list(_A_DAY.finditer(question.text))
     exact = {match[0] for match in named if int(match["day"]) == day}
     months = {match["month"] for match in named}
@@ -112,7 +112,7 @@ def bare_answer(passage: Passage, known: PartialRequest, question: Question | No
 
 
 def _amount(passage: Passage, words: re.Pattern[str]) -> Decimal | None:
-    """Of an answer that is nothing but an amount, its currency left out."""
+    """Read an answer that is only an amount, without its currency."""
     found = passage.whole(words)
     number, money = (found.get("n", Number), found.get("money", Money)) if found else (None, None)
     if money is not None:
@@ -125,7 +125,7 @@ def _counts(passage: Passage) -> list[int]:
 
 
 def _nights(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, Any] | None:
-    """Of the open stops in their order, or else other nights for the stop that was asked about."""
+    """Read the nights of the open stops in order, or new nights for the stop that was asked about."""
     open_stops = [n for n, stop in enumerate(known.stops) if stop.nights is None]
     if len(counts) == len(known.stops) > len(open_stops):
         open_stops = [*range(len(known.stops))]

@@ -47,6 +47,10 @@ def read_changes(passage: Passage, said: Said, known: PartialRequest, today: dat
 
 def with_named(text: str, known: PartialRequest) -> str:
     """Return the text with the one known city that it has named before, in place of `it`; a hotel there may be meant as well."""
+    cities = [stop.city for stop in known.stops if stop.city]
+    others = [city for city in cities if city.casefold() not in text.casefold()]
+    if len(cities) == 2 and len(others) == 1 and not _SAYS.of_a_part.search(text):
+        text = _SAYS.other_one.sub(others[0], text)
     found = _SAYS.of_it.search(text)
     before = text[: found.start()].casefold() if found else ""
     named = [stop.city for stop in known.stops if stop.city and stop.city.casefold() in before]
@@ -64,7 +68,7 @@ def _stop_of(found: Found, known: PartialRequest) -> int | None:
 
 
 def _freed(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """`Remove Amsterdam and give me the 2 nights in Paris`: there they come beside those of Paris."""
+    """Read `remove Amsterdam and give me the 2 nights in Paris`, which adds them to those in Paris."""
     span, place = found.get("span", Quantity), found.get("place", Place)
     by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
     named = {each.city for each in found.passage.values(Place)}
@@ -75,7 +79,7 @@ def _freed(found: Found, nights: list[NightsChange], known: PartialRequest) -> b
 
 
 def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """Not where it is about a stop that there is not: `two more nights in Rome` then says how long to stay there."""
+    """Read nights, except for a stop that does not exist: `two more nights in Rome` then says how long to stay there."""
     span, number = found.get("span", Quantity), found.get("n", Number)
     if span is not None:
         by = span.delta * NIGHTS.get(span.unit, 0) if span.change in ("more", "less") and not span.bound else 0
@@ -139,7 +143,7 @@ def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialR
 
 
 def _moved_days(known: PartialRequest, by: int, unit: str) -> dict[str, date]:
-    """Empty: a month in which any day would do does not say which week is meant by a week later."""
+    """Return the moved days; none for a month in which any day would do, because a week later then says nothing."""
     from dateutil.relativedelta import relativedelta
 
     first, last = known.first, known.last

@@ -1,7 +1,8 @@
-"""Model reading: a sentence that the rules do not read whole, as typed wishes of a model, each with the words that it came from.
+"""Model reading: a sentence that the rules cannot read completely, as typed wishes of a model, each with the words that it came
+from.
 
-A wish is taken only if those words are in the sentence and say its value: the city, the numbers, the month, a word like
-`direct`. What is not, is named and left out. What the rules read themselves stands, whatever the model says of it.
+A wish is accepted only if those words are in the sentence and state its value: the city, the numbers, the month, a word like
+`direct`. Any other is named and left out. What the rules have read takes precedence over what the model says.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class SlotField(StrEnum):
 
 
 class Slot(BaseModel):
-    """One wish, and the words that say it."""
+    """Slot: one wish, and the words that express it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,7 +83,7 @@ class Slot(BaseModel):
 
 
 class Slots(BaseModel):
-    """The answer."""
+    """Answer of the model."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -91,7 +92,7 @@ class Slots(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was taken, and what the model said without finding it in the sentence."""
+    """Reading: what was accepted, and what the model said without finding it in the sentence."""
 
     request: PartialRequest
     left_out: tuple[str, ...]
@@ -107,9 +108,9 @@ async def read_by_model(
     read: PartialRequest | None,
     mint: Callable[[], str] = new_nonce,
 ) -> Reading | None:
-    """Return the request with the wishes of `text` on top; None where the model is of no help.
+    """Return the request with the wishes of `text` on top; None if the model is of no help.
 
-    `read`: what the rules made of it, where it is in their language.
+    `read`: what the rules made of it, if it is in their language.
 
     Raises:
         ModelError: the model cannot be asked.
@@ -138,7 +139,7 @@ def _is_sure_of_route(read: PartialRequest) -> bool:
 
 
 class _Anchored:
-    """The wishes whose words are in the text and say them."""
+    """Wishes whose words are in the text and state them."""
 
     def __init__(self, text: str, cities: Gazetteer) -> None:
         self._text, self._cities = plain(text), cities
@@ -194,7 +195,7 @@ class _Anchored:
                 return _SAYS[slot.field.value].search(slot.quote) is not None and self._set(slot.field.value, value)
 
     def _set(self, name: str, value: Any) -> bool:
-        """Keep the first; a second that differs is left out."""
+        """Keep the first value; a second one that differs is left out."""
         return bool(self.fields.setdefault(name, value) == value)
 
     def _place(self, slot: Slot) -> bool:

@@ -227,7 +227,7 @@ class PartialRequest(BaseModel):
 
 
 def with_nights(stops: tuple[PartialStop, ...], given: Mapping[int, int | None]) -> tuple[PartialStop, ...]:
-    """`given`: by the place of a stop."""
+    """Return the request with nights. `given`: by the index of a stop."""
     return tuple(stop.lasting(given.get(n, stop.nights)) for n, stop in enumerate(stops))
 
 

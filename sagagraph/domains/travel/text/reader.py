@@ -18,6 +18,7 @@ from sagagraph.domains.travel.text.slots import (
     read_party,
     read_stars,
     read_words,
+    tag_stars,
     take_currencies,
 )
 from sagagraph.domains.travel.text.stays import tag_nights
@@ -76,6 +77,7 @@ def _sentence(
     currencies = take_currencies(passage)
     tag_places(passage, cities)
     near = passage.take(_SAYS.near, lambda found: (place := found.get("place", Place)) is not None and place.city is None)
+    tag_stars(passage)
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
     not_understood = read_train_if(passage, said, known)

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.text.partial import Question, unknown_city
 from sagagraph.domains.travel.text.stays import (
+    WHERE,
     Role,
+    Stay,
     Visit,
+    corrected,
     find_stays,
     find_visits,
     give_nights,
+    give_there,
     has_role,
     take_stays,
     with_loose_nights,
@@ -28,13 +32,11 @@ if TYPE_CHECKING:
 
 _SAYS: Final = Forms(__file__, "route")
 
-_WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
-
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
 def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: str | None, whole: str) -> list[str]:
-    """Returns what of it is not understood. `asked`: the field of the question that the text may be the answer to.
+    """Read the stops and return what is not understood. `asked`: the field of the question that the text may be the answer to.
 
     `whole`: the sentence as it was written.
     """
@@ -44,6 +46,12 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     loose = give_nights(visits, stays, passage.text)
+    stays_in = {stop.city for stop in known.stops}
+    visits = corrected(visits, passage.text, stays_in)
+    give_there(visits, loose, passage.text)
+    for visit in visits:  # `change Paris to 2 nights`
+        if visit.role is Role.REPLACED and visit.has_nights and {each.city for each in visits} <= stays_in:
+            visit.role = Role.PLACE
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
     unread += unread_legs
@@ -72,6 +80,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     stay_in = {stop.city for stop in (*now, *known.stops)}
     left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
     left_last = [visit.place.said for visit in visits if visit.role is Role.LEFT_LAST and now and visit.city != now[-1].city]
+    if is_answer and not only:
+        loose = _ask_where(loose, now, said)
     counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
     return [
         *unread,
@@ -81,15 +91,29 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     ]
 
 
-def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[str]]:
-    """`Between Berlin and Cologne`, `before Cologne`: the place of a new stop among those that are known.
+def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) -> list[Stay]:
+    """Ask in which of the cities, for `make it 4 nights`. Return the nights that are left."""
+    if len(stops) < 2 or any(stop.nights is None for stop in stops) or [each.kind for each in loose] != [""]:
+        return loose
+    where = [stop.city or stop.said for stop in stops]
+    said.ask(
+        "stops", f"{loose[0].said!r}: where, in {' or '.join(where)}?", tuple(f"{loose[0].said} in {name}" for name in where)
+    )
+    return []
 
-    With no other city, it is a leg of the trip that is spoken of, of which nothing can be said. `Before that` is before the only
+
+def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[str]]:
+    """Return the place of a new stop among the known ones: `between Berlin and Cologne`, `before Cologne`.
+
+    If no other city is named, the words are about a leg of the trip, which cannot be changed. `Before that` is before the only
     stop.
     """
     stays = [stop.city for stop in known.stops]
     if stays and (before := passage.take(_SAYS.before_that)):
         return (0, []) if len(stays) == 1 else (None, [before[0].said])
+
+    if len(stays) == 2 and passage.values(Place) and passage.take(_SAYS.between_both):
+        return 1, []
 
     def is_between_stops(found: Found) -> bool:
         return {each.city for each in found.values(Place)} <= set(stays)
@@ -104,7 +128,7 @@ def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[s
 
 
 def _turned_round(passage: Passage, known: PartialRequest) -> tuple[PartialStop, ...]:
-    """`Start in Cologne and end in Berlin` of a trip that stays in both, `Berlin before Cologne`, or `the other way round`."""
+    """Read `Start in Cologne and end in Berlin` of a trip with both, `Berlin before Cologne`, or `the other way round`."""
     if len(known.stops) == 2 and not passage.values(Place) and passage.take(_SAYS.turned):
         return known.stops[::-1]
     stops = {stop.city: stop for stop in known.stops}
@@ -125,7 +149,7 @@ def _turned_round(passage: Passage, known: PartialRequest) -> tuple[PartialStop,
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
-    """`Paris only`: the other stops are left out."""
+    """Read `Paris only`: the other stops are left out."""
     found = passage.first(_SAYS.only)
     place = found and (found.get("place", Place) or found.get("after", Place))
     is_one = place is not None and len({each.city for each in passage.values(Place)}) == 1
@@ -133,7 +157,7 @@ def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
 
 
 def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole: str) -> tuple[PartialStop, ...]:
-    """`Amsterdam first`."""
+    """Read `Amsterdam first`."""
     if len(stops) > 1 and len({visit.city for visit in visits}) < len(stops):
         for visit in visits:
             meant = [stop for stop in stops if stop.city == visit.city and visit.city is not None]
@@ -146,7 +170,7 @@ def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:
-    """`Brussels for Amsterdam`, `not Paris, Lyon`, `New York, not Boston`: one city for another."""
+    """Read `Brussels for Amsterdam`, `not Paris, Lyon`, `New York, not Boston`: one city for another."""
     stays = {stop.city for stop in known.stops}
     known_cities = {*stays, known.origin}
     if len(visits) == 2 and not any(visit.has_nights for visit in visits):
@@ -163,7 +187,9 @@ def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -
 
 
 def _without_legs(visits: list[Visit], known: PartialRequest, whole: str) -> tuple[list[Visit], list[str]]:
-    """`a train from Paris to Rome` of somebody who stays in Paris is no trip that starts there: left out, and named."""
+    """Leave out legs, and name them: `a train from Paris to Rome`, said by somebody who stays in Paris, does not start a trip
+    there.
+    """
     stays = {stop.city for stop in known.stops}
     starts = [visit for visit in visits if visit.role is Role.ORIGIN and visit.city in stays and visit.city != known.origin]
     if known.origin is None or not starts or _SAYS.starts_anew.search(whole) or any(visit.has_nights for visit in visits):
@@ -173,11 +199,11 @@ def _without_legs(visits: list[Visit], known: PartialRequest, whole: str) -> tup
 
 
 def _unclear_place(visits: list[Visit], known: PartialRequest, whole: str, *, asked: str | None, is_leg: bool) -> Question | None:
-    """One more city, of which nobody said whether it takes another's place."""
+    """Ask about a new city, if nobody said whether it replaces another one."""
     stays = list(dict.fromkeys(stop.city for stop in known.stops if stop.city is not None))
     if not stays or any(stop.city is None for stop in known.stops) or asked == "stops":
         return None
-    if len(visits) != 1 or visits[0].role not in _WHERE or visits[0].city in (*stays, known.origin):
+    if len(visits) != 1 or visits[0].role not in WHERE or visits[0].city in (*stays, known.origin):
         return None
     visit = visits[0]
     if visit.city is None:
@@ -191,7 +217,7 @@ def _unclear_place(visits: list[Visit], known: PartialRequest, whole: str, *, as
 
 
 def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: list[str], *, is_swap: bool) -> bool:
-    """`Rome instead of Paris`, `change Paris to Rome`: for the same nights, unless others are said."""
+    """Read `Rome instead of Paris`, `change Paris to Rome`: for the same nights, unless others are said."""
     old = [visit for visit in visits if visit.role is Role.REPLACED]
     new = [visit for visit in visits if visit.role is not Role.REPLACED]
     stays = {stop.city: stop for stop in known.stops}
@@ -219,7 +245,7 @@ def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: li
 def _assemble(
     visits: list[Visit], said: Said, known: PartialRequest, unread: list[str], *, is_added: bool, is_swap: bool
 ) -> tuple[PartialStop, ...] | None:
-    """The stops; None: nothing is said about them."""
+    """Return the stops; None: nothing is said about them."""
     if _replaced(visits, said, known, unread, is_swap=is_swap):
         return said.fields.get("stops")
     visits = [visit for visit in _with_alternatives_as_one(visits) if visit.role is not Role.REPLACED]
@@ -227,6 +253,8 @@ def _assemble(
     returns = [visit.place for visit in visits if visit.role is Role.RETURN and not visit.has_nights]
     if returns:  # `back to Berlin for a night` is a stop
         said.fields["return_to"] = returns[-1].city
+        if origin is None and known.origin is None:
+            origin = said.fields["origin"] = returns[-1].city
         if returns[-1].city is None:
             said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates))
     going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
@@ -245,7 +273,7 @@ def _assemble(
 
 
 def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:
-    """`Paris or Rome` is a place that is not known yet."""
+    """Treat `Paris or Rome` as one place that is not known yet."""
     joined: list[Visit] = []
     for visit in visits:
         if visit.role is Role.ALTERNATIVE and joined:
@@ -259,11 +287,11 @@ def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:
 
 
 def _origin(visits: list[Visit], said: Said) -> str | None:
-    """`from Paris` after `to Paris` says nothing new."""
+    """Return the origin; `from Paris` after `to Paris` is nothing new."""
     reached: set[str | None] = set()
     origins: list[Place] = []
     for visit in visits:
-        if visit.role is Role.ORIGIN and visit.city not in reached:
+        if visit.role is Role.ORIGIN and visit.city not in reached - {None}:
             origins.append(visit.place)
         if visit.role in (Role.NEXT, Role.PLACE):
             reached.add(visit.city)
@@ -279,7 +307,7 @@ def _origin(visits: list[Visit], said: Said) -> str | None:
 
 
 def _by_way(going: list[Visit]) -> list[Visit]:
-    """`to Paris via Reykjavik` comes to Reykjavik first."""
+    """Put cities on the way first: `to Paris via Reykjavik` comes to Reykjavik first."""
     ordered: list[Visit] = []
     for visit in going:
         follows = ordered and ordered[-1].role in (Role.NEXT, Role.BARE) and visit.role is Role.VIA
@@ -300,7 +328,7 @@ def _is_on_the_way(visit: Visit, origin: str | None) -> bool:
 
 
 def _unclear_order(going: list[Visit], *, has_origin: bool) -> Question | None:
-    """A mere list of cities may begin with the start of the trip."""
+    """Ask about a mere list of cities: it may begin with the start of the trip."""
     cities = list(dict.fromkeys(visit.place.said for visit in going))
     is_list = all(visit.role in (Role.BARE, Role.COMMA) and not visit.has_nights for visit in going)
     if len(cities) > 1 and (has_role(Role.BETWEEN, going) or (is_list and not has_origin)):
@@ -310,7 +338,7 @@ def _unclear_order(going: list[Visit], *, has_origin: bool) -> Question | None:
 
 
 def _in_order(going: list[Visit], said: Said) -> list[PartialStop]:
-    """A city that is mentioned again is the same stop, unless one travels there again."""
+    """Put the cities in order. One that is mentioned again is the same stop, unless one travels there again."""
     stops: list[PartialStop] = []
     for visit in going:
         same = [n for n, stop in enumerate(stops) if visit.city is not None and stop.city == visit.city]
@@ -330,7 +358,7 @@ def _in_order(going: list[Visit], said: Said) -> list[PartialStop]:
 def _merged(
     said: list[PartialStop], going: list[Visit], known: tuple[PartialStop, ...], *, is_added: bool
 ) -> tuple[PartialStop, ...] | None:
-    """What is said now, put together with the stops that were said before."""
+    """Merge what is said now with the earlier stops."""
     if not said:
         return None
     before = {stop.city: stop for stop in known if stop.city is not None}

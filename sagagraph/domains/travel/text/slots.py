@@ -11,6 +11,7 @@ from sagagraph.domains.travel.request import CURRENCIES, Direct, Order, rooms_fo
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
+from sagagraph.language.numbers import Number
 from sagagraph.language.people import PEOPLE, Company, is_one_of_several
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
@@ -34,7 +35,7 @@ class Said:
     """Stars of the hotels in one city alone."""
 
     def ask(self, about: str, text: str, candidates: tuple[str, ...] = ()) -> None:
-        """One question about each field."""
+        """Ask one question about each field."""
         if not self.asks(about):
             self.doubts.append(Question(field=about, text=text, candidates=candidates))
 
@@ -49,7 +50,7 @@ _MEANING: Final = {"order": Order, "direct": Direct}
 
 
 def read_words(passage: Passage, said: Said, *names: str) -> None:
-    """In their order: what is said in more words comes first."""
+    """Read words in their order: what is said in more words comes first."""
     for words in _WORDS:
         name, value = words.split()[:2]
         if name in names and passage.take(_WORDS[words]):
@@ -64,13 +65,15 @@ LARGEST_BUDGET: Final = 1_000_000_000
 
 
 def take_currencies(passage: Passage) -> list[Found]:
-    """`Pay in Swiss francs`: before places, which it only seems to name."""
+    """Take `pay in Swiss francs` before places, which it only seems to name."""
     return passage.take(_SAYS.currency, lambda found: currencies_meant(found["sign"], CURRENCIES) != ())
 
 
 def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies: Sequence[Found] = ()) -> None:
-    """What is said per person is left to the request, which knows how many travel."""
+    """Read the budget; what is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
+    if len(passage.values(Number)) + len(passage.values(Money)) > 1:
+        passage.take(_SAYS.was, lambda found: known.budget is not None and _amount(found) == known.budget)
     taken = passage.take(_SAYS.budget)
     for found in taken:
         money, way = found.get("money", Money), found["way"]
@@ -102,8 +105,13 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?")
 
 
+def _amount(found: Found) -> Decimal | None:
+    number, money = found.get("n", Number), found.get("money", Money)
+    return number.value if number else money.amount if money else None
+
+
 def _in_currency(found: Found, said: Said) -> None:
-    """`I meant euros`: of the amount that was said before."""
+    """Read `I meant euros`: of the amount that was said before."""
     meant = [each for each in currencies_meant(found["sign"], None) if each in CURRENCIES]
     if len(meant) == 1:
         said.fields["currency"] = meant[0]
@@ -112,7 +120,7 @@ def _in_currency(found: Found, said: Said) -> None:
 
 
 def _change_budget(money: Money, words: str, said: Said, known: PartialRequest, *, is_less: bool) -> None:
-    """`$500 more` follows from what was said before, or is asked about."""
+    """Read `$500 more`, which follows from what was said before or is asked about."""
     before, held = known.budget, known.currency or PRICE_CURRENCY
     if before is None or money.amount is None or money.currencies not in ((), (held,)) or known.budget_each is not None:
         now = f"So far it is {money_text(before, held)}. " if before is not None else ""
@@ -133,6 +141,8 @@ def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
         return f"{said!r} is for one night; what may the whole trip cost?"
     if is_of_hotels:
         return f"{said!r} is for hotels; what may the whole trip cost?"
+    if money.is_least and money.change:
+        return f"{said!r}: what is the most that the whole trip may cost?"
     if money.is_range or money.is_least:
         return f"{said!r} is {'a range' if money.is_range else 'the least'}; what is the most that the whole trip may cost?"
     if money.amount is None:
@@ -149,11 +159,21 @@ FEWEST_STARS: Final = 1
 MOST_STARS: Final = 5
 
 
+def tag_stars(passage: Passage) -> None:
+    """Tag stars; a bare number after stars is one of stars."""
+    passage.tag("stars", _SAYS.stars_too, lambda found: _stars_of(found.get("n", Number)), "n")
+
+
+def _stars_of(number: Number | None) -> Quantity | None:
+    return Quantity((number.value,), "star") if number is not None and number.value is not None else None
+
+
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    for words in (_SAYS.stars_there, _SAYS.there_stars):
+    for words in (_SAYS.stars_but, _SAYS.stars_there, _SAYS.there_stars):
         passage.take(words, lambda found: _stars_there(found, said, known))
+    there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges = [(len(found.said), len(found.said)) for found in passage.take(_SAYS.drawn)]
     for found in passage.take(_SAYS.stars):
         quantity = found.get("stars", Quantity)
@@ -162,6 +182,8 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
             _change_stars(quantity, found.said, said, known)
         elif found.denial:
             said.ask("stars", f"How many stars do you want, if not {found.said}?")
+        elif stars is not None and there is not None and _stars_there(found, said, known, there):
+            continue
         elif stars is None:
             said.ask("stars", f"Hotels have 1 to 5 stars; what do you mean by {found.said!r}?")
         else:
@@ -175,16 +197,17 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
         said.fields["stars"] = ranges[0]
 
 
-def _stars_there(found: Found, said: Said, known: PartialRequest) -> bool:
-    """Of one city among several; elsewhere, they are stars like any other."""
+def _stars_there(found: Found, said: Said, known: PartialRequest, there: Found | None = None) -> bool:
+    """Read stars of one city among several; elsewhere, they are stars like any other."""
     quantity = found.get("stars", Quantity)
-    place = next((place for name in ("place", "a", "b") if (place := found.get(name, Place)) is not None), None)
+    place = next((place for name in ("place", "a", "b") if (place := (there or found).get(name, Place)) is not None), None)
     stars = _range_of(quantity) if quantity and not quantity.change else None
     if stars is None or place is None or place.city is None or found.denial:
         return False
     if place.city not in [stop.city for stop in known.stops] or (len(known.stops) == 1 and not found["only"]):
         return False
-    said.stars_in[place.city] = stars
+    cities = {stop.city or "" for stop in known.stops} - {place.city} if found["but"] else {place.city}
+    said.stars_in |= dict.fromkeys(cities, stars)
     return True
 
 
@@ -200,7 +223,7 @@ def _change_stars(quantity: Quantity, words: str, said: Said, known: PartialRequ
 
 
 def _range_of(stars: Quantity) -> tuple[int, int] | None:
-    """None where no hotel has so many."""
+    """Return the range, None where no hotel has so many."""
     if not stars.amounts or any(amount != int(amount) for amount in stars.amounts):
         return None
     fewest, most = stars.counts[0], stars.counts[-1]
@@ -214,7 +237,7 @@ _ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
 
 
 def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bool) -> None:
-    """`is_we`: the sentence speaks of more than one."""
+    """Read who travels. `is_we`: the sentence speaks of more than one."""
     before, young = known.travellers or 1, known.children or 0
     too = (found.get("rooms", Quantity) or _ONE_MORE for found in passage.take(_SAYS.own_room))
     has_own, rooms = False, [(known.rooms or rooms_for(before, young)) + (each.count or 1) for each in too]

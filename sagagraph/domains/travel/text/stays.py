@@ -15,11 +15,13 @@ from sagagraph.language.places import Place
 from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from sagagraph.language.passage import Found, Passage
 
 
 class Role(Enum):
-    """What a city is for in a sentence; the words are examples."""
+    """Role of a city in a sentence; the words are examples."""
 
     ORIGIN = "from"
     RETURN = "back to"
@@ -36,6 +38,8 @@ class Role(Enum):
     BARE = ""
 
 
+WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
+"""Of a city to stay in, as far as the words before it tell."""
 _SAYS: Final = Forms(__file__, "stays")
 _ROLES: Final = Forms(__file__, "stays.roles")
 _LEADS: Final = tuple((Role[name.partition(" ")[0].upper()], _ROLES[name]) for name in _ROLES)
@@ -44,7 +48,7 @@ _LEADS: Final = tuple((Role[name.partition(" ")[0].upper()], _ROLES[name]) for n
 
 @dataclass(frozen=True)
 class Stay:
-    """How many nights, and where that stands."""
+    """Stay: how many nights, and where in the text."""
 
     start: int
     end: int
@@ -57,7 +61,7 @@ class Stay:
 
 @dataclass
 class Visit:
-    """A city where it is mentioned."""
+    """Visit: a city where it is mentioned."""
 
     start: int
     end: int
@@ -99,7 +103,9 @@ def find_visits(passage: Passage) -> list[Visit]:
 
 
 def _correct_roles(visits: list[Visit], text: str) -> None:
-    """Where the words before a city do not tell, those around it do: in `Boston to Paris`, the ones after it."""
+    """Correct roles. If the words before a city are not decisive, those around it are: in `Boston to Paris`, the ones
+    after it.
+    """
     into = next((n for n, visit in enumerate(visits) if _SAYS.into.search(text, 0, visit.start)), None)
     for n, visit in enumerate(visits):
         if visit.role is Role.ORIGIN and _SAYS.leaving.search(text, 0, visit.start) and _SAYS.out.match(text, visit.end):
@@ -128,11 +134,30 @@ def has_role(role: Role, visits: list[Visit]) -> bool:
     return any(visit.role is role for visit in visits)
 
 
+def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> list[Visit]:
+    """Correct `Lisbon for 5 nights. Actually make that Porto`: the city that is said last, in the place of the one before it."""
+    left: list[Visit] = []
+    for visit in visits:
+        before = [each for each in left if each.role in WHERE]
+        if not before or not _SAYS.meant.search(text, 0, visit.start):
+            left.append(visit)
+        elif before[-1].city in known:
+            before[-1].role = Role.REPLACED
+            left.append(visit)
+        else:
+            before[-1].place = visit.place
+            before[-1].nights, before[-1].has_nights = (
+                visit.nights or before[-1].nights,
+                before[-1].has_nights or visit.has_nights,
+            )
+    return left
+
+
 # -- nights --------------------------------------------------------------------------------------------------------------
 
 
 def tag_nights(passage: Passage) -> None:
-    """What else means nights in a wish for a trip: weekends, and numbers beside a city."""
+    """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
     passage.tag("span", _SAYS.overnight, lambda _: Quantity((Decimal(1),), "night"))
     passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
@@ -141,7 +166,7 @@ def tag_nights(passage: Passage) -> None:
 
 
 def _package(found: Found) -> Quantity | None:
-    """`5 days and 4 nights` are four nights; `4 days, 2 nights` are two durations."""
+    """Read packages: `5 days and 4 nights` are four nights; `4 days, 2 nights` are two durations."""
     spans = {each.unit: each for each in found.values(Quantity) if each.count is not None and not each.change}
     days, nights = spans.get("day"), spans.get("night")
     return nights if days and nights and (days.count or 0) - (nights.count or 0) in (0, 1) else None
@@ -167,7 +192,7 @@ def take_stays(passage: Passage) -> None:
 
 
 def _stays_of(found: Found) -> list[Stay]:
-    """Several for a list with one unit; none where it is no stay: `in two weeks`, `a week later`."""
+    """Return several stays for a list with one unit; none if it is not a stay: `in two weeks`, `a week later`."""
     span = found.get("span", Quantity)
     if span is None or span.unit not in NIGHTS or span.change in ("later", "earlier") or found.led_by(_SAYS.within):
         return []
@@ -180,7 +205,7 @@ def _stays_of(found: Found) -> list[Stay]:
 
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
-    """Each stay to the city beside it; returns those that stand beside none, or are for several."""
+    """Give each stay to the city beside it; return those that are beside none, or are for several."""
     loose = []
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
@@ -194,7 +219,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
 
 
 def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
-    """`3 nights in Paris` or `Paris (3 nights)`; `Paris 3 nights Rome 2 nights` is read in the order of its cities."""
+    """Read `3 nights in Paris` or `Paris (3 nights)`; `Paris 3 nights Rome 2 nights` is read in the order of its cities."""
     after = next((visit for visit in visits if visit.start >= stay.end), None)
     before = next((visit for visit in reversed(visits) if visit.end <= stay.start), None)
     if after and not _SAYS.up_to_city.fullmatch(text, stay.end, after.start):
@@ -207,8 +232,15 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
 
 
+def give_there(visits: list[Visit], loose: list[Stay], text: str) -> None:
+    """Read `Bruges instead of Paris, and only one night there`."""
+    meant = [visit for visit in visits if visit.role in WHERE]
+    if len(meant) == 1 and not meant[0].has_nights and [each.kind for each in loose] == [""] and _SAYS.there.search(text):
+        meant[0].stays(loose.pop().nights)
+
+
 def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
-    """`10 days in Berlin and Cologne` may be ten in all: nobody says how long in Cologne."""
+    """Tell whether `10 days in Berlin and Cologne` may be ten in all: nobody says how long in Cologne."""
     following = next((each for each in visits if each.start >= visit.end), None)
     if visit.start < stay.end or following is None or following.role is not Role.LISTED:
         return False
@@ -219,7 +251,7 @@ def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay],
 
 
 def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
-    """Not where the trip starts, even where it is named once more as its end."""
+    """Tell whether one can stay there: not where the trip starts, even if that is named once more as its end."""
     origins = {each.city for each in visits if each.role is Role.ORIGIN and each.city is not None}
     return visit.role not in (Role.ORIGIN, Role.LEFT_OUT) and visit.city not in origins
 
@@ -227,7 +259,7 @@ def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
 def with_loose_nights(
     stops: tuple[PartialStop, ...], loose: list[Stay], *, is_in_order: bool, is_answer: bool
 ) -> tuple[PartialStop, ...]:
-    """Nights that are said beside no city: of the only stop, of each, or of all in their order.
+    """Assign nights that are beside no city: to the only stop, to each, or to all in order.
 
     `is_answer`: no city is named, so they are for the stops that were asked about.
     """

@@ -28,12 +28,12 @@ _SAYS: Final = Forms(__file__, "when")
 
 
 def read_hours(passage: Passage, said: Said) -> None:
-    """Only what is surely a time of day: `after 8 June` is none."""
+    """Read hours, but only what is surely a time of day: `after 8 June` is not."""
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
     for words in ("between", "bare", "limit", "vague"):
         for found in passage.take(_SAYS[words]):
             read_limits = _between(found) if words == "between" else _limit(found) if words != "vague" else []
-            is_clear = bool(read_limits)
+            is_clear = bool(read_limits) or (words == "vague" and _is_told(found, limits))
             for what, limit, moment in read_limits:
                 is_night = limit == "latest" and moment < NIGHT_ENDS
                 is_clear = is_clear and not is_night and limits[what].setdefault(limit, moment) == moment
@@ -45,6 +45,11 @@ def read_hours(passage: Passage, said: Said) -> None:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
         except ValueError:
             said.ask("hours", "Between which hours do you want to leave and arrive?")
+
+
+def _is_told(vague: Found, limits: dict[str, dict[str, time]]) -> bool:
+    """Return whether the sentence itself says what is early or late: `No early flights, nothing before 9`."""
+    return any(("earliest" if "early" in vague.said.casefold() else "latest") in each for each in limits.values())
 
 
 def _between(found: Found) -> list[tuple[str, str, time]]:
@@ -71,20 +76,20 @@ def _limit(found: Found) -> list[tuple[str, str, time]]:
 
 
 def _time(clock: Clock | None) -> time | None:
-    """None: no clock shows it, or it can be in the morning or in the evening."""
+    """Return the time; None if it does not exist, or can be in the morning or in the evening."""
     if clock is None or clock.minutes is None:
         return None
     return time(23, 59) if clock.minutes == DAY else time(clock.hour, clock.minute)
 
 
 def _hour(number: Number | None, *, is_earliest: bool) -> time | None:
-    """`no flights before 9` is meant in the morning; nine what, is asked for otherwise."""
+    """Read `no flights before 9` as the morning; if it is unclear what nine is, ask."""
     hour = number.count if number else None
     return time(hour) if hour is not None and hour < 24 and (hour > 12 or (is_earliest and 4 <= hour <= 11)) else None
 
 
 def _subject(found: Found) -> str | None:
-    """What the words before a time, or in the form itself, speak of, or else those right after it."""
+    """Return the subject: what the words before a time, in the form itself, or right after it are about."""
     clause = _clause_before(found) + found.match[0]
     coming, leaving = (max((each.end() for each in words.finditer(clause)), default=0) for words in (_SAYS.coming, _SAYS.leaving))
     if coming or leaving:
@@ -98,7 +103,7 @@ def _clause_before(found: Found) -> str:
 
 
 def read_train_if(passage: Passage, said: Said, known: PartialRequest) -> list[str]:
-    """`The train to Brussels only if the flight lands before noon`. Returns what of it cannot be taken.
+    """Read `The train to Brussels only if the flight lands before noon`. Return what of it cannot be taken.
 
     Where the train goes stays to be read: it is a part of the route.
     """
@@ -128,7 +133,7 @@ def read_train_if(passage: Passage, said: Said, known: PartialRequest) -> list[s
 
 
 def read_weekdays(passage: Passage, said: Said, known: PartialRequest) -> None:
-    """Those on which nobody wants to travel; what was said before still holds."""
+    """Read the weekdays on which nobody wants to travel; earlier ones still apply."""
     avoided: set[int] = set()
     before = {number for number, day in enumerate(DayOfTheWeek) if day in (known.not_on or ())}
     if before:
@@ -152,7 +157,7 @@ _ONE_DAY: Final = timedelta(days=1)
 
 
 class _Dates:
-    """What has been collected of the days of a trip."""
+    """Dates collected from a sentence."""
 
     def __init__(self) -> None:
         self.spans: list[tuple[date, date, bool]] = []
@@ -189,7 +194,7 @@ class _Dates:
             self.departs.append(first)
 
     def conclude(self, said: Said) -> None:
-        """What was collected, put together; where it does not fit together, nothing but the question."""
+        """Combine what was collected; if it contradicts itself, return only the question."""
         spans, departs = list(dict.fromkeys(self.spans)), list(dict.fromkeys(self.departs))
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
         windows = [f"{day_text(first)} to {day_text(last)}" for first, last, is_month in spans if not is_month]
@@ -214,14 +219,16 @@ class _Dates:
 
 
 def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest) -> None:
-    """Years that are left out are the next that fit; what does not fit together is asked about."""
+    """Read dates. Years that are left out are the next that fit; what does not fit together is asked about."""
     dates, expressions = _Dates(), passage.values(Expression)
     has_month = any(each.month is not None for expression in expressions for each in (*expression.first, *expression.last))
     among = expressions if has_month else [*expressions, *_month_of(known)]
     for found in passage.find(_SAYS.only_date):
         if len(expressions) > 1 and found.led_by(_SAYS.rather):
             continue
-        if denied := found.denial:
+        if (denied := found.denial) and _is_known(found, known) and len(expressions) > 1:
+            continue  # `not June, July`
+        if denied:
             words = passage.said(denied + found.match[0]).strip()
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
@@ -238,8 +245,16 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     dates.conclude(said)
 
 
+def _is_known(found: Found, known: PartialRequest) -> bool:
+    """Return whether it denies the month in which the trip is so far, and only that one."""
+    expression = found.get("date", Expression)
+    if expression is None or not expression.is_month or found.followed_by(_SAYS.and_more):
+        return False
+    return any(each.first[0].month == expression.first[0].month for each in _month_of(known))
+
+
 def _month_of(known: PartialRequest) -> list[Expression]:
-    """The month in which the trip is so far: `the 25th` is of that one."""
+    """Return the month in which the trip is so far: `the 25th` is in that one."""
     first, last = known.first or known.depart, known.last or known.depart
     if first is None or last is None or (first.year, first.month) != (last.year, last.month):
         return []
@@ -247,7 +262,7 @@ def _month_of(known: PartialRequest) -> list[Expression]:
 
 
 def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest) -> None:
-    """`this Friday` is the first that comes; `next Friday` may be that one or the one after it."""
+    """Read `this Friday` as the first that comes; `next Friday` may be that one or the one after it."""
     weekday, which = found.get("weekday", Weekday), found["which"]
     if weekday is None:
         return

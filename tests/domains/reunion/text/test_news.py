@@ -36,7 +36,10 @@ def news(text: str, *, under_way: bool = True) -> dict[str, Any] | None:
         ("Emily's flight was cancelled, she lands at 7 pm", {"event": "delayed", "person": "Emily", "from": "19:00"}),
         ("Emily's flight was cancelled, she does not come", {"event": "cancelled", "person": "Emily"}),
         ("Emily lands at half past three", {"event": "delayed", "person": "Emily", "from": "15:30"}),
+        ("Emily's flight got moved to 4:15", {"event": "delayed", "person": "Emily", "from": "16:15"}),
         ("grandma is sick", {"event": "cancelled", "person": "Grandma"}),
+        ("Grandma's not feeling well and stays home", {"event": "cancelled", "person": "Grandma"}),
+        ("Grandma stays at home", {"event": "cancelled", "person": "Grandma"}),
     ],
 )
 def test_all_that_is_said_of_it_is_in_the_event(text: str, event: dict[str, Any]) -> None:
@@ -55,3 +58,33 @@ def test_what_is_no_news_is_none(text: str) -> None:
 def test_a_cancelled_flight_does_not_say_whether_its_passenger_stays_away() -> None:
     with pytest.raises(InvalidInputError, match="When does Emily come then"):
         news("Emily's flight got cancelled")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Emily is delayed until 3:15, and dinner at 6:30 then",
+        "Emily is late until 3 and needs a lift",
+        "Emily is an hour late and Grandma is sick",
+        "Michael's car broke down, James takes a taxi",
+    ],
+)
+def test_of_several_things_none_is_dropped(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="more than one thing"):
+        news(text)
+
+
+def test_later_than_nobody_knows_when_is_asked() -> None:
+    with pytest.raises(InvalidInputError, match="Until when is Grandma delayed"):
+        news("Grandma is half an hour late")
+
+
+def test_who_stays_where_all_meet_is_no_news() -> None:
+    assert news("Sarah stays home") is None
+
+
+@pytest.mark.parametrize("text", ["James is here", "James has landed"])
+def test_who_is_there_without_a_time_is_asked_since_when(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="Since when is James there"):
+        news(text)
+    assert news(text, under_way=False) is None

@@ -7,7 +7,9 @@ from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.domains.reunion.text.partial import PartialProblem, read_reunion
+from sagagraph.domains.reunion.text.revision import partial_of, with_said
 from sagagraph.domains.reunion.times import text_of
+from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 
 from .phrasings import PHRASINGS, RIDE_SHARING, THANKSGIVING, WEDDING
@@ -174,3 +176,143 @@ def test_he_is_whom_the_clause_before_was_about_though_it_means_nothing_here() -
 )
 def test_dinner_is_in_the_evening(said: str, by: str) -> None:
     assert read_reunion(said).problem["goals"][0]["by"] == by
+
+
+def roads(text: str) -> set[tuple[str, str, float]]:
+    told = read_reunion(text)
+    guessed = {(each.here, each.there) for each in told.assembly.estimates}
+    return {(row[0], row[1], row[2]) for row in told.problem["travel_minutes"] if (row[0], row[1]) not in guessed}
+
+
+def test_our_house_is_not_where_all_meet_elsewhere() -> None:
+    lunch = "Lunch is at the Riverside Inn at 1 pm. Ann is at Heathrow at 10. I have a car."
+    assert roads(f"{lunch} From our house to Heathrow is 35 minutes, the inn is 20 minutes from us.") == {
+        ("Home", "Heathrow", 35),
+        ("Riverside Inn", "Home", 20),
+    }
+    told = read_reunion("The barbecue is in our garden at 4 pm. Ann is at home.")
+    assert list(told.problem["places"]) == ["Home"]
+
+
+def test_about_is_no_part_of_a_place() -> None:
+    said = "Lunch is at the office at noon. JFK to the office takes 50 minutes, Penn Station about 30."
+    assert roads(said) == {("JFK", "Office", 50), ("Penn Station", "Office", 30)}
+
+
+def goals(text: str) -> list[tuple[str, str]]:
+    return [(each["place"], each["by"]) for each in read_reunion(text).problem["goals"]]
+
+
+def test_another_occasion_is_no_change_of_the_first() -> None:
+    wedding = "The wedding is at the church at 2 pm."
+    assert goals(f"{wedding} Photos at the lake from 12:30 to 1:15.") == [("Church", "14:00"), ("Lake", "12:30")]
+    both = f"{wedding} The reception is at the inn at 5 pm."
+    assert goals(f"{both} The reception is at 6 pm.") == [("Church", "14:00"), ("Inn", "18:00")]
+    assert goals(f"{both} The wedding is at 3 pm.") == [("Church", "15:00"), ("Inn", "17:00")]
+    assert goals("The family dinner is at home at 6 pm. Dinner is at the Ritz at 7 pm.") == [("Ritz", "19:00")]
+    assert goals("Dinner is at home at 6 pm. The party is at 7 pm.") == [("Home", "19:00")]
+
+
+def test_what_she_needs_for_it_is_how_long_it_takes() -> None:
+    told = read_reunion("Mrs Patel will make the sandwiches at her house, she needs about an hour. She does not drive.")
+    (task,) = told.problem["tasks"]
+    assert (task["name"], task["place"], task["minutes"]) == ("make the sandwiches", "Mrs Patel's house", 60)
+    assert [each["drives"] for each in told.problem["people"]] == [False]
+
+
+def test_a_car_that_is_collected_is_rented_and_who_rents_it_is_asked() -> None:
+    van = "Dinner at 6 pm at home. Kim is at home. The rental van needs to be picked up at Hertz, it opens at 9."
+    told = read_reunion(van)
+    assert [each.text for each in told.missing()] == ["Who rents the car?"]
+    told = read_reunion("Kim", told)
+    assert [each["who"] for each in told.problem["tasks"]] == [["Kim"]]
+    told = read_reunion(f"{van[:-1]}, only Kim can drive it, 3 seats")
+    assert [(each["name"], each["seats"], each["drivers"]) for each in told.problem["vehicles"]] == [("rental car", 3, ["Kim"])]
+
+
+def test_two_times_are_of_two_people() -> None:
+    told = read_reunion("Mia and Tariq fly into Manchester Airport, Mia at 9:40 and Tariq at 11.")
+    assert [each["from"] for each in told.problem["people"]] == ["09:40", "11:00"]
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("I am at the station with the kids, Ollie and Freya.", ["Me", "Ollie", "Freya"]),
+        ("Her grandparents Bill and Edna are at the station.", ["Bill", "Edna"]),
+        ("Unloading at the new place, 90 mins.", []),
+        ("The priest has to be fetched.", ["Priest"]),
+    ],
+)
+def test_who_is_a_person_and_who_is_named_twice(said: str, names: list[str]) -> None:
+    assert [each["name"] for each in read_reunion(said).problem["people"]] == names
+
+
+def test_opening_hours_that_change_nothing_are_named() -> None:
+    told = read_reunion("Dinner at 6 pm at home. Gates open at 2.")
+    assert any("Gates" in note for note in told.notes)
+
+
+def test_both_of_us_are_the_teller_and_another_one() -> None:
+    read = read_reunion("Raj and Ann are at home. Both of us drive.")
+    assert read.unread == ("Both of us drive",)
+
+
+def people(text: str) -> dict[str, tuple[str | None, str | None]]:
+    return {each["name"]: (each["place"], each.get("from")) for each in read_reunion(text).problem["people"]}
+
+
+def test_five_past_two_is_in_the_afternoon() -> None:
+    assert people("Grandma waits at the bus station from 2:05.") == {"Grandma": ("Bus station", "14:05")}
+    assert people("Ann is at the station from 02:05.") == {"Ann": ("Station", "02:05")}
+
+
+def test_a_show_that_starts_is_nobody_and_moves_no_meal_to_the_night() -> None:
+    told = read_reunion("Brunch is at Lux at 11. Jess gets into Paddington at 9:52. Spa starts at 2 at the Grand.")
+    assert told.unread == ("Spa starts at 2 at the Grand",)
+    assert people("Brunch is at Lux at 11. Jess gets into Paddington at 9:52. Nan works at the Ritz until 2.") == {
+        "Jess": ("Paddington", "09:52"),
+        "Nan": ("Ritz", "14:00"),
+    }
+    assert told.problem["goals"][0]["by"] == "11:00"
+
+
+def test_a_car_is_no_place() -> None:
+    told = read_reunion("Max, Lena and Tobi leave Munich together at 1 in Max's Skoda.")
+    assert {each["place"] for each in told.problem["people"]} == {"Munich"}
+    assert [(each["name"], each["drivers"]) for each in told.problem["vehicles"]] == [("Max's car", ["Max"])]
+    assert read_reunion("Sam is on his bike.").facts == ()
+
+
+def test_what_follows_a_clause_that_is_left_out_stays_with_its_subject() -> None:
+    said = "Li lands at Nuremberg airport at 8:05, Paulo sings in the night train and is at the main station from 7:30."
+    read = with_said(Transcript(), said)
+    assert read.unread == ("Paulo sings in the night train",)
+    told = partial_of(read.transcript).problem["people"]
+    assert [(each["name"], each["from"]) for each in told] == [("Li", "08:05"), ("Paulo", "07:30")]
+
+
+def test_them_are_the_tickets() -> None:
+    (task,) = read_reunion("Tickets are at the box office, someone has to grab them by 6:30 pm.").problem["tasks"]
+    assert (task["place"], task["window"]) == ("Box office", [None, "18:30"])
+
+
+def test_who_has_to_be_there_at_nine_is_not_there_yet() -> None:
+    (kids,) = read_reunion("The match is at the stadium at 10. The kids have to be there at 9.").problem["people"]
+    assert (kids["place"], kids["goals"]) == (None, [{"place": "Stadium", "by": "09:00"}])
+    assert people("Dinner is at home at 6 pm. Dad should be here around 4. Back at the club by 6 pm.") == {
+        "Dad": ("Home", "16:00")
+    }
+
+
+def test_a_town_that_is_reached_by_train_is_its_station() -> None:
+    dinner = "Dinner is at home in Munich at 6 pm. "
+    for said in (
+        "Eva's train gets into Munich at 2.",
+        "Eva gets in by train in Munich at 2.",
+        "Eva arrives in Munich by train at 2.",
+    ):
+        assert people(dinner + said) == {"Eva": ("Munich station", "14:00")}
+    both = people(dinner + "Eva gets into Nuremberg by train at 2. Max lands at Nuremberg at 3.")
+    assert both == {"Eva": ("Nuremberg station", "14:00"), "Max": ("Nuremberg", "15:00")}
+    assert people(dinner + "Eva arrives by train at Grandma's at 2.")["Eva"][0] == "Grandma's"

@@ -43,7 +43,7 @@ def check_conditions(case: Case) -> Iterator[Violation]:
             message = f"is a train, and the flight before it lands at {lands:%H:%M}, not before {limit:%H:%M}"
             yield at(leg, "CONDITION", message, lands=lands.isoformat(), before=limit.isoformat())
         elif stated and stated != limit:
-            message = f"states that the flight before it lands before {stated.isoformat()}, which was not wished"
+            message = f"states that the flight before it lands before {stated.isoformat()}, which was not requested"
             yield at(leg, "CONDITION", message, stated=stated.isoformat(), wished=limit and limit.isoformat())
 
 

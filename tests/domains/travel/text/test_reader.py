@@ -166,7 +166,7 @@ PHRASINGS = [
     ),
     (
         "Honeymoon in Rome from New York, 9 nights in late September, five stars, $12 000",
-        "New York → Rome 9 → New York, 2025-09-21 to 2025-09-30, $12,000, 5-5 stars",
+        "New York → Rome 9 → New York, 2025-09-21 to 2025-09-30, 2 in 1, $12,000, 5-5 stars",
     ),
     (
         "a trip for 5 from Rome to Madrid, 3 nights, the 5th of May, budget of five thousand dollars",

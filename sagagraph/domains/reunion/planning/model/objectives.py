@@ -50,7 +50,7 @@ class Aims:
         return total([weight * used for row in rows for weight, used in zip(weights, row, strict=True)])
 
     def _slack(self) -> Expression:
-        """Of journeys that are stated to take longer, which some of those that are kept are."""
+        """Add the slack of journeys that are stated to take longer than necessary, as some kept ones are."""
         if not self._sequence.longer:
             return total([])
         steps, longer = self._sequence.steps, self._sequence.longer
@@ -77,7 +77,7 @@ class Aims:
         return longest - shortest
 
     def _waiting_lost(self) -> Expression:
-        """How long before the last moment that matters each vehicle that is used sets out."""
+        """Return how long before the last moment that matters each used vehicle sets out."""
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
         terms: list[Expression] = []
         for index in (index for index, car in enumerate(here.cars) if car.name not in here.departed):
@@ -88,7 +88,7 @@ class Aims:
         return total(terms)
 
     def _standing_food(self) -> Expression:
-        """From when it is ready until the last goal at its place is due."""
+        """Return how long food stands, from when it is ready until the last goal at its place is due."""
         here, stands = self._sequence.situation, []
         for task, end in zip(here.tasks, self._sequence.task_end, strict=True):
             meals = [goal.by for each in here.travellers for goal in each.goals if goal.place == task.place]
@@ -111,7 +111,7 @@ class Aims:
         return total(unused)
 
     def _waiting(self) -> Expression:
-        """Minutes away with nothing to do, and of each wait what is longer than `LONG_WAIT` again."""
+        """Return minutes away with nothing to do, plus the part of each wait beyond `LONG_WAIT` once more."""
         waits: list[Expression] = []
         for person, each in enumerate(self._sequence.situation.travellers):
             times = Engagement(self._sequence, person)
@@ -161,7 +161,7 @@ class Aims:
         return lonely
 
     def _early(self, person: int, goal: PersonGoal) -> Expression:
-        """Of whom has come there by a journey still to be made."""
+        """Return how early people come by a journey that is still to be made."""
         if goal.not_before is None:
             return total([])
         early = self._model.new_int_var(0, max(0, goal.not_before - self._sequence.situation.begins), "")
@@ -172,7 +172,7 @@ class Aims:
         return early
 
     def ties(self) -> Expression:
-        """Break ties: every action as early as possible, then with as few people and vehicles as possible."""
+        """Break ties: every action as early as possible, then as few people and vehicles as possible."""
         here, steps = self._sequence.situation, self._sequence.steps
         idle = here.ends - here.begins
         starts = [start - here.begins - idle * (1 - used) for start, used in zip(steps.start, steps.is_used, strict=True)]

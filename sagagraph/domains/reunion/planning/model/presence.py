@@ -1,4 +1,6 @@
-"""Presence: who has to be where, and when: goals, what is watched, and who must not wait alone; and who is kept apart."""
+"""Presence: who has to be where, and when: goals, watched tasks, people who must not wait alone, and people who are kept
+apart.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ Int = cp_model.IntVar
 
 
 class Presence:
-    """Adds to `sequence` that goals are met and that what is watched is never left alone."""
+    """Constraints on `sequence` that goals are met and that what is watched is never left alone."""
 
     def __init__(self, sequence: Sequence) -> None:
         self._sequence = sequence
@@ -24,9 +26,9 @@ class Presence:
         self._exactly: dict[int, list[Bool]] = {}
         self._arrivals: list[list[Int]] = []
         self.watchers: list[tuple[int, int, Bool]] = []
-        """(step, person, whether they are counted on to watch after it)."""
+        """(step, person, whether they are relied on to watch after it)."""
         self.over: list[tuple[int, int, Bool]] = []
-        """(step, watched task, whether it is counted on that the task is over by then)."""
+        """(step, watched task, whether it is assumed that the task is over by then)."""
         for person, each in enumerate(sequence.situation.travellers):
             for goal in each.goals:
                 self._be_there(person, goal)
@@ -39,7 +41,7 @@ class Presence:
             self._watch_on(watch)
 
     def begun_by(self, moment: int) -> list[Bool]:
-        """[k]: step k begins before `moment`."""
+        """Return [k]: step k begins before `moment`."""
         if moment not in self._begun:
             begun = [self._model.new_bool_var("") for _ in range(self._sequence.count)]
             for k, yes in enumerate(begun):
@@ -51,7 +53,7 @@ class Presence:
         return self._begun[moment]
 
     def steps_before(self, moment: int) -> list[Bool]:
-        """[k], from 0 to the number of steps: exactly k of them begin before `moment`."""
+        """Return [k], from 0 to the number of steps: exactly k of them begin before `moment`."""
         if moment not in self._exactly:
             begun = self.begun_by(moment)
             exactly = [self._model.new_bool_var("") for _ in range(len(begun) + 1)]
@@ -63,7 +65,7 @@ class Presence:
         return self._exactly[moment]
 
     def arrivals(self) -> list[list[Int]]:
-        """[k][person]: when the last journey of theirs among the first k steps ends, or from when on they take part."""
+        """Return [k][person]: when their last journey among the first k steps ends, or from when on they take part."""
         if not self._arrivals:
             here, steps, model = self._sequence.situation, self._sequence.steps, self._model
             self._arrivals = [[model.new_constant(each.arrives) for each in here.travellers]]
@@ -89,9 +91,10 @@ class Presence:
             self._model.add_implication(self._sequence.steps.rides[k][person], begun)
 
     def _watch_task(self, task: int) -> None:
-        """Who begins it has arrived. From the step with which it begins on, up to its end, somebody is there after each step.
+        """Watch a task. Whoever begins it has arrived. From the step with which it begins, up to its end, somebody is there after
+        each step.
 
-        Only when a step begins can anybody leave, so these are the moments that count.
+        People can leave only when a step begins, so these are the moments that count.
         """
         sequence, model = self._sequence, self._model
         what = sequence.situation.tasks[task]
@@ -119,7 +122,7 @@ class Presence:
         self._somebody(here.places.index(watch.place), self.begun_by(watch.end))
 
     def _somebody(self, place: int, when: list[Bool], *unless: cp_model.LiteralT) -> None:
-        """Where `when[k]` holds, an available helper who is not on the way is at `place` after step k begins."""
+        """Require, if `when[k]` holds, that an available helper who is not travelling is at `place` after step k begins."""
         sequence, model = self._sequence, self._model
         arrivals = self.arrivals()
         for k, during in enumerate(when):
@@ -156,7 +159,7 @@ def keep_apart(sequence: Sequence) -> None:
 
 
 def _not_side_by_side(sequence: Sequence, one: tuple[int, int], other: tuple[int, int]) -> None:
-    """(task, person) each: at different places, or one after the other."""
+    """Require of each (task, person): at different places, or one after the other."""
     model = sequence.model
     before, after, elsewhere = (model.new_bool_var("") for _ in range(3))
     model.add(sequence.task_end[one[0]] <= sequence.task_start[other[0]]).only_enforce_if(before)
@@ -179,7 +182,7 @@ def _after_the_shift(sequence: Sequence, mine: str, theirs: int) -> None:
 
 
 def _at(sequence: Sequence, task: int, place: str) -> list[cp_model.LiteralT]:
-    """What must hold for the task to be done there."""
+    """Return what must hold for the task to be done there."""
     stated = sequence.situation.tasks[task].place
     if stated is None:
         return [sequence.place_of_task[task][sequence.situation.places.index(place)]]
@@ -200,7 +203,9 @@ class _Waiting:
             self._after(k, self._times.busy_until[k])
 
     def _after(self, k: int, busy: Int) -> None:
-        """After the first k steps, up to the next one: they do not wait, they wait at their last goal, or somebody is there."""
+        """Constrain the time after the first k steps, up to the next one: they do not wait, they wait at their last goal, or
+        somebody is there.
+        """
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
         begins = model.new_int_var(0, max(here.ends, here.travellers[self._person].free), "")
         model.add_max_equality(begins, [busy, steps.start[k - 1] if k else here.begins])
@@ -211,7 +216,7 @@ class _Waiting:
         model.add_bool_or(is_short, is_over, at_refuge, *self._not_yet(k), *self._others(k, begins))
 
     def _not_yet(self, k: int) -> list[Bool]:
-        """A person there from the beginning waits for nothing before their first action."""
+        """Return that they have not begun: a person there from the beginning waits for nothing before their first action."""
         if not self._company.from_first_action:
             return []
         not_yet = self._model.new_bool_var("")
@@ -220,7 +225,7 @@ class _Waiting:
         return [not_yet]
 
     def _others(self, k: int, by: Int) -> list[Bool]:
-        """Return one condition for each other person: same place, taking part, and not on the way."""
+        """Return one condition for each other person: same place, taking part, and not travelling."""
         model, steps = self._model, self._sequence.steps
         company = []
         for other in range(len(self._sequence.situation.travellers)):
@@ -235,8 +240,9 @@ class _Waiting:
 
 
 class Engagement:
-    """`acts[k]`: in step k. `busy_until[k]`: when the last action of theirs among the first k steps ends, or from when on they
-    are free."""
+    """Engagement of a person. `acts[k]`: in step k. `busy_until[k]`: when their last action among the first k steps ends, or from
+    when on they are free.
+    """
 
     def __init__(self, sequence: Sequence, person: int) -> None:
         self._sequence = sequence
@@ -265,7 +271,7 @@ class Engagement:
 
 
 def both(model: cp_model.CpModel, one: Bool, other: Bool) -> Bool:
-    """Return whether both are so."""
+    """Return whether both conditions hold."""
     together = model.new_bool_var("")
     model.add_implication(together, one)
     model.add_implication(together, other)

@@ -1,6 +1,7 @@
 """Reach: how early everybody can be anywhere, at best: nobody waits for anybody, and every seat is free (a delete relaxation).
 
-What is too late even so has no plan. (Bonet and Geffner, "Planning as heuristic search", 2001: the max heuristic, over time.)
+Anything that is too late even then has no plan. (Bonet and Geffner, "Planning as heuristic search", 2001: the max heuristic, over
+time.)
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ NEVER = 10**9
 
 @dataclass(slots=True)
 class Reach:
-    """The earliest moments, by name and place; of tasks, when they end."""
+    """Reach: the earliest moments, by name and place; for tasks, when they end."""
 
     people: dict[str, dict[str, int]] = field(default_factory=dict)
     cars: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -50,7 +51,7 @@ def reach_of(situation: Situation) -> Reach:
 
 
 def _does_more(situation: Situation, reach: Reach) -> bool:
-    """One round; whether anything is earlier than before."""
+    """Do one round; return whether anything has become earlier."""
     changed = False
     for task in situation.tasks:
         changed |= _earlier(reach.tasks, task.name, _end_of(situation, reach, task))
@@ -105,13 +106,13 @@ def _end_of(situation: Situation, reach: Reach, task: Task) -> int:
 
 
 METRES: Final = 1000
-"""Distances are counted in metres inside."""
+"""Distances are counted in metres internally."""
 
 
 def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> int:
-    """Of all vehicles in a plan that costs at most `cost` in the first objective; `limit` if there may be more than that.
+    """Return how many journeys a plan has at most that costs at most `cost` in the first objective; `limit` if there may be more.
 
-    A tour is a walk over roads. Each vehicle's longest one is bounded by its time; what all tours cost together, by `cost`.
+    A tour is a walk over roads. Each vehicle's longest one is limited by its time; what all tours cost together, by `cost`.
     """
     objective = situation.objectives[0] if situation.objectives else None
     ends = situation.ends
@@ -127,7 +128,7 @@ def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> 
 
 
 def weight(objective: Objective | None) -> Callable[[Leg], int] | None:
-    """What a journey adds to an objective that is a sum over journeys."""
+    """Return what a journey adds to an objective that is a sum over journeys."""
     match objective:
         case Objective.DRIVING_MINUTES:
             return lambda leg: leg.minutes
@@ -138,7 +139,9 @@ def weight(objective: Objective | None) -> Callable[[Leg], int] | None:
 
 
 def _time_for(situation: Situation, reach: Reach, car: Car, ends: int) -> int:
-    """From when it can set out until it is of no more use, or nobody who drives it sets out any more; negative: none."""
+    """Return the time from when it can set out until it is no longer useful, or none of its drivers sets out any more; negative:
+    none.
+    """
     begins = ready(situation, reach, car, car.place)
     if car.drivers is None:
         return ends - begins
@@ -148,7 +151,7 @@ def _time_for(situation: Situation, reach: Reach, car: Car, ends: int) -> int:
 
 
 def _cheapest_tours(situation: Situation, car: Car, time: int, limit: int, weigh: Callable[[Leg], int] | None) -> list[int]:
-    """[n]: what n journeys one after the other cost at the least; as many as `time` allows, at most `limit`."""
+    """Return [n]: the least cost of n journeys one after the other; as many as `time` allows, at most `limit`."""
     minutes, costs = {car.place: 0}, {car.place: 0}
     cheapest = [0]
     while len(cheapest) <= limit:
@@ -161,7 +164,7 @@ def _cheapest_tours(situation: Situation, car: Car, time: int, limit: int, weigh
 
 
 def _longer(situation: Situation, so_far: dict[str, int], weigh: Callable[[Leg], int]) -> dict[str, int]:
-    """The least for tours of one journey more, by where they end."""
+    """Return the least costs of tours with one more journey, by where they end."""
     longer: dict[str, int] = {}
     for leg in situation.legs:
         if leg.here in so_far:

@@ -1,7 +1,7 @@
-"""Robustness: how many single disturbances a sequence does not survive, by times of its own for each of them.
+"""Robustness: how many single disturbances a sequence does not survive, with separate times for each of them.
 
-In a disturbance everybody does the same in the same order, as soon as what they wait for is over: starts move, and nothing else.
-(Right-shift rescheduling; Leon, Wu and Storer, "Robustness measures and robust scheduling for job shops", 1994.)
+In a disturbance everybody does the same things in the same order, each as soon as what they wait for is over: starts move, and
+nothing else. (Right-shift rescheduling; Leon, Wu and Storer, "Robustness measures and robust scheduling for job shops", 1994.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Expression = cp_model.LinearExpr
 
 
 class Robustness:
-    """`not_survived`: one for each disturbance, false only where the sequence survives it."""
+    """Robustness. `not_survived`: one for each disturbance, false only if the sequence survives it."""
 
     def __init__(self, sequence: Sequence, presence: Presence) -> None:
         self._sequence = sequence
@@ -27,7 +27,7 @@ class Robustness:
         self._presence = presence
         people = range(len(sequence.situation.travellers))
         self._part_in = [self._parts(person) for person in people]
-        """[person][k]: in step k, as a watcher too."""
+        """[person][k]: in step k, even if only as a watcher."""
         self._waits = [[self._model.new_bool_var("") for _ in range(k)] for k in range(sequence.count)]
         """[k][j], j before k: step k begins when j is over, if not later."""
         self._due = [self._model.new_int_var(0, sequence.situation.ends, "") for _ in range(sequence.count)]
@@ -52,7 +52,7 @@ class Robustness:
     # -- what waits for what -------------------------------------------------------------------------------------------
 
     def _wait_for_those_who_act(self, k: int) -> None:
-        """Until the same person's or vehicle's action before is over; who only watches is free at once."""
+        """Wait until the previous action of the same person or vehicle is over; somebody who only watches is free at once."""
         steps, model = self._sequence.steps, self._model
         for j, waits in enumerate(self._waits[k]):
             for person, parts in enumerate(self._part_in):
@@ -77,7 +77,9 @@ class Robustness:
                     model.add_bool_or(~steps.does_task[j][unlocking], ~steps.uses_car[k][car], waits)
 
     def _wait_for_who_watches(self, k: int) -> None:
-        """Whoever watches after step k has come by then; and what began after something watched was over still does."""
+        """Wait for watchers: whoever watches after step k has come by then; and what began after something watched was over still
+        does.
+        """
         steps, model = self._sequence.steps, self._model
         for at, person, is_there in self._presence.watchers:
             if at == k:
@@ -104,7 +106,7 @@ class Robustness:
     # -- disturbances --------------------------------------------------------------------------------------------------
 
     def _late(self, person: int) -> Bool:
-        """Someone who is still to come is so later; anybody else, with the first that they do."""
+        """Return delays: people who are still to come are this much later; anybody else is, with the first thing that they do."""
         each, survives = self._sequence.situation.travellers[person], self._model.new_bool_var("")
         starts = self._moved(survives, [total([])] * self._sequence.count)
         for k, part in enumerate(self._part_in[person]):
@@ -130,7 +132,7 @@ class Robustness:
         return survives
 
     def _moved(self, survives: Bool, longer: list[Expression]) -> list[Int]:
-        """Return when each step begins in a disturbance in which it lasts so much longer."""
+        """Return when each step begins in a disturbance in which it lasts this much longer."""
         here, steps, model = self._sequence.situation, self._sequence.steps, self._model
         starts = [model.new_int_var(here.begins, here.ends, "") for _ in range(self._sequence.count)]
         for k, start in enumerate(starts):

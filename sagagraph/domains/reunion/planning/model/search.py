@@ -1,4 +1,4 @@
-"""Search: runs CP-SAT over a sequence, one aim after the other, holding each while the next is optimised.
+"""Search: runs CP-SAT over a sequence, one aim after the other, fixing each while the next is optimised.
 
 One worker with a fixed seed: the same question has the same answer, unless time ran out before the proof.
 """
@@ -27,12 +27,12 @@ Roles = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A situation, what of an older plan must stay, and which plans are known already."""
+    """Question: a situation, what must stay of an older plan, and which plans are known already."""
 
     outlook: Callable[[int], Situation]
-    """The situation for at most so many journeys."""
+    """Function that returns the situation for at most a given number of journeys."""
     planned: Mapping[int, Act] = field(default_factory=dict)
-    """Of the older plan: as many as possible are kept, once the objectives are as good as can be."""
+    """Actions of the older plan: as many as possible are kept, once the objectives are as good as possible."""
     fixed: frozenset[int] = frozenset()
     """Those of `planned` that must be kept."""
     known: tuple[Roles, ...] = ()
@@ -73,7 +73,7 @@ def roles_of(actions: tuple[Act, ...]) -> Roles:
 
 
 def _differ(sequence: Sequence, roles: Roles) -> None:
-    """In somebody's ride or task at least."""
+    """Require a difference in somebody's ride or task at least."""
     here, model, steps = sequence.situation, sequence.model, sequence.steps
     different: list[cp_model.LiteralT] = []
     for person, each in enumerate(here.travellers):
@@ -93,7 +93,7 @@ def _differ(sequence: Sequence, roles: Roles) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`values` and `bounds` one for each aim that was looked at; an aim is proven best where they are equal."""
+    """Result with `values` and `bounds`, one for each aim that was optimised; an aim is proven best if they are equal."""
 
     actions: tuple[Act, ...]
     values: tuple[int, ...]
@@ -104,7 +104,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class NothingFound:
-    """`is_proof`: there is nothing; otherwise the time ran out."""
+    """No result. `is_proof`: there is none; otherwise the time ran out."""
 
     is_proof: bool
 
@@ -117,7 +117,7 @@ def search(
     start_from: Iterable[Act] = (),
     foremost: float | None = None,
 ) -> Found | NothingFound:
-    """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first, if it is another."""
+    """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first aim, if it differs."""
     model = sequence.model
     started = tuple(start_from)
     if started:

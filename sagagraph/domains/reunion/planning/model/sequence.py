@@ -20,14 +20,14 @@ Int = cp_model.IntVar
 
 
 def total(terms: Iterable[cp_model.LinearExprT]) -> cp_model.LinearExpr:
-    """Return the sum; of none, an expression too."""
+    """Return the sum, as an expression even if there is nothing to add."""
     return cp_model.LinearExpr.sum(list(terms)) + 0
 
 
 def either(
     model: cp_model.CpModel, condition: Bool, then: cp_model.LinearExprT, otherwise: cp_model.LinearExprT, most: int
 ) -> Int:
-    """Return `then` where the condition holds, and `otherwise` where it does not: from 0 to `most`."""
+    """Return `then` if the condition holds, and `otherwise` if it does not: from 0 to `most`."""
     chosen = model.new_int_var(0, most, "")
     model.add(chosen == then).only_enforce_if(condition)
     model.add(chosen == otherwise).only_enforce_if(~condition)
@@ -35,7 +35,7 @@ def either(
 
 
 class Steps:
-    """The variables; the first index is the step, from 0."""
+    """Variables of the steps; the first index is the step, from 0."""
 
     def __init__(self, model: cp_model.CpModel, here: Situation, count: int, longer: int) -> None:
         def times(least: int, most: int) -> list[Int]:
@@ -53,7 +53,7 @@ class Steps:
         self.start = times(here.begins, here.ends)
         self.lasts = times(0, max(0, here.ends - here.begins))
         self.slack = times(0, longer)
-        """How much longer than it has to."""
+        """How much longer than necessary it lasts."""
         self.end = times(here.begins, here.ends)
         self.is_journey = flags(count)
         self.is_used = flags(count)
@@ -61,7 +61,7 @@ class Steps:
         self.uses_car = table(len(here.cars))
         self.does_task = table(len(here.tasks))
         self.rides = table(len(here.travellers))
-        """[k][person]: in the vehicle, at the wheel or not."""
+        """[k][person]: in the vehicle, driving or not."""
         self.leaves = table(len(here.places))
         """[k][place]: the journey begins there."""
         self.reaches = table(len(here.places))
@@ -71,8 +71,9 @@ class Steps:
 
 
 class Sequence:
-    """`steps` is how many steps there are at most, tasks among them; `longer`: by how much one may be stated to last longer
-    than it has to."""
+    """Sequence. `steps` is the most steps there are, tasks among them; `longer`: by how much one may be stated to last longer
+    than necessary.
+    """
 
     def __init__(self, situation: Situation, steps: int, longer: int = 0) -> None:
         self.situation = situation
@@ -86,7 +87,7 @@ class Sequence:
         self.task_lasts = [self.model.new_int_var(0, max(0, situation.ends - situation.begins), "") for _ in situation.tasks]
         self.task_end = [self.model.new_int_var(situation.begins, situation.ends, "") for _ in situation.tasks]
         self.place_of_task: dict[int, list[Bool]] = {}
-        """[task][place], of those that are done at any place."""
+        """[task][place], of those that can be done at any place."""
         self.steps = Steps(self.model, situation, steps, longer)
         self._kinds()
         self._flow(situation.travellers, self.steps.person_at, self.steps.rides)
@@ -101,7 +102,7 @@ class Sequence:
         return self.model.new_bool_var("")
 
     def _kinds(self) -> None:
-        """A journey takes one leg and one vehicle, a task begins once; in order, and empty steps last."""
+        """Constrain kinds: a journey takes one leg and one vehicle, a task begins once; steps are in order, empty ones last."""
         model, steps, here = self.model, self.steps, self.situation
         for k in range(self.count):
             model.add(steps.start[k] == here.ends).only_enforce_if(~steps.is_used[k])
@@ -130,7 +131,7 @@ class Sequence:
             model.add(sum(steps.does_task[k][task] for k in range(self.count)) == done)
 
     def _flow(self, who: Iterable[Traveller | Car], at: list[list[list[Bool]]], moves: list[list[Bool]]) -> None:
-        """Who moves at a step leaves its start for its end; who does not stays."""
+        """Constrain places: who moves at a step leaves its start for its end; everybody else stays."""
         model, steps = self.model, self.steps
         for index, each in enumerate(who):
             for place, name in enumerate(self.situation.places):
@@ -165,7 +166,7 @@ class Sequence:
                     model.add(steps.start[k] >= each.free).only_enforce_if(steps.rides[k][person])
 
     def _what_takes_no_time_has_its_turn(self) -> None:
-        """A step without duration overlaps nothing at its moment: it begins after what came before has ended."""
+        """Let a step without duration overlap nothing at its moment: it begins after what came before has ended."""
         tasks = [index for index, task in enumerate(self.situation.tasks) if not whole_minutes(task.minutes)]
         legs = [index for index, leg in enumerate(self.situation.legs) if not leg.minutes]
         for k in range(1, self.count) if tasks or legs else ():
@@ -175,7 +176,7 @@ class Sequence:
                 self._turns(j, k, is_over, tasks, legs)
 
     def _turns(self, j: int, k: int, is_over: Bool, tasks: list[int], legs: list[int]) -> None:
-        """Of whoever is in step `j`, and then in one of no length at `k`."""
+        """Order whoever is in step `j`, and then in a step of no length at `k`."""
         model, steps, here = self.model, self.steps, self.situation
         for person in range(len(here.travellers)):
             in_both = ~steps.rides[j][person], ~steps.rides[k][person]
@@ -203,7 +204,7 @@ class Sequence:
                 self._journey_of(k, index, car)
 
     def _earliest(self, reach: Reach) -> None:
-        """State bounds that follow from all the rest, and spare the search from finding them."""
+        """State bounds that follow from everything else, and save the search from finding them."""
         model, steps, here = self.model, self.steps, self.situation
         for place, name in enumerate(here.places):
             for k in range(self.count):
@@ -220,7 +221,7 @@ class Sequence:
                         model.add(steps.start[k] >= earliest).only_enforce_if(steps.uses_car[k][index], steps.leaves[k][place])
 
     def _journey_of(self, k: int, index: int, car: Car) -> None:
-        """Its seats, who drives it, and when it may set out."""
+        """Constrain a journey: its seats, who drives it, and when it may set out."""
         model, steps, here = self.model, self.steps, self.situation
         used = steps.uses_car[k][index]
         if car.capacity < len(here.travellers):
@@ -277,7 +278,7 @@ class Sequence:
                 self.model.add(self.task_start[task] >= self.task_end[before]).only_enforce_if(done, self.is_done[before])
 
     def _people_of(self, task: int) -> None:
-        """Who may and how many must, and that they are where it is done."""
+        """Constrain a task's people: who may and how many must, and that they are where it is done."""
         model, steps, here = self.model, self.steps, self.situation
         what = here.tasks[task]
         parts = self.takes_part[task]
@@ -295,7 +296,7 @@ class Sequence:
             self._together(task)
 
     def _together(self, task: int) -> None:
-        """At whatever place, but at one."""
+        """Require one place, whichever it is."""
         chosen = [self._bool() for _ in self.situation.places]
         self.place_of_task[task] = chosen
         self.model.add_exactly_one(chosen)

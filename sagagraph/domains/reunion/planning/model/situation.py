@@ -1,4 +1,4 @@
-"""Situation of a planner: who and what is where from when on, what is left to do, and how long roads take."""
+"""Situation of a planner: who and what is available where and when, what is left to do, and how long roads take."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from sagagraph.domains.reunion.request import Objective, Person, PersonGoal, Reu
 from sagagraph.domains.reunion.times import is_dated, whole_minutes
 
 MIDNIGHT = 24 * 60
-"""Clock times end there."""
+"""The end of clock times."""
 _FAR = 10**9
 
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """Of one who is not to wait alone, before `until` at any place but `refuge`: their last goal."""
+    """Company for a person who must not wait alone, before `until` at any place except `refuge`: their last goal."""
 
     refuge: str
     until: int
     from_first_action: bool
-    """They were there from the beginning, and have not acted yet: what comes before their first action is no waiting."""
+    """They were there from the beginning, and have not acted yet: the time before their first action does not count as
+    waiting.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Traveller:
     is_expected: bool = False
     """They are still to come, and may be late."""
     stays_from: int | None = None
-    """When their last goal is due: they set out for nowhere from then on. None: they may."""
+    """When their last goal is due: from then on they no longer set out. None: they may."""
     worked: int = 0
     """Minutes in actions that have begun before."""
     company: Company | None = None
@@ -52,18 +54,18 @@ class Car:
     place: str
     free: int
     capacity: int
-    """How many of the people can be in it, a driver among them."""
+    """How many people can be in it, the driver included."""
     drivers: tuple[str, ...] | None
     """None: it brings its own."""
     unlocked_by: str | None = None
-    """The task that has to be done before it moves, where it is not done yet."""
+    """The task that has to be done before it moves, if it is not done yet."""
     down: tuple[tuple[int, int], ...] = ()
-    """`[from, until)`: no journey begins in these."""
+    """`[from, until)`: no journey begins in these intervals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A road as journeys find it that begin in `[opens, closes)`."""
+    """Leg: a road for journeys that begin in `[opens, closes)`."""
 
     here: str
     there: str
@@ -75,7 +77,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A watched task that is under way: somebody has to be at `place` until `end`."""
+    """Watch: a watched task that is under way; somebody has to be at `place` until `end`."""
 
     place: str
     end: int
@@ -83,7 +85,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """Work that is under way, which is no watching."""
+    """Shift: work that is under way, other than watching."""
 
     people: tuple[str, ...]
     place: str | None
@@ -92,7 +94,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Times are minutes as in files; nothing begins before `begins`, and nothing is of use after `ends`."""
+    """Situation. Times are minutes as in files; nothing begins before `begins`, and nothing is useful after `ends`."""
 
     begins: int
     ends: int
@@ -104,24 +106,24 @@ class Situation:
     """Those that are not done yet."""
     objectives: tuple[Objective, ...]
     done: Mapping[str, int] = field(default_factory=dict)
-    """When tasks end that have begun before."""
+    """When tasks end that have begun already."""
     watches: tuple[Watch, ...] = ()
     apart: tuple[tuple[str, ...], ...] = ()
     shifts: tuple[Shift, ...] = ()
     departed: frozenset[str] = frozenset()
-    """Vehicles that have set out before."""
+    """Vehicles that have set out already."""
     ended: int = 0
-    """When the last action ends that has begun before."""
+    """When the last action that has begun already ends."""
     first_moment: int = 0
     last_moment: int = 0
-    """The earliest and the latest that the problem states: what measures count from."""
+    """The earliest and the latest moment that the problem states: measures count from them."""
 
 
 def situation_of(problem: ReunionProblem, journeys: int, *, is_free: bool = False) -> Situation:
-    """Return the situation before anything has happened. `journeys` is the most there are, which bounds how late the last can
+    """Return the situation before anything has happened. `journeys` is the most there are, which limits how late the last can
     end.
 
-    `is_free`: what is available from the beginning is available before the earliest stated moment, and nobody need stay.
+    `is_free`: what is available from the beginning is available before the earliest stated moment, and nobody has to stay.
     """
     moments = problem.moments or [0]
     roads = list(roads_of(problem))
@@ -168,7 +170,9 @@ def _traveller(problem: ReunionProblem, person: Person, start: int, *, stay: boo
 
 
 def _last_useful_moment(problem: ReunionProblem, room: int) -> int:
-    """What ends later can be left out, or done earlier: all is due then, or everybody has been free for long enough."""
+    """Return the last useful moment: by then everything is due, or everybody has been free long enough, so nothing need end
+    later.
+    """
     due = [goal.by for goal in problem.every_goal]
     closing = [task.window.closes for task in problem.tasks if not task.optional or task.window.closes is not None]
     if due + closing and None not in closing:
@@ -178,7 +182,7 @@ def _last_useful_moment(problem: ReunionProblem, room: int) -> int:
 
 
 def drivers_of(problem: ReunionProblem, vehicle: str) -> tuple[str, ...] | None:
-    """Those it names, without whom `drives` forbids it."""
+    """Return the drivers that it names, except those whom `drives` forbids."""
     named = next(each.drivers for each in problem.vehicles if each.name == vehicle)
     if named is None:
         return None
@@ -187,7 +191,9 @@ def drivers_of(problem: ReunionProblem, vehicle: str) -> tuple[str, ...] | None:
 
 
 def roads_of(problem: ReunionProblem) -> Iterator[tuple[str, str, int, float]]:
-    """From, to, minutes and kilometres of every direction in which one can drive; a pair that is listed twice: the last row."""
+    """Return from, to, minutes and kilometres of every direction in which one can drive; of a pair that is listed twice, the last
+    row.
+    """
     km = problem.kilometres
     for (here, there), minutes in problem.minutes.items():
         if here != there:
@@ -199,7 +205,7 @@ def is_on(leg: Leg, act: Journey) -> bool:
 
 
 def journey(vehicle: str, driver: str | None, riders: tuple[str, ...], road: tuple[str, str], when: tuple[int, int]) -> Journey:
-    """Build a journey from minutes: the model itself reads only what files hold."""
+    """Build a journey from minutes: the model itself reads only what files contain."""
     return Journey.model_construct(
         vehicle=vehicle, driver=driver, riders=riders, from_=road[0], to=road[1], start=when[0], end=when[1]
     )

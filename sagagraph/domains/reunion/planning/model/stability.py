@@ -15,7 +15,9 @@ Bool = cp_model.IntVar
 
 
 def slack_of(situation: Situation, action: Act) -> int | None:
-    """How much longer than it has to it is stated to last; None: it cannot be kept, something in it is not so any more."""
+    """Return how much longer than necessary it is stated to last; None: it cannot be kept, because something in it has
+    changed.
+    """
     names = {each.name for each in situation.travellers}
     if not names.issuperset(action.people) or action.end > situation.ends or not _is_possible(situation, action):
         return None
@@ -28,7 +30,8 @@ def slack_of(situation: Situation, action: Act) -> int | None:
 
 
 class Keeping:
-    """`is_kept` by the index of the action: whether some step is just that. Only kept actions last longer than they have to.
+    """Keeping of actions. `is_kept` by the index of the action: whether some step is exactly that. Only kept actions last longer
+    than necessary.
 
     `promises`: one for each person in an action, which holds if they still take part in it then, whoever else does.
     """
@@ -52,7 +55,7 @@ class Keeping:
             self._model.add(sequence.steps.slack[k] == sum(terms))
 
     def _match(self, k: int, action: Act) -> Bool:
-        """Implies that step k is this action."""
+        """Return what implies that step k is this action."""
         match = self._model.new_bool_var("")
         self._is_at_the_time(k, action, match)
         self._model.add(self._sequence.steps.end[k] == action.end).only_enforce_if(match)
@@ -76,14 +79,14 @@ class Keeping:
                 self.promises.append(promise)
 
     def _parts(self, k: int, action: Act) -> list[Bool]:
-        """Who takes part in it, if step k is it."""
+        """Return who takes part in it, if step k is it."""
         if isinstance(action, Journey):
             return self._sequence.steps.rides[k]
         task = self._sequence.task_called(action.task)
         return [] if task is None else self._sequence.takes_part[task]
 
     def _is_at_the_time(self, k: int, action: Act, condition: Bool) -> None:
-        """Implied by `condition`: step k goes the same way, or does the same, from the same moment on."""
+        """Require, if `condition` holds, that step k goes the same way, or does the same, from the same moment on."""
         here, steps = self._sequence.situation, self._sequence.steps
         self._model.add(steps.start[k] == action.start).only_enforce_if(condition)
         if isinstance(action, Journey):
@@ -97,7 +100,7 @@ class Keeping:
 
 
 def _is_possible(situation: Situation, action: Act) -> bool:
-    """Whether there still is what it takes, whoever takes part."""
+    """Tell whether everything that it needs still exists, whoever takes part."""
     if isinstance(action, Journey):
         on_road = any(is_on(leg, action) for leg in situation.legs)
         return on_road and any(car.name == action.vehicle for car in situation.cars)

@@ -1,4 +1,4 @@
-"""Case: what slices are selected from: a plan, its problem, what became known, and what had been done by then."""
+"""Case from which slices are selected: a plan, its problem, what became known, and what had been done by then."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sagagraph.domains.reunion.times import text_of
 
 @dataclass(frozen=True)
 class Case:
-    """`history` None: nothing has been done yet."""
+    """Case. `history` None: nothing has been done yet."""
 
     world: Circumstances
     plan: ParsedPlan
@@ -41,13 +41,13 @@ class Case:
 
     @cached_property
     def works(self) -> list[tuple[int, Work]]:
-        """Of existing tasks."""
+        """Return the work on existing tasks."""
         acts = self.plan.actions.items()
         return [(index, act) for index, act in acts if isinstance(act, Work) and act.task in self.world.tasks]
 
     @cached_property
     def traces(self) -> tuple[Trace, ...]:
-        """Of what cannot be judged."""
+        """Return the traces of what cannot be judged."""
         unknown = (unjudged.of_unknown(act, self.world) for act in self.plan.actions.values())
         return (
             *(unjudged.of_broken(each, self.world) for each in self.plan.broken),
@@ -61,7 +61,7 @@ class Case:
 
     @cached_property
     def changes(self) -> tuple[int, ...]:
-        """The moments, in order, when whereabouts, availability or work may change."""
+        """Return the moments, in order, at which whereabouts, availability or work may change."""
         changes = {at for act in self.plan.actions.values() for at in (act.start, act.end)} | self.world.moments()
         courses = (*self.simulation.people.values(), *self.simulation.vehicles.values())
         changes |= {since for course in courses for since, _ in course.stays}
@@ -69,7 +69,7 @@ class Case:
 
     @cached_property
     def first_ends(self) -> dict[str, int]:
-        """When each task was first completed."""
+        """Return when each task was first completed."""
         return {work.task: work.end for _, work in sorted(self.works, key=lambda each: -each[1].end)}
 
 

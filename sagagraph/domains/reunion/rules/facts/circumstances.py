@@ -1,5 +1,5 @@
-"""Circumstances at a moment, by the problem and what became known until then: who takes part, what can be driven, how long
-it takes.
+"""Circumstances at a moment, by the problem and what became known until then: who takes part, what can be driven, and how long it
+takes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sagagraph.domains.reunion.times import whole_minutes
 
 
 class Slowing(Struct, frozen=True, array_like=True):
-    """Slow at one of its ends in [at, until). `is_beyond`: the vehicle has passed that already."""
+    """Slowing at one of its ends in [at, until). `is_beyond`: the vehicle has passed that already."""
 
     at: int
     until: int | None
@@ -25,7 +25,7 @@ class Slowing(Struct, frozen=True, array_like=True):
 
 
 class Way(Struct, frozen=True, array_like=True):
-    """The road of one journey. `minutes` None: there is no direct way."""
+    """Way of one journey. `minutes` None: there is no direct way."""
 
     start: int
     minutes: float | None
@@ -33,7 +33,7 @@ class Way(Struct, frozen=True, array_like=True):
     """Since when, if it is closed as they set out."""
     slowings: tuple[Slowing, ...] = ()
     diverted: tuple[int, float] | None = None
-    """When, under way, they might go where they go now, and the minutes that it took from then on."""
+    """When, under way, they might go to their present destination, and the minutes that it took from then on."""
 
     def needed(self, *, rerouted: bool | None = None) -> int | None:
         """Return the whole minutes needed, with all delays; None if there is no direct way.
@@ -57,7 +57,7 @@ class Way(Struct, frozen=True, array_like=True):
         return self._slowed_under_way(whole_minutes(minutes), after=self.start)
 
     def _slowed_under_way(self, needed: int, *, after: int) -> int:
-        """T_new = T_elapsed + factor · (T_total − T_elapsed), for each event in turn (SagaLLM 5.3)."""
+        """Apply T_new = T_elapsed + factor · (T_total − T_elapsed), for each event in turn (SagaLLM 5.3)."""
         for each in self.slowings:
             if not each.is_beyond and after < each.at < self.start + needed:
                 elapsed = each.at - self.start
@@ -66,7 +66,7 @@ class Way(Struct, frozen=True, array_like=True):
 
 
 class Circumstances:
-    """`events` in the order of `at`. `people`: everybody who takes part at any time."""
+    """Circumstances. `events` in the order of `at`. `people`: everybody who takes part at any time."""
 
     def __init__(self, problem: ReunionProblem, events: tuple[Event, ...] = ()) -> None:
         self.problem = problem
@@ -93,7 +93,7 @@ class Circumstances:
         )
 
     def moments(self) -> set[int]:
-        """The moments at which availability may change."""
+        """Return the moments at which availability may change."""
         known = {each.since for each in self.subjects.values()} | {event.at for event in self.events}
         known |= {since for each in self.subjects.values() for _known, since in each.delays}
         return {moment for moment in known if moment is not None}
@@ -103,7 +103,7 @@ class Circumstances:
         return name in self.subjects and self.subjects[name].takes_part(at)
 
     def goals(self) -> Iterator[tuple[str, PersonGoal]]:
-        """(person, goal) of everybody who has not cancelled; those who were added have the later ones of all."""
+        """Return (person, goal) of everybody who has not cancelled; those who were added have the later goals of `"all"`."""
         coming = {name: each for name, each in self.subjects.items() if each.cancelled is None}
         for goal in self.problem.goals:
             for name in coming if goal.people == "all" else goal.people:

@@ -14,7 +14,7 @@ ALWAYS = -(10**9)
 
 
 class Subject(Struct, frozen=True, omit_defaults=True):
-    """A person or a vehicle, which may share a name. `since`: from when on; None: from the beginning."""
+    """Subject: a person or a vehicle, which may share a name. `since`: from when on; None: from the beginning."""
 
     name: str
     place: str
@@ -34,13 +34,13 @@ class Subject(Struct, frozen=True, omit_defaults=True):
         return next((since for known, since in reversed(self.delays) if known <= at), self.since)
 
     def is_available(self, at: int) -> bool:
-        """Of vehicles, only what can be said without the rest of the plan."""
+        """Tell whether it is available; for vehicles, only what can be said without the rest of the plan."""
         since = self.available_from(at)
         return self.takes_part(at) and (since is None or since <= at)
 
 
 class Step(Struct, frozen=True, array_like=True):
-    """An action as everybody in it sees it. `what`: the task, or where the journey begins."""
+    """Step: an action as everybody in it sees it. `what`: the task, or where the journey begins."""
 
     index: int
     start: int
@@ -53,7 +53,7 @@ class Step(Struct, frozen=True, array_like=True):
     stands: tuple[str, ...] = ()
     """Where those in a task are, or may be."""
     is_watched: bool = False
-    """The task is only watched, as an unknown one may be: its people may do something else meanwhile."""
+    """The task is only watched, or unknown and so possibly watched: its people may do something else meanwhile."""
 
     @property
     def doing(self) -> str:
@@ -61,23 +61,23 @@ class Step(Struct, frozen=True, array_like=True):
 
 
 class Excuse(Struct, frozen=True, array_like=True):
-    """A journey that they may have made, by an action that cannot be judged. Nothing is known of what is None."""
+    """Excuse: a journey that they may have made, by an action that cannot be judged. None stands for what is unknown."""
 
     is_named: bool
-    """Otherwise it may mean them if they stood at `origin`."""
+    """Otherwise it may mean them if they were at `origin`."""
     origin: str | None
     to: str | None
     start: int | None
 
     def may_have_moved(self, places: frozenset[str], to: str, by: int) -> bool:
-        """To `to` until `by`, from one of `places`."""
+        """Tell whether it may have brought them to `to` by `by`, from one of `places`."""
         if (self.start is not None and self.start > by) or self.to not in (None, to):
             return False
         return self.is_named or self.origin is None or self.origin in places
 
 
 class Obstacle(StrEnum):
-    """Why somebody cannot take part in an action: the first that applies counts, in this order."""
+    """Obstacle: why somebody cannot take part in an action; the first that applies counts, in this order."""
 
     NOT_YET_AVAILABLE = "NOT_YET_AVAILABLE"
     OVERLAP = "OVERLAP"
@@ -85,7 +85,9 @@ class Obstacle(StrEnum):
 
 
 class Hindrance(NamedTuple):
-    """Obstacle in one step. `places`: where they are; empty: on the way. `other`: the step in which they are at that time."""
+    """Hindrance: an obstacle in one step. `places`: where they are; empty: travelling. `other`: the step in which they are at
+    that time.
+    """
 
     obstacle: Obstacle
     step: Step
@@ -101,13 +103,13 @@ class Course:
     excuses: tuple[Excuse, ...] = ()
     """Each stands for one journey, and moves nobody twice."""
     stays: list[tuple[int, frozenset[str]]] = field(default_factory=list)
-    """From when on, where; one of several places where the plan contradicts itself."""
+    """From when on, where; one of several places if the plan contradicts itself."""
     steps: list[Step] = field(default_factory=list)
     hindrances: list[Hindrance] = field(default_factory=list)
     _busy: Step | None = None
     """The step that ends last, of those so far."""
     _acts_from: int | None = None
-    """Where the plan has it act before it is available: from then on it counts as available."""
+    """When the plan has it act before it is available: from then on it counts as available."""
     _used: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -119,7 +121,7 @@ class Course:
         return self
 
     def take(self, step: Step) -> None:
-        """Steps come in the order of their starts."""
+        """Take a step; steps come in the order of their starts."""
         self._meet(step)
         busy, here = self._busy, self.places
         if step.to is not None:
@@ -137,15 +139,15 @@ class Course:
         return self.stays[-1][1]
 
     def places_at(self, at: int) -> frozenset[str]:
-        """Return where it last stood, also while it is on its way."""
+        """Return where it was last, even if it is travelling now."""
         return next(places for since, places in reversed(self.stays) if since <= at)
 
     def journey_at(self, at: int) -> Step | None:
-        """Return the journey it is on, from its start until before its end."""
+        """Return the journey it is on, from its start until just before its end."""
         return next((each for each in self.steps if each.start <= at < each.end and each.to is not None), None)
 
     def leg_at(self, at: int) -> Step | None:
-        """The same, where they have left before: who is to leave at that very minute is still there."""
+        """Return the same, counting those who are to leave at that exact minute as still there."""
         return next((each for each in self.steps if each.start < at < each.end and each.to is not None), None)
 
     def is_ready(self, at: int) -> bool:

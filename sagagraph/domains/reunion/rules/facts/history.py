@@ -1,4 +1,4 @@
-"""History: what had been done when the plan was changed, and how the new plan tells it."""
+"""History: what had been done when the plan was changed, and how the new plan states it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class History:
 
     @cached_property
     def pairs(self) -> Mapping[int, int]:
-        """The old plan's actions of the past, by index, and what the new plan makes of them: the most alike, each used once."""
+        """Return the old plan's past actions, by index, with their counterparts in the new plan: the most similar, each used
+        once.
+        """
         pairs: dict[int, int] = {}
         past = {index: act for index, act in self.old.actions.items() if act.start < self.until}
         for fits in (_same, _same_beginning, _same_kind):
@@ -35,7 +37,8 @@ class History:
                 found = next((n for n, new in self.new.actions.items() if n not in used and fits(act, new)), None)
                 if found is None:
                     continue
-                # what begins later may be another of its kind: it is a rewritten one only if the old plan had none there
+                # what begins later may be another of its kind: it counts as rewritten only if the old plan had
+                # none there
                 stands_for_itself = any(_same(old, self.new.actions[found]) for old in self.old.actions.values())
                 if fits is not _same_kind or not stands_for_itself:
                     pairs[index] = found
@@ -43,7 +46,7 @@ class History:
 
     @property
     def rewritten(self) -> Iterator[tuple[int, int]]:
-        """(old index, new index)"""
+        """Return (old index, new index) of each."""
         for index, found in self.pairs.items():
             old, new = self.old.actions[index], self.new.actions[found]
             if not stands(old, new, self.events):
@@ -51,20 +54,20 @@ class History:
 
     @cached_property
     def dropped(self) -> tuple[int, ...]:
-        """Actions missing from the new plan, apart from those that an unreadable one may stand for."""
+        """Return actions missing from the new plan, apart from those that an unreadable one may stand for."""
         gone = [n for n, act in self.old.actions.items() if act.start < self.until and n not in self.pairs]
         return tuple(gone[len(self.new.broken) :])
 
     @cached_property
     def inserted(self) -> tuple[int, ...]:
-        """Actions added by the new plan, apart from those that an unreadable one of the old plan may stand for."""
+        """Return actions added by the new plan, apart from those that an unreadable one of the old plan may stand for."""
         told = set(self.pairs.values())
         more = [n for n, act in self.new.actions.items() if act.start < self.until and n not in told]
         return tuple(more[len(self.old.broken) :])
 
     @property
     def lost(self) -> tuple[Act, ...]:
-        """What the new plan should tell as it was, and does not."""
+        """Return what the new plan should state unchanged, but does not."""
         return tuple(self.old.actions[n] for n in (*self.dropped, *(index for index, _ in self.rewritten)))
 
     def is_rerouted(self, index: int) -> bool | None:
@@ -75,7 +78,7 @@ class History:
 
 
 def stands(old: Act, new: Act, events: tuple[Event, ...]) -> bool:
-    """Tell whether `new` tells it as it was, or as it goes on."""
+    """Tell whether `new` states it unchanged, or as it continues."""
     return _same(old, new) or _goes_on(old, new, events)
 
 

@@ -12,7 +12,9 @@ from sagagraph.domains.reunion.rules.facts.unjudged import Trace
 
 
 class Simulation:
-    """`people` and `vehicles`: everybody's course. `sites`: where each task's action is; None where that cannot be said."""
+    """Simulation. `people` and `vehicles`: everybody's course. `sites`: where each task's action is; None if that cannot
+    be said.
+    """
 
     def __init__(self, world: Circumstances, actions: Mapping[int, Act], traces: Sequence[Trace] = ()) -> None:
         self.world = world
@@ -33,7 +35,7 @@ class Simulation:
         return Course(who, tuple(each for each in excuses if each is not None))
 
     def _order(self, numbered: tuple[int, Act]) -> tuple[int, bool, int, int]:
-        """Of what begins together, what is only watched comes first: its people may leave at once."""
+        """Order actions. Of those that begin together, watching comes first: its people may leave at once."""
         index, act = numbered
         return act.start, not self._is_watched(act), act.end, index
 
@@ -64,13 +66,15 @@ class Simulation:
             course.take(step)
 
     def _present(self, names: Iterable[str], at: int) -> list[Course]:
-        """Those who take part; a name that stands for nobody then is reported as such, and nothing else of it."""
+        """Return those who take part; a name that stands for nobody then is reported as such, and only that."""
         known = (self.people[name] for name in dict.fromkeys(names) if name in self.people)
         return [course for course in known if course.who.takes_part(at)]
 
 
 def _meeting_place(workers: Sequence[Course], at: int) -> str | None:
-    """Where those are who do what can be done anywhere: where most of them may be, the first of them before others."""
+    """Return where the people are who do a task that can be done anywhere: where most of them may be, the first of them before
+    others.
+    """
     places = dict.fromkeys(place for each in workers for place in sorted(each.places))
     return max(places, key=lambda place: sum(each.may_stand_at(place, at) for each in workers), default=None)
 
@@ -86,14 +90,14 @@ class Whereabouts:
     is_vehicle: bool
     places: tuple[str, ...]
     journey: Journey | None
-    """The one that they are on, `elapsed` minutes of it."""
+    """The journey that they are on, `elapsed` minutes of it."""
     elapsed: int
     tasks: tuple[str, ...]
     is_available: bool
 
 
 def whereabouts(simulation: Simulation, at: int) -> Iterator[Whereabouts]:
-    """Return those of all people and vehicles that take part at that moment."""
+    """Yield the whereabouts of all people and vehicles that take part at that moment."""
     for course in (*simulation.people.values(), *simulation.vehicles.values()):
         if course.who.takes_part(at):
             step = course.journey_at(at)

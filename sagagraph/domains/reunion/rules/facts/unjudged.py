@@ -1,4 +1,4 @@
-"""Unjudged actions and what they may have done. Each is reported itself; its consequences are not."""
+"""Unjudged actions and what they may have done. Each is itself reported; its consequences are not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _PEOPLE = ("driver", "riders", "who")
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Nothing is known of what is None. `other_people`, `other_vehicles`: it may mean any of these that stood at `origin`."""
+    """Trace. None stands for what is unknown. `other_people`, `other_vehicles`: it may mean any of these that were at
+    `origin`.
+    """
 
     people: tuple[str, ...] = ()
     other_people: tuple[str, ...] = ()
@@ -64,9 +66,9 @@ def of_broken(broken: Broken, world: Circumstances) -> Trace:
 
 
 def of_unknown(act: Act, world: Circumstances) -> Trace | None:
-    """Of an action with a name that nobody has, or without a driver where there should be one; None if nothing is open.
+    """Return the trace of an action with an unknown name, or without a driver where there should be one; None if nothing is open.
 
-    By a stranger's name anybody may be meant, where nobody drives any of the drivers; apart from those who are named.
+    An unknown name may mean anybody, if nobody drives any of the drivers, apart from those who are named.
     """
     if isinstance(act, Work):
         return None if act.task in world.tasks else Trace(other_tasks=True, moves=False)
@@ -97,7 +99,7 @@ def of_lost(act: Act) -> Trace:
 
 
 def _names_in(value: object) -> Iterator[str]:
-    """What stands for nobody is a name that nobody has."""
+    """Return the names in it; an unknown name stands for nobody."""
     for each in value if isinstance(value, list) else [] if value is None else [value]:
         yield each if isinstance(each, str) else ""
 
