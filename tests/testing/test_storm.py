@@ -23,18 +23,20 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])
 def test_random_sagas_in_a_storm_land_nothing_twice_and_leave_nothing_behind(store: str) -> None:
-    told = run("tests.support.storm", "--sagas", "60", "--seed", "7", "--store", store, "--json")
+    sagas = 60 if store == "sqlite" else 180  # long enough for some harm of the server to strike on a quick machine
+    told = run("tests.support.storm", "--sagas", str(sagas), "--seed", "7", "--store", store, "--json")
     assert told.returncode == 0, told.stderr
     total: dict[str, Any] = json.loads(told.stdout)
     assert total["faults"] == []
-    assert sum(total["after"].values()) == total["sagas"] == 60
+    assert sum(total["after"].values()) == total["sagas"] == sagas
     assert set(total["after"]) <= {"committed", "compensated", "held", "stuck"}
     assert total["after"]["committed"] > 10
     assert total["after"]["compensated"] > 10
     assert total["harms"]["kills"] > 0
     assert total["harms"]["stops"] > 0
     assert total["harms"]["wrong clocks"] > 0
-    assert store == "sqlite" or total["harms"]["cut connections"] > 0
+    if store == "postgresql":  # a file has no server to harm; which harm strikes in so short a storm depends on the machine
+        assert sum(total["harms"][each] for each in ("cut connections", "restarts", "full disks")) > 0
     assert total["counts"]["changes of hand"] > 0
     assert 0 < total["counts"]["undoings"] < total["counts"]["landings"]
 
