@@ -31,11 +31,11 @@ class Visit:
     faults: list[str] = field(default_factory=list)
 
     @classmethod
-    def to(cls, url: str, context: BrowserContext, *, viewport: Any = None, color_scheme: Any = None) -> Visit:
+    def to(cls, url: str, context: BrowserContext, *, viewport: Any = None, **media: Any) -> Visit:
         context.set_default_timeout(PATIENCE_MS)
         visit = cls(context.new_page(), url)
         visit.page.set_viewport_size(viewport or DESKTOP)
-        visit.page.emulate_media(color_scheme=color_scheme)
+        visit.page.emulate_media(**media)
         visit.page.on("request", lambda request: visit.asked.append(request.url))
         visit.page.on("pageerror", lambda error: visit.faults.append(str(error)))
         visit.open()
