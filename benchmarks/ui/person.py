@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,17 +18,20 @@ TRIPS: Final = (
     ("From Tokyo to Seoul for 3 nights in October 2025", "Seoul"),
     ("From Paris to Vienna and Prague, 3 nights each, in any order, in September 2025", "Prague"),
 )
+BREATH_S: Final = 0.25
+"""Between two looks of a page."""
 DAYS: Final = ("thanksgiving", "wedding", "ride_sharing", "campus_tour", "thanksgiving")
 
 
 @dataclass
 class Person:
-    """`mine`: a word that their plan holds. Seconds are from the first request."""
+    """`mine`: a word that their plan holds. Seconds are from the first request: `first_s` until some plan could be looked at."""
 
     name: str
     body: dict[str, Any]
     mine: str
     ends: str
+    first_s: float = 0.0
     planned_s: float = 0.0
     done_s: float = 0.0
     saga_id: str = ""
@@ -39,6 +43,9 @@ class Person:
             began = now()
             try:
                 await self._plan(browser)
+                await self._until_a_plan(browser)
+                self.first_s = now() - began
+                await self._until_quiet(browser)
                 self.planned_s = now() - began
                 await self._approve(browser)
                 self.done_s = now() - began
@@ -51,7 +58,14 @@ class Person:
         if begun.status_code != httpx2.codes.ACCEPTED:
             raise AssertionError(begun.text)
         self.saga_id = begun.json()["saga_id"]
-        await self._until_quiet(browser)
+
+    async def _until_a_plan(self, browser: httpx2.AsyncClient) -> None:
+        """Look as often as the page does."""
+        while True:
+            told = (await browser.get(f"/sagas/{self.saga_id}/plan")).json()
+            if told["best_so_far"] is not None or told["status"] != "planning":
+                return
+            await asyncio.sleep(BREATH_S)
 
     async def _approve(self, browser: httpx2.AsyncClient) -> None:
         plan = (await browser.get(f"/sagas/{self.saga_id}/plan")).json()

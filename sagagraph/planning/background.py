@@ -34,7 +34,7 @@ _STANDS_BACK: Final = 10
 
 
 class Place(Protocol):
-    async def think(self, think: Callable[[], T]) -> T: ...
+    async def think(self, think: Callable[[Callable[[T], None]], T], told: Callable[[T], None]) -> T: ...
 
     async def plan(self, plan: Callable[[], Coroutine[Any, Any, T]]) -> T: ...
 
@@ -44,7 +44,30 @@ async def in_background(think: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 
     Raises `PlannerError` if a process ended without an answer.
     """
-    return await PLACE.get().think(partial(think, *args, **kwargs))
+    return await PLACE.get().think(partial(_in_silence, partial(think, *args, **kwargs)), nobody)
+
+
+async def telling(think: Callable[[Callable[[T], None]], T], told: Callable[[T], None]) -> T:
+    """Do the same for what calls its argument with what it has so far; `told` is called with that on this event loop."""
+    return await PLACE.get().think(think, told)
+
+
+def nobody(_so_far: object) -> None:
+    """Hear nothing of what is found on the way."""
+
+
+def _on_this_loop(told: Callable[[T], None]) -> Callable[[T], None]:
+    """Return the same for other threads to call."""
+    loop = asyncio.get_running_loop()
+
+    def call(so_far: T) -> None:
+        loop.call_soon_threadsafe(partial(told, so_far))
+
+    return call
+
+
+def _in_silence(think: Callable[[], T], _tell: Callable[[T], None]) -> T:
+    return think()
 
 
 async def apart(plan: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -53,8 +76,8 @@ async def apart(plan: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwar
 
 
 class Threads:
-    async def think(self, think: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(_threads(), think)
+    async def think(self, think: Callable[[Callable[[T], None]], T], told: Callable[[T], None]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(_threads(), partial(think, _on_this_loop(told)))
 
     async def plan(self, plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return await plan()
@@ -117,26 +140,28 @@ class _Processes:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    async def think(self, think: Callable[[], T]) -> T:
+    async def think(self, think: Callable[[Callable[[T], None]], T], told: Callable[[T], None]) -> T:
         async with self._room:
-            thinker = _Thinker(self._context, think)
+            thinker = _Thinker(self._context, think, _on_this_loop(told))
             try:
                 return cast(T, await asyncio.get_running_loop().run_in_executor(None, thinker.answer))
             finally:
                 thinker.give_up()
 
     async def plan(self, plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        return await self.think(partial(_looped, plan))
+        return await self.think(partial(_looped, plan), nobody)
 
 
-def _looped(plan: Callable[[], Coroutine[Any, Any, T]]) -> T:  # a function of a module, so that it can be pickled
+def _looped(plan: Callable[[], Coroutine[Any, Any, T]], _tell: object) -> T:  # of a module, so that it can be pickled
     return asyncio.run(plan())
 
 
 class _Thinker:
     """Process for one plan. `answer` waits for it, in a thread; `give_up` ends it, before or after that."""
 
-    def __init__(self, context: Any, think: Callable[[], object]) -> None:
+    def __init__(self, context: Any, think: Callable[..., object], told: Callable[[Any], object]) -> None:
+        """Make it. `told` is called in the thread that waits for the answer."""
+        self._hears = told
         self._answers, self._told = context.Pipe(duplex=False)
         self._process = context.Process(target=_think, args=(think, self._told), name="sagagraph-planner", daemon=True)
         self._turn = threading.Lock()
@@ -150,7 +175,9 @@ class _Thinker:
                 self._is_running = True
                 if self._is_given_up:
                     self._process.kill()
-            is_answer, answer = pickle.loads(self._answers.recv_bytes())  # noqa: S301 - from a process of ours
+            while (told := self._receive())[0] is None:
+                self._hears(told[1])
+            is_answer, answer = told
         except (EOFError, OSError):
             end = "no process could be started"
             if self._process.pid is not None:
@@ -167,6 +194,10 @@ class _Thinker:
             return answer
         raise answer
 
+    def _receive(self) -> tuple[bool | None, Any]:
+        told: tuple[bool | None, Any] = pickle.loads(self._answers.recv_bytes())  # noqa: S301 - from a process of ours
+        return told
+
     def give_up(self) -> None:
         with self._turn:
             self._is_given_up = True
@@ -174,15 +205,19 @@ class _Thinker:
                 self._process.kill()
 
 
-def _think(think: Callable[[], object], answers: Connection) -> None:
+def _think(think: Callable[..., object], answers: Connection) -> None:
     """Run in the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # repeated: a fork server that was restarted may receive the signal
     stand_back(_PROCESS_STANDS_BACK)
     threading.Thread(target=_end_with_parent, args=(threading.get_native_id(),), daemon=True).start()
     PLACE.set(_Here())
     told: tuple[bool, object]
+
+    def tell(so_far: object) -> None:
+        answers.send_bytes(pickle.dumps((None, so_far)))
+
     try:
-        told = True, think()
+        told = True, think(tell)
     except Exception as exc:  # noqa: BLE001 - whatever it is, it is for whoever asked
         exc.add_note(f"in the planner's process: {traceback.format_exc()}")
         told = False, exc
@@ -208,8 +243,8 @@ def _end_with_parent(thinker: int) -> None:
 class _Here:
     """Planning on the spot: inside the process it need not make way for anything."""
 
-    async def think(self, think: Callable[[], T]) -> T:
-        return think()
+    async def think(self, think: Callable[[Callable[[T], None]], T], told: Callable[[T], None]) -> T:
+        return think(told)
 
     async def plan(self, plan: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return await plan()

@@ -9,7 +9,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
-from sagagraph.planning.domain import Infeasible, Proposal
+from sagagraph.planning.domain import Infeasible, Json, Proposal
 from sagagraph.planning.page import Disruption, Download, Page
+from sagagraph.planning.sketch import SKETCH, Sketch
 from sagagraph.registry import boards, limits_of, model_of, open_engine, open_pages
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import parent_of
@@ -61,6 +62,7 @@ class Service:
         self._bell = bell
         self._jobs = Jobs(bell)
         self._days: dict[str, tuple[float, date]] = {}
+        self._sketches: dict[str, Sketch] = {}
 
     def page(self, domain: str) -> Page:
         """Return a page. Raises `InvalidInputError` if there is no such domain."""
@@ -89,8 +91,35 @@ class Service:
         async def is_there() -> bool:
             return await self._engine.store.headline(name) is not None
 
-        await self._jobs.take_on(name, ("begin",), self._graphs[page.name].start(name, request), is_there)
+        beginning = self._sketched(name, self._graphs[page.name].start(name, request))
+        await self._jobs.take_on(name, ("begin",), beginning, is_there)
         return name
+
+    async def _sketched(self, saga_id: str, planning: Awaitable[object]) -> None:
+        """Plan; whoever looks meanwhile sees the best plan so far."""
+        sketch = Sketch(lambda _plan: self._bell.ring(saga_id))
+        self._sketches[saga_id] = sketch
+        SKETCH.set(sketch)
+        try:
+            await planning
+        finally:
+            if self._sketches.get(saga_id) is sketch:
+                del self._sketches[saga_id]
+
+    def sketch(self, saga_id: str) -> Json:
+        """Return the best plan so far of a saga whose planning goes on; None: there is none."""
+        sketch = self._sketches.get(saga_id)
+        return None if sketch is None else sketch.plan
+
+    def take_sketch(self, visitor: Visitor, saga_id: str) -> None:
+        """End the search with the best plan so far: it is proposed, judged and put up for approval like any other.
+
+        Raises `NotAllowedError` if there is none.
+        """
+        visitor.check_owns(saga_id)
+        sketch = self._sketches.get(saga_id)
+        if sketch is None or not sketch.take():
+            raise NotAllowedError(f"saga {saga_id!r}: no plan is there to be taken while others are sought", saga_id=saga_id)
 
     async def decide(self, visitor: Visitor, saga_id: str, plan_hash: str, *, approved: bool) -> None:
         """Approve or reject exactly the plan of this hash, and continue in the background; a second click does nothing.
@@ -125,7 +154,7 @@ class Service:
         if not saga.plan.version:
             await self._jobs.stop(saga_id)
         purpose = ("change", json.dumps([request, lost], sort_keys=True))
-        changing = self._graphs[saga.domain].change(saga_id, request, by=visitor.name, lost=lost)
+        changing = self._sketched(saga_id, self._graphs[saga.domain].change(saga_id, request, by=visitor.name, lost=lost))
         await self._jobs.take_on(saga_id, purpose, changing, self._journalling(saga, e.RequestChanged, e.AmendmentBegun))
 
     async def what_if(self, domain: str, request: Any) -> Proposal | Infeasible:
@@ -199,7 +228,7 @@ class Service:
 
     async def _resumed(self, saga: Saga) -> None:
         if saga.driver is Driver.WORKFLOW:
-            await self._graphs[saga.domain].resume(saga.id)
+            await self._sketched(saga.id, self._graphs[saga.domain].resume(saga.id))
         else:
             await self._engine.resume(saga.id)
 

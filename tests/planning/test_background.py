@@ -6,10 +6,13 @@ import asyncio
 import os
 import sys
 import threading
+from collections.abc import Callable
 
 import pytest
 
-from sagagraph.planning.background import in_background
+from sagagraph.planning.background import in_background, telling
+from sagagraph.planning.domain import Json
+from sagagraph.planning.sketch import Sketch
 
 pytestmark = pytest.mark.quick
 
@@ -28,6 +31,32 @@ async def test_what_it_returns_or_raises_comes_back_and_the_loop_goes_on_meanwhi
 async def test_many_think_at_once() -> None:
     everybody = threading.Barrier(20)
     assert sorted(await asyncio.gather(*(in_background(everybody.wait, 10) for _person in range(20)))) == list(range(20))
+
+
+async def test_what_is_found_on_the_way_is_heard_on_the_event_loop() -> None:
+    heard: list[tuple[str, bool]] = []
+
+    def think(tell: Callable[[str], None]) -> str:
+        tell("one")
+        return "two"
+
+    def hear(found: str) -> None:
+        heard.append((found, threading.current_thread() is threading.main_thread()))
+
+    assert await telling(think, hear) == "two"
+    assert heard == [("one", True)]
+
+
+async def test_a_sketch_that_nobody_takes_is_replaced_by_what_is_found() -> None:
+    shown: list[Json] = []
+
+    def think(tell: Callable[[int], None]) -> int:
+        tell(1)
+        tell(2)
+        return 3
+
+    assert await Sketch(shown.append).seek(think, str) == 3
+    assert shown == ["1", "2"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere niceness is the whole process's")

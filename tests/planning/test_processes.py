@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from multiprocessing import get_all_start_methods
 from pathlib import Path
@@ -18,7 +19,8 @@ import psutil
 import pytest
 
 from sagagraph.errors import InvalidInputError, PlannerError
-from sagagraph.planning.background import apart, in_background, in_processes
+from sagagraph.planning.background import apart, in_background, in_processes, telling
+from sagagraph.planning.sketch import Sketch
 from tests.planning import thoughts
 
 pytestmark = pytest.mark.skipif("forkserver" not in get_all_start_methods(), reason="there they think in threads")
@@ -65,6 +67,25 @@ def wait_for_the_end_of(process: psutil.Process) -> None:
 async def test_each_thought_has_a_process_of_its_own(processes: None) -> None:
     pids = await asyncio.gather(*(in_background(thoughts.own_pid) for _person in range(3)))
     assert len({*pids, os.getpid()}) == 4
+
+
+async def test_what_is_found_on_the_way_is_told_in_order(processes: None) -> None:
+    told: list[int] = []
+    assert await telling(thoughts.counting, told.append) == 3
+    assert told == [1, 2]
+
+
+async def test_what_is_good_enough_ends_the_search(processes: None, tmp_path: Path) -> None:
+    shown = asyncio.Event()
+    sketch = Sketch(lambda _plan: shown.set())
+    assert not sketch.take()  # there is nothing yet
+    seeking = asyncio.create_task(sketch.seek(partial(thoughts.first_of_many, tmp_path / "pid"), str.upper))
+    thinker = await asyncio.to_thread(begun, tmp_path / "pid")
+    await shown.wait()
+    assert sketch.plan == "THE FIRST"
+    assert sketch.take()
+    assert await seeking == "the first"
+    await asyncio.to_thread(wait_for_the_end_of, thinker)
 
 
 async def test_outside_of_it_thoughts_stay_in_this_process() -> None:

@@ -34,6 +34,18 @@ def for_ever(told: Path) -> None:
         pass
 
 
+def counting(tell: Callable[[int], None]) -> int:
+    tell(1)
+    tell(2)
+    return 3
+
+
+def first_of_many(told: Path, tell: Callable[[str], None]) -> str:
+    tell("the first")
+    for_ever(told)
+    return "the last"
+
+
 def end_itself(by: signal.Signals) -> None:
     os.kill(os.getpid(), by)
     time.sleep(60)

@@ -27,6 +27,12 @@ class Chat:
     async def say(self, text: str) -> PageModel:
         return await self._turn(lambda talk: talk.say(text))
 
+    async def begin(self, text: str) -> PageModel:
+        """Say it, and wait for nothing."""
+        talk = Talk(self.service, self.visitor, self.conversations.of(self.visitor), None)
+        self.conversations.keep(self.visitor, await talk.say(text))
+        return await self.look()
+
     async def remove(self, key: str) -> PageModel:
         return await self._turn(lambda talk: talk.change(key, None))
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
 
+from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.solver import Solver
+from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.planning.background import nobody
+from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.core.state import Saga
 from sagagraph.settings import Settings
 from sagagraph.ui.chat.conversation import Conversation, Conversations, shown_messages
@@ -43,6 +50,47 @@ async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Se
         again = await page.changed(draft.known, wish.key, wish.text)
         assert again.request == draft.request, wish
     assert len(draft.wishes) == 12
+
+
+class Searching(Solver):
+    """A solver that has a plan at once, and looks for a better one until it is told that it may stop."""
+
+    stop = threading.Event()
+
+    def plan(self, problem: ReunionProblem, tell: Callable[[tuple[ReunionPlan, ...]], None] = nobody) -> Any:
+        found = super().plan(problem)
+        assert not isinstance(found, Infeasible)
+        tell(found[:1])
+        self.stop.wait(60)
+        return found
+
+
+@pytest.mark.parametrize("said", ["take it", "good enough", "yes", None])
+async def test_a_plan_is_shown_while_a_better_one_is_sought_and_can_be_taken(
+    service: Service, monkeypatch: pytest.MonkeyPatch, said: str | None
+) -> None:
+    Searching.stop.clear()
+    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", Searching())
+    chat = Chat(service, "reunion")
+    sketched = await chat.begin(DAY)
+    while not sketched.is_sketch:
+        assert sketched.saga is not None
+        await service.moved(sketched.saga.id)
+        sketched = await chat.look()
+    assert sketched.shown is not None
+    assert not sketched.waits  # it has not been judged
+    assert "better one" in all_said(sketched)
+    assert plan_hash(sketched) is None
+    if said is None:
+        Searching.stop.set()
+    else:
+        await chat.begin(said)
+    scene = await chat.quiet()
+    Searching.stop.set()
+    assert scene.shown is not None
+    assert scene.shown.plan.content == sketched.shown.plan.content
+    assert scene.waits
+    assert not scene.is_sketch
 
 
 async def test_a_wish_that_is_removed_does_not_hold_any_more_and_what_is_needed_is_asked_for_again(service: Service) -> None:

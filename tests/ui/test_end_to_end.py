@@ -122,6 +122,23 @@ def test_thanksgiving_is_planned_from_a_sentence_and_repaired_when_james_is_late
     assert person.faults == []
 
 
+def test_a_first_plan_is_there_at_once_and_can_be_taken_while_a_better_one_is_sought(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    person.page.get_by_label("A reunion").check()
+    person.until_said("Who comes together")
+    person.say("campus_tour")
+    person.page.locator("#plan").get_by_text("a better one is being sought").wait_for()
+    assert not person.page.locator("#approve").is_visible()
+    person.page.locator("#timeline .sg-picture").wait_for()
+    person.click("enough")
+    assert person.until_asked()
+    assert not person.page.locator("#enough").is_visible()
+    person.page.locator("#plan").get_by_text("Checked by independent rules").wait_for()
+    person.click("approve")
+    person.until("running")
+    assert person.faults == []
+
+
 def test_text_of_people_and_providers_is_text_on_every_page(server: Server, visit: OpenVisit) -> None:
     evil = "<img src=x onerror=window.hacked=1>"
     person = visit(server.url)

@@ -26,6 +26,7 @@ from sagagraph.domains.reunion.times import text_of
 from sagagraph.planning.background import in_background
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
 from sagagraph.planning.models.model_planner import Assignment
+from sagagraph.planning.sketch import current_sketch
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
@@ -35,13 +36,14 @@ from sagagraph.workflow.operation import OperationSpec
 NAME = "reunion"
 Events = tuple[Event, ...]
 """In the order of `at`."""
+Plans = tuple[ReunionPlan, ...]
 
 
 class ReunionPlanner(Protocol):
     """Planner that may take its time: it is called in a separate thread."""
 
-    def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
-        """Return plans, the preferred one first."""
+    def plan(self, problem: ReunionProblem, tell: Callable[[Plans], None], /) -> Plans | Infeasible:
+        """Return plans, the preferred one first. `tell` is called with what there is so far."""
         ...
 
     def finish(self, problem: ReunionProblem, plan: ReunionPlan) -> ReunionPlan | None:
@@ -76,7 +78,11 @@ class Reunion:
         if wanted.events:  # nobody has been told anything, so only the clock binds
             repaired = await self._repaired(wanted, ReunionPlan(problem=wanted.problem.name, actions=()))
             return repaired if isinstance(repaired, Infeasible) else (repaired,)
-        planned = await in_background(self._planner.plan, wanted.problem)
+
+        def drawn(plans: Plans | Infeasible) -> Json:
+            return None if isinstance(plans, Infeasible) else as_json(DayPlan.of(plans[0], wanted))
+
+        planned = await current_sketch().seek(partial(self._planner.plan, wanted.problem), drawn)
         if isinstance(planned, Infeasible):
             return planned
         preferred, *others = planned

@@ -111,6 +111,7 @@ class ChatPage:
             self._approve = gr.Button("Book", variant="primary", min_width=120, elem_id="approve")
             self._change = gr.Button("Change something", min_width=110, elem_id="change")
             self._later = gr.Button("Not now", min_width=80, elem_id="later")
+        self._enough = gr.Button("Take this plan, search no longer", visible=False, elem_id="enough")
 
     def _build_wishes(self) -> None:
         self._wishes: list[tuple[gr.Row, gr.Textbox, gr.Button, gr.Textbox]] = []
@@ -168,6 +169,7 @@ class ChatPage:
         on(self._approve.click, self._on_approve, [self._shown], often=True)
         self._change.click(None, js="() => { document.querySelector('#say textarea, #say input').focus() }")
         on(self._later.click, self._on_later)
+        on(self._enough.click, self._on_enough, [self._shown])
         on(self._reject.click, self._on_reject, [self._shown])
         on(self._cancel.click, self._on_cancel, [self._shown])
         on(self._undo.click, self._on_undo, [self._shown], at_once=hidden)
@@ -191,6 +193,7 @@ class ChatPage:
             self._files,
             self._decision,
             self._approve,
+            self._enough,
             self._reject,
             self._cancel,
             self._resume,
@@ -228,6 +231,10 @@ class ChatPage:
 
     async def _on_later(self, visitor: Visitor) -> None:
         await self._answer(visitor, "The plan stays here until you book it or change it; nothing is booked.")
+
+    async def _on_enough(self, visitor: Visitor, shown: str) -> None:
+        if saga_id := Shown.in_text(shown).saga_id:
+            self._service.take_sketch(visitor, saga_id)
 
     async def _on_reject(self, visitor: Visitor, shown: str) -> Updates | None:
         """Reject the plan; where that would undo something, first show what."""
@@ -362,6 +369,7 @@ class ChatPage:
             **self._taken_along(model),
             self._decision: gr.update(visible=model.waits),
             self._approve: gr.update(value=_book_label(model)),
+            self._enough: gr.update(visible=model.is_sketch),
             self._reject: gr.update(visible=model.waits, value=_discard_label(model)),
             self._cancel: gr.update(visible=_can_cancel(model), value=_cancel_label(model)),
             self._resume: gr.update(visible=_can_resume(model)),

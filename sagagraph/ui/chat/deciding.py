@@ -79,7 +79,7 @@ class Deciding(Reporting):
         if status_of(saga) is SagaStatus.PLANNING:
             return "I am still planning: there is nothing to decide yet."
         if status_of(saga) is SagaStatus.AWAITING_APPROVAL:
-            return f"The plan waits for you: say “{self._page.go_ahead.lower()} it”, or what should be different. {ANEW}"
+            return f"The plan waits for you: press “{self._page.go_ahead}” or say “yes”, or say what should be different. {ANEW}"
         return f"Nothing waits for a decision. {ANEW} {NOTHING_CHANGED}"
 
     async def _approve(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None, asking: Saga | None) -> None:
@@ -101,11 +101,20 @@ class Deciding(Reporting):
             else:
                 await self._take(pending.draft, saga)
         elif asking is None or saga is None:
-            self._say(Deed.NOT_TAKEN, self._nothing_open(saga))
+            if not self._search_no_longer(saga):
+                self._say(Deed.NOT_TAKEN, self._nothing_open(saga))
         elif self.conversation.is_open and each.act is not Act.WITHOUT:
             self._say(Deed.NOT_TAKEN, self._first())
         else:
             await self._book(saga)
+
+    def _search_no_longer(self, saga: Saga | None) -> bool:
+        """Take the best plan so far, if a better one is still sought; that books nothing."""
+        if saga is None or self._service.sketch(saga.id) is None:
+            return False
+        self._service.take_sketch(self._visitor, saga.id)
+        self._say(Deed.CHOSE, f"Then I search no longer. Look at the plan; “{self._page.go_ahead}” comes when it is checked.")
+        return True
 
     def _first(self) -> str:
         draft, unsettled = self.conversation.draft, self.conversation.unsettled
@@ -126,7 +135,8 @@ class Deciding(Reporting):
             self.conversation = replace(self.conversation, pending=self._pending)
             self._say(Deed.ASKED, "Say “yes” to have it replaced, or “no” if you were only asking.")
         elif asking is None:
-            self._say(Deed.GREETED, "Good.")
+            if not self._search_no_longer(saga):
+                self._say(Deed.GREETED, "Good.")
         else:
             price = cost_text(asking.plan.cost)
             self.conversation = replace(self.conversation, pending=Pending(plan_hash=asking.plan.hash or ""))

@@ -37,7 +37,7 @@ class Gallery:
         if saga is None or saga.plan.content is None:
             return {self._box: gr.update(visible=False)}
         updates: Updates = {self._box: gr.update(visible=True)}
-        if drawn.plan != (state := (saga.id, saga.plan.hash, saga.plan.version, model.before is None)):
+        if drawn.plan != (state := (saga.id, saga.plan.hash or saga.plan.content, saga.plan.version, model.before is None)):
             drawn.plan = state
             plan = model.page.view(saga.plan.content)
             before = None if model.before is None else model.page.view(model.before.plan)

@@ -21,7 +21,7 @@ from sagagraph.ui.wording import names_in
 def narrate(saga: Saga, page: Page) -> str:
     match status_of(saga):
         case SagaStatus.PLANNING:
-            return "I am looking for plans …" if saga.plan.hash is None else "A validator is judging the plan …"
+            return _looking(saga)
         case SagaStatus.AWAITING_APPROVAL:
             return _asking(saga, page)
         case SagaStatus.RUNNING if waits_for_the_world(saga):
@@ -43,6 +43,12 @@ def narrate(saga: Saga, page: Page) -> str:
         case SagaStatus.HELD | SagaStatus.STUCK:
             return _waiting_for_person(saga, page)
     raise AssertionError("there is no other status")
+
+
+def _looking(saga: Saga) -> str:
+    if saga.plan.hash is not None:
+        return "A validator is judging the plan …"
+    return "I am looking for plans …" if saga.plan.content is None else "There is a plan; I am looking for a better one …"
 
 
 def _waiting(saga: Saga, page: Page) -> str:

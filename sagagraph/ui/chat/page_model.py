@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from msgspec.structs import replace
+
 from sagagraph.planning.page import Page
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry, LeaseTaken
@@ -32,12 +34,14 @@ class PageModel:
     today: date | None = None
     is_busy: bool = False
     problem: str = ""
+    is_sketch: bool = False
+    """Whether the shown plan is the best so far, while a better one is sought."""
 
     @property
     def stamp(self) -> str:
         """Return a stamp that differs whenever the page does."""
         versions = [each.version for each in (self.saga, self.shown) if each is not None]
-        return f"{self.conversation.domain} {versions} {len(self.conversation.messages)} {self.is_busy}"
+        return f"{self.conversation.domain} {versions} {len(self.conversation.messages)} {self.is_busy} {self.is_sketch}"
 
     @property
     def is_open(self) -> bool:
@@ -66,13 +70,17 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
     is_busy = service.is_busy(saga_id)  # read before the saga, so that whatever ends in between shows in it
     saga = await service.saga(visitor, saga_id)
     shown = await service.shown(saga)
+    sketch = service.sketch(saga_id) if status_of(shown) is SagaStatus.PLANNING and shown.plan.hash is None else None
+    if sketch is not None:
+        shown = replace(shown, plan=replace(shown.plan, content=sketch))
     entries = await service.journal(visitor, saga_id) if saga.plan.version else ()
     before, interrupted = looking_back(saga_id, entries)
-    if shown is not saga:
+    if shown.id != saga.id:
         before = Before(saga.plan.content, saga.plan.cost)
     if before is None and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
         before = conversation.before
-    return PageModel(conversation, page, saga, shown, before, interrupted, today, is_busy, service.problem(saga_id))
+    problem, is_sketch = service.problem(saga_id), sketch is not None
+    return PageModel(conversation, page, saga, shown, before, interrupted, today, is_busy, problem, is_sketch)
 
 
 async def own_plans(service: Service, visitor: Visitor) -> list[Saga]:

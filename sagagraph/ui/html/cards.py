@@ -44,6 +44,7 @@ _JUDGED: Final = {
     "INVALID": "The rules object to it: it cannot be carried out.",
     "UNKNOWN": "The rules cannot judge all of it.",
 }
+_SKETCHED: Final = "The best plan so far, not yet checked: a better one is being sought, and would replace it here."
 
 
 def badge(status: SagaStatus) -> Markup:
@@ -102,8 +103,8 @@ def plan_card(saga: Saga, page: Page, before: tuple[Any, Any] | None = None, tod
         reasons=reasons_of(plan),
         terms=[(line.what, details[line.key].terms) for line in lines if line.key in details and details[line.key].terms],
         references={each.key: each.reference for each in details.values() if each.reference},
-        verdict=_JUDGED.get(judged, "Not checked yet."),
-        plan_hash=str(plan.hash),
+        verdict=_JUDGED.get(judged, _SKETCHED if plan.hash is None else "Not checked yet."),
+        plan_hash=plan.hash or "",
         changed=changed,
         cause=cause_of(saga, page),
         is_done=status_of(saga) is SagaStatus.COMMITTED,

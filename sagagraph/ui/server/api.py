@@ -182,7 +182,14 @@ async def plans(own: OwnSaga) -> Json:
     saga = await own.service.shown(await own.saga())
     plan = saga.plan
     shown = {"plan_hash": plan.hash, "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons, "verdict": plan.verdict}
-    return {"saga_id": own.saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}
+    told = {"saga_id": own.saga_id, "status": status_of(saga).value, "shown": shown, "alternatives": plan.alternatives}
+    return {**told, "best_so_far": own.service.sketch(own.saga_id)}
+
+
+@router.post("/sagas/{saga_id}/enough", status_code=202, summary="Search no longer: propose the best plan so far")
+async def enough(own: OwnSaga) -> Json:
+    own.service.take_sketch(own.visitor, own.saga_id)
+    return await own.told()
 
 
 @router.post("/sagas/{saga_id}/approve", status_code=202, summary="Approve exactly this plan; a repetition does nothing")

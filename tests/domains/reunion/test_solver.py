@@ -9,9 +9,12 @@ import pytest
 from benchmarks.reunions.realm import read_realm
 from sagagraph.domains.reunion.day import as_json
 from sagagraph.domains.reunion.parsing import parse_events, parse_problem
+from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.solver import Solver
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan
+from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.planning.domain import Infeasible
 from tests.benchmarks.test_realm import GROUPS, TOUR
 
@@ -36,6 +39,18 @@ def test_its_plans_are_valid(problem: ReunionProblem) -> None:
     planned = Solver(plan_s=5).plan(problem)
     assert isinstance(planned, tuple)
     assert validate_plan(problem, as_json(planned[0])).violations == ()
+
+
+@pytest.mark.parametrize("name", ["wedding", "ride_sharing", "campus_groups"])
+def test_what_it_tells_on_the_way_is_valid_and_never_worse_than_before(name: str) -> None:
+    problem, told = shipped(name), list[ReunionPlan]()
+    planned = Solver(plan_s=10).plan(problem, lambda plans: told.extend(plans))
+    assert isinstance(planned, tuple)
+    assert len(told) >= 2
+    assert told[-1] == planned[0]
+    assert all(validate_plan(problem, as_json(each)).violations == () for each in told)
+    foremost = [measure(problem, each, problem.objectives[0]) for each in told]
+    assert foremost == sorted(foremost, reverse=True)
 
 
 def test_its_repairs_are_valid_and_keep_the_past() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, replace
 from typing import Final
 
@@ -24,6 +25,7 @@ from sagagraph.domains.reunion.planning.solving import (
 )
 from sagagraph.domains.reunion.planning.teamwork import Teamwork
 from sagagraph.domains.reunion.request import Objective, ReunionProblem
+from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
 
 MANY: Final = 10
@@ -35,8 +37,16 @@ TEAMS_SHARE: Final = 0.8
 BOUND_SHARE: Final = 0.1
 
 
-def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, before: tuple[Act, ...] = ()) -> Solved | Unsolved:
-    """Plan everything that has not begun in the setting; `before` is what has begun, and belongs to the plan."""
+def plan(
+    problem: ReunionProblem,
+    budget: Budget,
+    setting: Setting = plain,
+    before: tuple[Act, ...] = (),
+    tell: Callable[[tuple[Act, ...]], None] = nobody,
+) -> Solved | Unsolved:
+    """Plan everything that has not begun in the setting; `before` is what has begun, and belongs to the plan. `tell` is called
+    with each plan that is found before the best.
+    """
     problem = sought(problem)
     usual, free = questions_of(problem, setting)
     if is_too_late(free.outlook(MOST_JOURNEYS)):
@@ -45,14 +55,14 @@ def plan(problem: ReunionProblem, budget: Budget, setting: Setting = plain, befo
         share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
         part = budget.part(budget.left * share)
         least = bound_of(problem, part, setting, before)  # proven best only if the plan reaches it
-        made = Teamwork(problem, part, setting, before).plan(least)
+        made = Teamwork(problem, part, setting, before, tell).plan(least)
         if made is not None:
             return judged(problem, made[0], least, made[1])
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
-    answer = solve(problem, usual, budget, before=before)
+    answer = solve(problem, usual, budget, before=before, tell=tell)
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
-        return solve(problem, free, budget, before=before)
+        return solve(problem, free, budget, before=before, tell=tell)
     return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sagagraph.domains.reunion.events import Event
-from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning import planner, repair
 from sagagraph.domains.reunion.planning.conflict import Conflict, Why
 from sagagraph.domains.reunion.planning.planner import choices
 from sagagraph.domains.reunion.planning.progress import standing
 from sagagraph.domains.reunion.planning.solving import Setting, Solved, plain, questions_of, solve
 from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible, Relaxation
 
@@ -38,12 +39,20 @@ class Solver:
     plan_s: float = PLAN_S
     why_s: float = WHY_S
 
-    def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
+    def plan(
+        self, problem: ReunionProblem, tell: Callable[[tuple[ReunionPlan, ...]], None] = nobody
+    ) -> tuple[ReunionPlan, ...] | Infeasible:
+        """Return the plans, the preferred one first. `tell` is called with each better plan on the way, alone."""
         budget = self._budget(self.plan_s)
         before = budget.left
-        answer = planner.plan(problem, budget)
+
+        def tell_of(actions: tuple[Act, ...]) -> None:
+            tell((ReunionPlan.model_construct(problem=problem.name, actions=actions),))
+
+        answer = planner.plan(problem, budget, tell=tell_of)
         if not isinstance(answer, Solved):
             return self._why(problem, plain, is_proof=answer.is_proof)
+        tell((answer.plan,))
         as_long_again = self._budget(min(before - budget.left, OTHERS_S))
         return answer.plan, *choices(problem, answer.plan, MOST_OTHERS, as_long_again)
 

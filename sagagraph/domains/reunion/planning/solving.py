@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Protocol
@@ -12,6 +13,7 @@ from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late, 
 from sagagraph.domains.reunion.planning.model.search import Found, Question, search
 from sagagraph.domains.reunion.planning.model.situation import Situation, situation_of
 from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Objective, ReunionProblem
+from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status
 
@@ -89,14 +91,22 @@ def is_impossible(problem: ReunionProblem, setting: Setting, budget: Budget) -> 
     return isinstance(answer, Unsolved) and answer.is_proof
 
 
-def solve(problem: ReunionProblem, question: Question, budget: Budget, *, before: tuple[Act, ...] = ()) -> Solved | Unsolved:
-    """Solve. `before`: what has begun already, and belongs to the plan."""
+def solve(
+    problem: ReunionProblem,
+    question: Question,
+    budget: Budget,
+    *,
+    before: tuple[Act, ...] = (),
+    tell: Callable[[tuple[Act, ...]], None] = nobody,
+) -> Solved | Unsolved:
+    """Solve. `before`: what has begun already, and belongs to the plan. `tell` is called with each plan that is found first."""
     started = budget.clock()
     first = first_plan(question, budget)
     if isinstance(first, Unsolved):
         return first
     seconds = budget.clock() - started
-    found, is_exact = best_plan(question, first, budget)
+    tell((*before, *first))
+    found, is_exact = best_plan(question, first, budget, lambda better: tell((*before, *better)))
     made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
 
     def attained(number: int, objective: Objective) -> Attained:
@@ -134,9 +144,13 @@ def first_plan(question: Question, budget: Budget) -> tuple[Act, ...] | Unsolved
     return answer
 
 
-def best_plan(question: Question, first: tuple[Act, ...], budget: Budget) -> tuple[Found, bool]:
-    """Return the best plan, and whether one more journey could help. The cost of a good plan limits how many journeys a better
-    one has, so the objectives are optimised with few journeys first, and then all aims with as many as that allows.
+def best_plan(
+    question: Question, first: tuple[Act, ...], budget: Budget, tell: Callable[[tuple[Act, ...]], None] = nobody
+) -> tuple[Found, bool]:
+    """Return the best plan, and whether one more journey could help. `tell` is called with a good one before the best.
+
+    The cost of a good plan limits how many journeys a better one has, so the objectives are optimised with few journeys first,
+    and then all aims with as many as that allows.
 
     With slack there are only as many journeys as necessary, or as are planned: slack has its price, but nobody drives around for
     it.
@@ -153,6 +167,7 @@ def best_plan(question: Question, first: tuple[Act, ...], budget: Budget) -> tup
     sequence, aims = question.model(journeys)
     answer = search(sequence, aims[: len(objectives)], budget, start_from=first)
     good = answer if isinstance(answer, Found) else Found(first, (), ())
+    tell(good.actions)
     most = most_journeys(question.outlook(MOST_JOURNEYS), COUNTED, good.values[0] if good.values else None)
     sequence, aims = question.model(max(journeys, min(most, MOST_JOURNEYS)))
     best = search(sequence, aims, budget, start_from=good.actions)

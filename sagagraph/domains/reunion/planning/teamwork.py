@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from random import Random
 from typing import Final
@@ -16,6 +17,7 @@ from sagagraph.domains.reunion.planning.model.search import Found, Question, sea
 from sagagraph.domains.reunion.planning.solving import Setting, Unsolved, first_plan, questions_of
 from sagagraph.domains.reunion.planning.teams import Team, allot, excerpt, teams_of
 from sagagraph.domains.reunion.request import ReunionProblem
+from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
 
 Plans = dict[Team, tuple[Act, ...]]
@@ -29,7 +31,16 @@ SECONDS_TOGETHER: Final = 4.0
 class Teamwork:
     """Teamwork on what has not begun in `setting`; `before` is what has, and belongs to the plan."""
 
-    def __init__(self, problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> None:
+    def __init__(
+        self,
+        problem: ReunionProblem,
+        budget: Budget,
+        setting: Setting,
+        before: tuple[Act, ...],
+        tell: Callable[[tuple[Act, ...]], None] = nobody,
+    ) -> None:
+        """Make it. `tell` is called with the first plan, and with each better one."""
+        self._tell = tell
         self._problem = problem
         self._budget = budget
         self._setting = setting
@@ -44,6 +55,7 @@ class Teamwork:
         if plans is None:
             return None
         seconds = self._budget.clock() - started
+        self._tell(self._whole(plans).actions)
         return self._whole(self._improved(plans, bound)), seconds
 
     def _question(self, team: Team) -> Question:
@@ -89,7 +101,9 @@ class Teamwork:
             for pair in pairs:
                 if all(team in plans for team in pair) and any(team.vehicles for team in pair) and self._budget.left:
                     after = self._replanned(plans, pair)
-                    is_better = is_better or after is not plans
+                    if after is not plans:
+                        is_better = True
+                        self._tell(self._whole(after).actions)
                     plans = after
         return plans
 
