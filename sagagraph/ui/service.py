@@ -9,9 +9,10 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
@@ -91,17 +92,17 @@ class Service:
         async def is_there() -> bool:
             return await self._engine.store.headline(name) is not None
 
-        beginning = self._sketched(name, self._graphs[page.name].start(name, request))
+        beginning = self._sketched(name, partial(self._graphs[page.name].start, name, request))
         await self._jobs.take_on(name, ("begin",), beginning, is_there)
         return name
 
-    async def _sketched(self, saga_id: str, planning: Awaitable[object]) -> None:
+    async def _sketched(self, saga_id: str, planning: Callable[[], Awaitable[object]]) -> None:
         """Plan; whoever looks meanwhile sees the best plan so far."""
         sketch = Sketch(lambda _plan: self._bell.ring(saga_id))
         self._sketches[saga_id] = sketch
         SKETCH.set(sketch)
         try:
-            await planning
+            await planning()
         finally:
             if self._sketches.get(saga_id) is sketch:
                 del self._sketches[saga_id]
@@ -154,7 +155,8 @@ class Service:
         if not saga.plan.version:
             await self._jobs.stop(saga_id)
         purpose = ("change", json.dumps([request, lost], sort_keys=True))
-        changing = self._sketched(saga_id, self._graphs[saga.domain].change(saga_id, request, by=visitor.name, lost=lost))
+        change = partial(self._graphs[saga.domain].change, saga_id, request, by=visitor.name, lost=lost)
+        changing = self._sketched(saga_id, change)
         await self._jobs.take_on(saga_id, purpose, changing, self._journalling(saga, e.RequestChanged, e.AmendmentBegun))
 
     async def what_if(self, domain: str, request: Any) -> Proposal | Infeasible:
@@ -228,7 +230,7 @@ class Service:
 
     async def _resumed(self, saga: Saga) -> None:
         if saga.driver is Driver.WORKFLOW:
-            await self._sketched(saga.id, self._graphs[saga.domain].resume(saga.id))
+            await self._sketched(saga.id, partial(self._graphs[saga.domain].resume, saga.id))
         else:
             await self._engine.resume(saga.id)
 
