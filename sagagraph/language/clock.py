@@ -43,8 +43,8 @@ class Lasting:
 
 
 def on_the_clock(text: str) -> str:
-    """Write `half past three` as `3:30 pm`."""
-    return _SAYS.past.sub(_past, text)
+    """Write `half past three`, or `half three`, as `3:30 pm`."""
+    return _SAYS.past.sub(_past, _SAYS.half.sub(r"\g<cue> half past \g<hour>", text))
 
 
 def _past(found: re.Match[str]) -> str:
@@ -81,7 +81,12 @@ def _words(found: Found) -> Clock | None:
     if found["named"]:
         return Clock(24 if found["named"] == "midnight" else 12)
     number = found.get("n", Number)
-    if number is None or number.count is None or not (found["half"] or found["clock"] or found["part"] or found["night"]):
+    if (
+        number is None
+        or number.count is None
+        or found.led_by(_SAYS.of_a_month)
+        or not (found["half"] or found["clock"] or found["part"] or found["night"])
+    ):
         return None
     hour = number.count
     half = found["half"][:1] or {"morning": "a", "afternoon": "p", "evening": "p"}.get(found["part"], "")

@@ -22,6 +22,7 @@ from sagagraph.settings import Settings
 from sagagraph.ui.chat.conversation import Conversation, Conversations, shown_messages
 from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.chat.talk import Talk
+from sagagraph.ui.chat.turn import Deed
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import guest
 from tests.support.models.script import Say, Status, Step, Text
@@ -50,6 +51,30 @@ async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Se
         again = await page.changed(draft.known, wish.key, wish.text)
         assert again.request == draft.request, wish
     assert len(draft.wishes) == 12
+
+
+@pytest.mark.parametrize(
+    ("supposed", "answer"),
+    [("what about Brussels?", "instead of Porto"), ("what if we stayed 4 nights?", "in Lisbon")],
+)
+async def test_an_answer_completes_what_was_supposed_and_still_changes_nothing(
+    service: Service, supposed: str, answer: str
+) -> None:
+    chat = Chat(service)
+    proposed = await chat.say("From Boston to Lisbon for 3 nights and Porto for 2 nights in May 2025")
+    await chat.say(supposed)
+    assert chat.deeds == (Deed.ASKED,)
+    await chat.say("yes")  # that answers nothing, and books nothing
+    assert chat.deeds == (Deed.ASKED,)
+    await chat.say("skip")
+    await chat.say(supposed)
+    compared = await chat.say(answer)
+    assert chat.deeds == (Deed.COMPARED,)
+    assert "Nothing is changed" in last_said(compared)
+    assert plan_hash(compared) == plan_hash(proposed)
+    changed = await chat.say("do that")
+    assert chat.deeds == (Deed.CHANGED,)
+    assert plan_hash(changed) != plan_hash(proposed)
 
 
 class Searching(Solver):

@@ -14,6 +14,7 @@ from sagagraph.language.utterance.questions import Topic, topic_of
 from sagagraph.language.utterance.utterances import Utterance, tells_news
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
+from sagagraph.planning.page import Draft
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -98,22 +99,30 @@ class Answering(Turn):
         else:
             self._say(Deed.ANSWERED, _IF_SO)
 
+    @property
+    def _supposed(self) -> Draft | None:
+        """Return the hypothetical that has left something open, if the last turn was one."""
+        draft = None if self._pending is None else self._pending.draft
+        return draft if draft is not None and draft.questions else None
+
     async def _compare(self, text: str, saga: Saga | None, *, is_supposed: bool = False) -> bool:
         """Compare where it is a change that can be tried on a copy: then its difference is shown.
 
-        `is_supposed`: it was said as one; then what cannot be tried is named.
+        `is_supposed`: it was said as one; then what cannot be tried is named. It may answer what the one before left open.
         """
         if saga is None or not text:
             return False
         shown = self._page.draft_of((await self._service.shown(saga)).request)
+        before = self._supposed or shown
         try:
-            draft = await self._page.read(text, shown.known)
+            draft = await self._page.read(text, before.known)
         except InvalidInputError:
             return False
         if draft.questions and draft.questions != shown.questions:
-            if not is_supposed and topic_of(text) is not None:
+            if draft.questions == before.questions or (not is_supposed and topic_of(text) is not None):
                 return False
             self._say(Deed.ASKED, f"{draft.questions[0]} {NOTHING_CHANGED}")
+            self.conversation = replace(self.conversation, pending=Pending(draft=draft))
             return True
         if draft.request is None or draft.request == shown.request:
             if is_supposed and draft.not_understood:

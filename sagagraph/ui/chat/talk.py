@@ -79,7 +79,7 @@ class Talk(Wishing, Deciding):
             await self._wish(with_corrections(text), saga)
         elif self.conversation.draft.questions and len(said) == 1 and _can_answer(said[0]):
             await self._answered_question(text, said[0], saga)
-        else:
+        elif not (self._supposed and said[0].kind is Kind.WISH and await self._compare(text, saga)):
             for each in said:
                 await self._told_why_not(self._heed(each, said))
 

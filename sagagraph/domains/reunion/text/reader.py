@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from sagagraph.domains.reunion.text.clauses import HERE, TELLER, Clause, bared, leading_name, names_in, tagged
+from sagagraph.domains.reunion.text.clauses import HERE, TELLER, Clause, bared, car_of, leading_name, names_in, tagged
 from sagagraph.domains.reunion.text.facts import Fact, PersonFact, TaskFact, VehicleFact
 from sagagraph.domains.reunion.text.slots import SLOTS
 from sagagraph.language.forms import Forms
@@ -22,6 +22,7 @@ _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 _WORDS: Final = frozenset(re.findall(r"[a-z]{4,}", (Path(__file__).parent / "forms.ini").read_text(encoding="utf-8")))
 """Those of the phrases, for slips of the finger."""
 _NO_FIRST_NAMES: Final = _SAYS.listed("NO_FIRST_NAMES")
+_FIRST_NAMES: Final = re.compile(r"^[a-z]+(?:(?:, and|,| and) [a-z]+)+(?= )")
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
 _SPELT: Final = Forms(__file__, "spellings")
@@ -43,6 +44,10 @@ class Context:
     place: str = ""
     """`There`."""
     both: tuple[str, ...] = ()
+    several: tuple[str, ...] = ()
+    """`They`; nobody, if things were named last."""
+    driver: str = ""
+    """Whose car `the car` is."""
     subject: tuple[str, ...] = ()
     """Of the people, those of whom something was said: `Ann` in `Ann picks up Bob`."""
 
@@ -55,7 +60,17 @@ class Context:
         ]
         things = tuple(thing for each in said for thing in _things(each))
         places = [place for each in said if (place := getattr(each, "place", None)) and place != HERE]
-        return cls(tuple(people), things, (cooked or [""])[-1], (places or [""])[-1], tuple(people))
+        drivers = [each.drivers[0] for each in said if isinstance(each, VehicleFact) and each.drivers]
+        several = tuple(people) if len(people) > 1 else ()
+        return cls(
+            tuple(people),
+            things,
+            (cooked or [""])[-1],
+            (places or [""])[-1],
+            both=tuple(people),
+            several=several,
+            driver=(drivers or [""])[-1],
+        )
 
     def then(self, later: Context) -> Context:
         both = tuple(dict.fromkeys(reversed((*self.both, *later.both))))[:2][::-1]
@@ -65,6 +80,8 @@ class Context:
             later.cooked or self.cooked,
             later.place or self.place,
             both,
+            later.several if later.people or later.things else self.several,
+            later.driver or self.driver,
             later.subject or self.subject,
         )
 
@@ -72,7 +89,7 @@ class Context:
         """Yield whom each pronoun means. One of several people means nobody."""
         others = tuple(name for name in self.people if name not in self.subject) or self.people
         yield from ((words, who) for words, who in ((_SAYS.she, self.subject), (_SAYS.him, others)) if len(who) == 1)
-        yield _SAYS.they, self.people if len(self.people) > 1 else ()
+        yield _SAYS.they, self.several
         if TELLER in self.people:
             yield _SAYS.we, self.people
 
@@ -133,9 +150,13 @@ def read_sentence(sentence: str, context: Context) -> Sentence:
         return read
     typed = [spelled(plain, _WORDS)]
     if _NO_FIRST_NAMES.isdisjoint(typed[0].lower().split()[:1]):
-        typed.append(typed[0][:1].upper() + typed[0][1:])
+        typed += [typed[0][:1].upper() + typed[0][1:], _FIRST_NAMES.sub(_in_capitals, typed[0])]
     tried = (_read(each, context) for each in typed if each != plain)
     return min((read, *tried), key=lambda each: sum(len(part.split()) for part in each.unread))
+
+
+def _in_capitals(names: re.Match[str]) -> str:
+    return re.sub(r"\b(?!and\b)[a-z]", lambda letter: letter[0].upper(), names[0])
 
 
 @lru_cache(maxsize=1024)
@@ -238,6 +259,8 @@ def _as_meant(words: str, context: Context) -> Iterator[str]:
         yield _SAYS.both.sub(" and ".join(context.both), words)
     if context.people and _SAYS.their_house.search(words):
         yield _SAYS.their_house.sub(lambda said: f"{context.people[-1]}'s {said['house']}", words)
+    if context.driver and _SAYS.the_car.search(words):
+        yield _SAYS.the_car.sub(car_of(context.driver), words)
     meant = words
     for pronoun, who in context.pronouns():
         meant = pronoun.sub(" and ".join(who), meant) if who else meant

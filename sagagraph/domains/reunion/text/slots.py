@@ -172,7 +172,7 @@ def _comes(clause: Clause) -> Iterable[Fact]:
     """Read who comes; whoever comes by plane or train arrives somewhere else first."""
     way = clause.words("way")
     if clause.origin and way == "by car":
-        return tuple(_drives(replace(clause, people=(clause.name,)), clause.origin))
+        return tuple(_drives(clause, clause.origin))
     if _SAYS.public.search(way):
         return (facts.PersonFact(clause.name, None, clause.since, lands="plane" in way),)
     return _arrives(clause, HERE) if clause.when else (facts.PersonFact(clause.name),)
