@@ -167,6 +167,8 @@ _TENSE: Final = form(rf"\b(?:{'|'.join(_TENSES)})\b")
 
 def _kind_of(said: str) -> Utterance:
     supposed = _SAYS.supposed.match(said)
+    if supposed is not None and _SAYS.if_cancelled.fullmatch(supposed["wish"]):
+        return Utterance(Kind.QUESTION, "what does it cost to cancel it?", said=said)
     is_asked = any((_QUESTION_MARK.search(said), _SAYS.asks.match(said), _SAYS.another_one.fullmatch(said)))
     if supposed is not None or (is_asked and _SAYS.would.search(said)):
         return Utterance(Kind.HYPOTHETICAL, supposed_wish(supposed["wish"] if supposed else said), said=said)
