@@ -393,12 +393,13 @@ def _chore(clause: Clause, name: str = "") -> Iterator[Fact]:
 
 
 def _task(clause: Clause) -> Iterator[Fact]:
-    """Read `Ann bakes a cake, and she needs an hour`: that is how long the cake takes."""
+    """Read `Ann bakes a cake, and she needs an hour`: that is how long the cake takes. What goes in the oven at 2 begins then."""
     name = clause.words("thing")
     if name in clause.people:
         name = clause.last.name if isinstance(clause.last, facts.TaskFact) else ""
-    if name and (clause.minutes is not None or clause.place):
-        yield facts.TaskFact(name, clause.place, clause.minutes, clause.at("after"), clause.at("by", "before"))
+    since = clause.at("after", "at", "around", "about") if clause.said("oven") else clause.at("after")
+    if name and (clause.minutes is not None or clause.place or (clause.said("oven") and since is not None)):
+        yield facts.TaskFact(name, clause.place, clause.minutes, since, clause.at("by", "before"))
 
 
 _PARTS: Final = {"morning": (8 * 60, 12 * 60), "afternoon": (12 * 60, 18 * 60), "evening": (18 * 60, 23 * 60)}
