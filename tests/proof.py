@@ -27,6 +27,11 @@ GRAPHS = {
     "inner graphs": "tests.graph.inner_scenarios:SCENARIOS",
     "prebuilt agents": "tests.agents.scenarios:SCENARIOS",
 }
+PYTEST = ("pytest", "-q", "-n", "2", "--dist", "worksteal")
+FULL = {"SAGAGRAPH_EXPLORE": "full"}
+EXPLORED = ("tests/saga", "tests/formal", "tests/ui/talking", "tests/domains/recipes")
+LONGEST, SLICES = "test_three_operations", 6
+"""Hours as a whole: in slices, each with a row of its own."""
 STORM = ("tests.support.storm", "--sagas", "10000")
 
 
@@ -60,7 +65,7 @@ def parts() -> list[Part]:
     ]
     storms = [Part(f"storm {store}", (*STORM, "--store", store)) for store in ("sqlite", "postgresql")]
     return [
-        Part("tests", ("pytest", "-q", "-n", "2", "--dist", "worksteal")),
+        Part("tests", PYTEST),
         *sweeps,
         *graphs,
         *two,
@@ -68,10 +73,14 @@ def parts() -> list[Part]:
         Part("override of a paradox", ("sagagraph.testing", "tests.harness.overriding:SCENARIO")),
         Part("fuzzing", ("tests.fuzz", "--all", "100000")),
         Part("figures of the validators", ("tests.validators.figures",)),
-        Part(
-            "exploration, long form",
-            ("pytest", "-q", "-n", "2", "tests/saga", "tests/formal", "tests/ui/talking", "tests/domains/recipes"),
-            {"SAGAGRAPH_EXPLORE": "full"},
+        Part("explorations, long form", (*PYTEST, *EXPLORED, "-k", f"not {LONGEST}"), FULL),
+        *(
+            Part(
+                f"explorations of three operations, {each} of {SLICES}",
+                (*PYTEST, "tests/saga", "-k", LONGEST),
+                FULL | {"SAGAGRAPH_SLICE": f"{each}/{SLICES}"},
+            )
+            for each in range(1, SLICES + 1)
         ),
     ]
 
