@@ -10,10 +10,12 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
+from tests.ui.searching import Searching
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.quick]
 
@@ -75,6 +77,27 @@ async def test_a_trip_is_planned_approved_booked_watched_and_undone(ann: httpx2.
     undone = (await ann.get(f"/sagas/{saga_id}")).json()
     assert (undone["status"], undone["problem"]) == ("compensated", "")
     assert (await ann.get(f"/sagas/{saga_id}", params={"version": events[-1]["version"]})).json()["status"] == "committed"
+
+
+async def test_the_best_plan_so_far_is_told_and_can_be_taken(
+    ann: httpx2.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Searching.stop.clear()
+    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", Searching())
+    problem = shipped("thanksgiving").model_dump(mode="json")
+    saga_id = (await ann.post("/sagas", json={"domain": "reunion", "request": problem})).json()["saga_id"]
+    while (told := (await ann.get(f"/sagas/{saga_id}/plan")).json())["best_so_far"] is None:
+        assert told["status"] == "planning"
+        await service.moved(saga_id)
+    assert told["shown"]["plan_hash"] is None
+    assert (await ann.post(f"/sagas/{saga_id}/enough")).status_code == 202
+    assert (await followed(ann, saga_id))[-1]["type"] == "ApprovalAsked"
+    Searching.stop.set()
+    after = (await ann.get(f"/sagas/{saga_id}/plan")).json()
+    assert after["shown"]["plan"] == told["best_so_far"]
+    assert after["best_so_far"] is None
+    refused = await ann.post(f"/sagas/{saga_id}/enough")
+    assert (refused.status_code, "no plan is there to be taken" in refused.text) == (409, True)
 
 
 async def test_an_alternative_is_chosen_and_the_plan_before_it_cannot_be_approved_any_more(ann: httpx2.AsyncClient) -> None:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import structs
 
-from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planning.solver import Solver
-from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.planning.background import nobody
-from sagagraph.planning.domain import Infeasible
 from sagagraph.saga.core.state import Saga
 from sagagraph.settings import Settings
 from sagagraph.ui.chat.conversation import Conversation, Conversations, shown_messages
@@ -28,6 +21,7 @@ from sagagraph.ui.visitors import guest
 from tests.support.models.script import Say, Status, Step, Text
 from tests.support.models.server import ModelServer
 from tests.ui.chat import Chat, all_said, key_of, last_said, plan_hash, status, wishes
+from tests.ui.searching import Searching
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -75,19 +69,6 @@ async def test_an_answer_completes_what_was_supposed_and_still_changes_nothing(
     changed = await chat.say("do that")
     assert chat.deeds == (Deed.CHANGED,)
     assert plan_hash(changed) != plan_hash(proposed)
-
-
-class Searching(Solver):
-    """A solver that has a plan at once, and looks for a better one until it is told that it may stop."""
-
-    stop = threading.Event()
-
-    def plan(self, problem: ReunionProblem, tell: Callable[[tuple[ReunionPlan, ...]], None] = nobody) -> Any:
-        found = super().plan(problem)
-        assert not isinstance(found, Infeasible)
-        tell(found[:1])
-        self.stop.wait(60)
-        return found
 
 
 @pytest.mark.parametrize("said", ["take it", "good enough", "yes", None])
