@@ -71,6 +71,15 @@ async def test_an_answer_completes_what_was_supposed_and_still_changes_nothing(
     assert plan_hash(changed) != plan_hash(proposed)
 
 
+async def test_something_is_supposed_where_there_is_no_plan(service: Service) -> None:
+    chat = Chat(service)
+    assert status(await chat.say("From Boston to Lisbon for 5 nights in May 2025, at most $50")) == "infeasible"
+    supposed = await chat.say("what if the budget was $4,000?")
+    assert chat.deeds == (Deed.COMPARED,)
+    assert "new: " in last_said(supposed)
+    assert status(await chat.say("do that")) == "awaiting_approval"
+
+
 @pytest.mark.parametrize("said", ["take it", "good enough", "yes", None])
 async def test_a_plan_is_shown_while_a_better_one_is_sought_and_can_be_taken(
     service: Service, monkeypatch: pytest.MonkeyPatch, said: str | None

@@ -143,7 +143,8 @@ class Answering(Turn):
             return
         shown = await self._service.shown(saga)
         cost = {"total": found.cost.total, "currency": found.cost.currency, "fees": found.cost.fees}
-        lines = [f"– {each}" for each in told(self._page.view(shown.plan.content).lines, self._page.view(found.plan).lines)]
+        before = () if shown.plan.content is None else self._page.view(shown.plan.content).lines  # it may have none yet
+        lines = [f"– {each}" for each in told(before, self._page.view(found.plan).lines)]
         price = price_change(shown.plan.cost, cost)
         fees = (
             " What is booked would have to be changed, and its fees come on top."
