@@ -75,7 +75,7 @@ class Script:
     name = "reunion"
     version = 1
 
-    def plan(self, _problem: ReunionProblem) -> tuple[ReunionPlan, ...] | Infeasible:
+    def plan(self, _problem: ReunionProblem, _tell: object = None) -> tuple[ReunionPlan, ...] | Infeasible:
         return tuple(map(plan_of, self.plans)) or Infeasible(("nobody can drive",))
 
     def finish(self, _problem: ReunionProblem, _plan: ReunionPlan) -> ReunionPlan | None:

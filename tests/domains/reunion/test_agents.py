@@ -49,7 +49,7 @@ ALL_BY_PAT = {
 class Known(Solver):
     """Knows two days of the wedding, and so spares the tests the search; it finishes as it does anywhere."""
 
-    def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...]:
+    def plan(self, problem: ReunionProblem, _tell: object = None) -> tuple[ReunionPlan, ...]:
         return tuple(read_plan(problem, each) for each in (BOTH_ERRANDS_BY_CHRIS, ALL_BY_PAT))
 
 

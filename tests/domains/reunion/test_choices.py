@@ -132,7 +132,7 @@ def test_what_is_worse_in_nothing_says_so() -> None:
 class Twice:
     """Always the same two plans."""
 
-    def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...]:
+    def plan(self, problem: ReunionProblem, _tell: object = None) -> tuple[ReunionPlan, ...]:
         return read_plan(problem, ONE_ROUND), read_plan(problem, TWO_ROUNDS)
 
     def repair(self, *_: Any) -> Infeasible:

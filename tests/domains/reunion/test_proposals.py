@@ -61,7 +61,7 @@ class Known(Solver):
 
     known: Any = None
 
-    def plan(self, problem: ReunionProblem) -> tuple[ReunionPlan, ...]:
+    def plan(self, problem: ReunionProblem, _tell: object = None) -> tuple[ReunionPlan, ...]:
         return (read_plan(problem, self.known),)
 
 
