@@ -30,6 +30,8 @@ GRAPHS = {
 PYTEST = ("pytest", "-q", "-n", "2", "--dist", "worksteal")
 FULL = {"SAGAGRAPH_EXPLORE": "full"}
 EXPLORED = ("tests/saga", "tests/formal", "tests/ui/talking", "tests/domains/recipes")
+WHOLE = (*PYTEST, "--timeout", "0")
+"""A test that explores in full may take many minutes; only in an ordinary run is that a fault."""
 LONGEST, SLICES = "test_three_operations", 6
 """Hours as a whole: in slices, each with a row of its own."""
 STORM = ("tests.support.storm", "--sagas", "10000")
@@ -73,11 +75,11 @@ def parts() -> list[Part]:
         Part("override of a paradox", ("sagagraph.testing", "tests.harness.overriding:SCENARIO")),
         Part("fuzzing", ("tests.fuzz", "--all", "100000")),
         Part("figures of the validators", ("tests.validators.figures",)),
-        Part("explorations, long form", (*PYTEST, *EXPLORED, "-k", f"not {LONGEST}"), FULL),
+        Part("explorations, long form", (*WHOLE, *EXPLORED, "-k", f"not {LONGEST}"), FULL),
         *(
             Part(
                 f"explorations of three operations, {each} of {SLICES}",
-                (*PYTEST, "tests/saga", "-k", LONGEST),
+                (*WHOLE, "tests/saga", "-k", LONGEST),
                 FULL | {"SAGAGRAPH_SLICE": f"{each}/{SLICES}"},
             )
             for each in range(1, SLICES + 1)
