@@ -21,6 +21,8 @@ _SAYS: Final = Forms(__file__, "answers")
 
 _A_DAY: Final = re.compile(r"\b(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+(?: 20\d\d)?)\b")
 
+_OF_A_STOP: Final = re.compile(r"stops\[(?P<at>\d+)\]\.(?P<what>nights|stars)")
+
 
 def is_skipped(passage: Passage) -> bool:
     """Tell whether the person declines to answer."""
@@ -90,6 +92,18 @@ def _day_meant(day: int, question: Question, known: PartialRequest) -> str | Non
     if len(exact) == 1:
         return exact.pop()
     return f"{day} {months.pop()}" if len(months) == 1 and not exact else None
+
+
+def corrected(passage: Passage, known: PartialRequest) -> str | None:
+    """Return in words what `no wait, 3` corrects: the number that was changed last; None if it is no such correction."""
+    found = passage.whole(_SAYS.corrected)
+    number = found.get("n", Number) if found else None
+    if number is None or number.count is None or not known.newest:
+        return None
+    place = _OF_A_STOP.fullmatch(known.newest)
+    if place is None:
+        return f"{number.count} {known.newest}"
+    return f"{number.count} {place['what']} in {known.stops[int(place['at'])].city}"
 
 
 def bare_answer(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:

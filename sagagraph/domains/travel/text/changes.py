@@ -29,12 +29,16 @@ class NightsChange:
     city: str | None = None
     """None: not said where."""
     is_everywhere: bool = False
+    is_way_back: bool = False
 
 
 def read_changes(passage: Passage, said: Said, known: PartialRequest, today: date) -> list[NightsChange]:
     """Read changes. Without earlier statements there is nothing to change. Nights are left to `with_changed_nights`."""
     nights: list[NightsChange] = []
-    passage.take(_SAYS.moved, lambda found: _moved(found, nights, said, known, today))
+    shifts: set[int] = set()
+    passage.take(_SAYS.moved, lambda found: _moved(found, nights, shifts, said, known, today))
+    nights = [each for each in nights if not (each.is_way_back and each.by in shifts)]  # `leave a day later, be back a day later`
+    passage.take(_SAYS.carried, lambda found: _carried(found, nights, known))
     passage.take(_SAYS.freed, lambda found: _freed(found, nights, known))
     passage.take(_SAYS.nights, lambda found: _nights(found, nights, known))
     given = passage.take(_SAYS.given, lambda found: bool(nights) and nights[-1].by < 0 and _stop_of(found, known) is not None)
@@ -65,6 +69,17 @@ def _stop_of(found: Found, known: PartialRequest) -> int | None:
 
 
 # -- nights --------------------------------------------------------------------------------------------------------------
+
+
+def _carried(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
+    """Read `move one night from Paris to Amsterdam`."""
+    span, given, taken = found.get("span", Quantity), found.get("b", Place), found.get("a", Place)
+    by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
+    are_stops = given and taken and {given.city, taken.city} <= {stop.city for stop in known.stops}
+    if given and taken and are_stops and by:
+        words = found.passage.said(found.match["said"])
+        nights += [NightsChange(-by, words, taken.city), NightsChange(by, words, given.city)]
+    return bool(are_stops and by)
 
 
 def _freed(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
@@ -118,19 +133,24 @@ def with_changed_nights(stops: tuple[PartialStop, ...], changes: list[NightsChan
 # -- days ----------------------------------------------------------------------------------------------------------------
 
 
-def _moved(found: Found, nights: list[NightsChange], said: Said, known: PartialRequest, today: date) -> bool:
-    """Move the trip: a later journey back means nights, a later trip means other days."""
+def _moved(found: Found, nights: list[NightsChange], shifts: set[int], said: Said, known: PartialRequest, today: date) -> bool:
+    """Move the trip: a later journey back means nights, a later trip means other days, `shifts` of days."""
     span, way = found.get("span", Quantity), found["way"]
-    if span is None or span.count is None or not (span.change in ("later", "earlier") or way or found["to"]):
+    if span is None or span.count is None or (known.depart or known.first or known.last) is None:
         return False
-    if (known.depart or known.first or known.last) is None:
-        return False
+    if not (span.change in ("later", "earlier") or way or found["to"]):
+        if (everything := _SAYS.all_of_it.search(found.said)) is not None:
+            by_how_much = count_text(span.count, span.unit)
+            ways = f"{by_how_much} later", f"{by_how_much} earlier"
+            said.ask("window", f"{found.said!r}: {by_how_much} later, or {by_how_much} earlier?", ways)
+        return everything is not None
     is_earlier = span.change == "earlier" or way.startswith("bring") or found["to"] in ("forward", "up")
     by = -span.count if is_earlier else span.count
     if _SAYS.coming_back.search(found.match.string[: found.start]) and span.unit in NIGHTS and known.stops:
         words = f"{count_text(span.count, 'night')} {'longer' if by > 0 else 'less'}"
-        nights.append(NightsChange(by * NIGHTS[span.unit], words))
+        nights.append(NightsChange(by * NIGHTS[span.unit], words, is_way_back=True))
         return True
+    shifts.add(by * NIGHTS.get(span.unit, 0))
     days = _moved_days(known, by, span.unit)
     first = days.get("depart") or days.get("first")
     if not days:

@@ -84,6 +84,8 @@ class PartialRequest(BaseModel):
     """What was said and means nothing here; for a person to be told."""
     doubts: tuple[Question, ...] = ()
     """Statements that could mean more than one thing, or nothing feasible."""
+    newest: str = ""
+    """The field of the number that was changed last: `no, make it 3` means that one."""
 
     @classmethod
     def of(cls, request: TripRequest) -> Self:
@@ -169,7 +171,9 @@ class PartialRequest(BaseModel):
             changed["hours"] = _both(self.hours, later.hours)
         changed["unread"] = later.unread
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
-        return self._without_dates_that_clash(later).model_copy(update=changed)
+        updated = self._without_dates_that_clash(later).model_copy(update=changed)
+        newest = _newest(self, updated)
+        return updated.model_copy(update={"newest": self.newest if newest is None else newest})
 
     def _without_dates_that_clash(self, later: Self) -> Self:
         """Drop dates that a newer day or window contradicts."""
@@ -224,6 +228,24 @@ class PartialRequest(BaseModel):
         else:
             text = "When do you want to travel: in which month, between which days, or leaving on which day?"
         yield Question(field="window", text=text)
+
+
+def _newest(before: PartialRequest, after: PartialRequest) -> str | None:
+    """Return the field of the one number that differs; empty if anything else does, None if nothing does."""
+    fields = {name: value for name, value in before if name not in ("unread", "doubts", "newest")}
+    changed = [name for name, value in fields.items() if value != getattr(after, name)]
+    if changed != ["stops"]:
+        is_number = changed[0] in ("travellers", "rooms", "stars") if len(changed) == 1 else False
+        return changed[0] if is_number else "" if changed else None
+    pairs = list(zip(before.stops, after.stops, strict=False))
+    numbers = [
+        f"stops[{n}].{name}"
+        for n, (old, new) in enumerate(pairs)
+        for name in ("nights", "stars")
+        if getattr(old, name) != getattr(new, name)
+    ]
+    is_same_route = [stop.city for stop in before.stops] == [stop.city for stop in after.stops]
+    return numbers[0] if is_same_route and len(numbers) == 1 else ""
 
 
 def with_nights(stops: tuple[PartialStop, ...], given: Mapping[int, int | None]) -> tuple[PartialStop, ...]:

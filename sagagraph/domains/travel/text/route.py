@@ -129,7 +129,8 @@ def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[s
 
 def _turned_round(passage: Passage, known: PartialRequest) -> tuple[PartialStop, ...]:
     """Read `Start in Cologne and end in Berlin` of a trip with both, `Berlin before Cologne`, or `the other way round`."""
-    if len(known.stops) == 2 and not passage.values(Place) and passage.take(_SAYS.turned):
+    named = list(dict.fromkeys(place.city for place in passage.values(Place)))
+    if len(known.stops) == 2 and named in ([], [stop.city for stop in known.stops[::-1]]) and passage.take(_SAYS.turned):
         return known.stops[::-1]
     stops = {stop.city: stop for stop in known.stops}
     for found in passage.take(_SAYS.turned_round, lambda found: {each.city for each in found.values(Place)} <= stops.keys()):
@@ -158,7 +159,7 @@ def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
 
 def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole: str) -> tuple[PartialStop, ...]:
     """Read `Amsterdam first`."""
-    if len(stops) > 1 and len({visit.city for visit in visits}) < len(stops):
+    if len(stops) > 1 and len({visit.city for visit in visits}) <= len(stops):
         for visit in visits:
             meant = [stop for stop in stops if stop.city == visit.city and visit.city is not None]
             others = tuple(stop for stop in stops if stop not in meant)

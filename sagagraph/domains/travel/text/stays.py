@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from sagagraph.domains.travel.text.partial import PartialStop, with_nights
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
+from sagagraph.language.people import Company
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import NIGHTS, Quantity
 
@@ -161,7 +162,7 @@ def tag_nights(passage: Passage) -> None:
     passage.tag("span", _SAYS.overnight, lambda _: Quantity((Decimal(1),), "night"))
     passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
-    for n in "1234":
+    for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
 
@@ -173,6 +174,11 @@ def _package(found: Found) -> Quantity | None:
 
 
 def _nights_beside(found: Found) -> Quantity | None:
+    company = found.get("company", Company)
+    if company is not None:
+        is_number = _SAYS.for_a_number.fullmatch(found.passage.said(found["count"])) is not None
+        is_of_people = company.is_more or not company.count or found.led_by(_SAYS.its_nights) is not None
+        return Quantity((Decimal(company.count or 0),), "night") if is_number and not is_of_people else None
     counts = [number.count for number in found.values(Number)]
     if counts == [1] and found.values(Number)[0].is_word and not found.led_by(_SAYS.before_one):
         return None

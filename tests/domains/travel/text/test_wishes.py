@@ -110,12 +110,50 @@ BERLIN_AND_COLOGNE = (
         ("one more in Berlin and one less in Cologne", [("Berlin", 5), ("Cologne", 1)]),
         ("start in Cologne and end in Berlin", [("Cologne", 2), ("Berlin", 4)]),
         ("swap the two cities", [("Cologne", 2), ("Berlin", 4)]),
+        ("swap the order: Cologne first and Berlin after that", [("Cologne", 2), ("Berlin", 4)]),
+        ("Cologne first and Berlin after that", [("Cologne", 2), ("Berlin", 4)]),
+        ("move one night from Berlin to Cologne", [("Berlin", 3), ("Cologne", 3)]),
+        ("Berlin for 3 nights first, then Cologne for 1", [("Berlin", 3), ("Cologne", 1)]),
+        ("Berlin first for 3 nights", [("Berlin", 3), ("Cologne", 2)]),
     ],
 )
 def test_nights_and_order_are_changed_by_what_was_said_before(later: str, stops: list[tuple[str, int]]) -> None:
     changed = read(ATLAS, BERLIN_AND_COLOGNE, later)
     assert [(stop.city, stop.nights) for stop in changed.stops] == stops
     assert (changed.origin, changed.unread, changed.missing()) == ("Boston", (), ())
+
+
+@pytest.mark.parametrize(
+    ("turns", "then"),
+    [
+        (["4 stars in Cologne", "no wait, 3"], "3 stars in Cologne"),
+        (["for 2 people", "no, one is enough"], "for 1 person"),
+        (["5 nights in Berlin", "make it 6"], "6 nights in Berlin"),
+        (["2 star hotels", "actually 5"], "5 star hotels"),
+    ],
+)
+def test_a_number_alone_corrects_the_one_that_was_changed_last(turns: list[str], then: str) -> None:
+    corrected, said = read(ATLAS, BERLIN_AND_COLOGNE, *turns), read(ATLAS, BERLIN_AND_COLOGNE, then)
+    assert corrected.unread == ()
+    assert {name: value for name, value in corrected if name != "newest"} == {
+        name: value for name, value in said if name != "newest"
+    }
+
+
+@pytest.mark.parametrize("between", ["at most $4000", "for 2 people in 2 rooms", "insure the fares"])
+def test_a_number_alone_means_nothing_when_something_else_was_changed_last(between: str) -> None:
+    before, after = (read(ATLAS, BERLIN_AND_COLOGNE, "5 nights in Berlin", between, *more) for more in ((), ("make it 6",)))
+    assert after.unread == ("6",)
+    assert after.model_copy(update={"unread": ()}) == before
+
+
+def test_a_trip_that_is_moved_at_both_ends_keeps_its_nights() -> None:
+    on_a_day = BERLIN_AND_COLOGNE.replace("in June 2025", "leaving on 12 June 2025")
+    changed = read(ATLAS, on_a_day, "leave a day later and come back a day later too")
+    assert ([stop.nights for stop in changed.stops], str(changed.depart), changed.missing()) == ([4, 2], "2025-06-13", ())
+    asked = read(ATLAS, on_a_day, "move everything by one week")
+    assert asked.missing()[0].candidates == ("1 week later", "1 week earlier")
+    assert str(read(ATLAS, on_a_day, "move everything by one week", "1 week later").depart) == "2025-06-19"
 
 
 def test_stars_that_are_fine_in_one_city_hold_there_alone() -> None:
