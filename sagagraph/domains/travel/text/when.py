@@ -199,7 +199,8 @@ class _Dates:
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
         windows = [f"{day_text(first)} to {day_text(last)}" for first, last, is_month in spans if not is_month]
         first = max((*(span[0] for span in spans), *self.firsts), default=None)
-        last = min((*(span[1] for span in spans), *self.lasts), default=None)
+        ends = () if windows and self.lasts else (span[1] for span in spans)  # `16-18 June, back on the 19th`
+        last = min((*ends, *self.lasts), default=None)
         depart = departs[0] if departs else None
         if len(months) > 1:
             self.doubts.ask("window", f"In which month: {' or '.join(months)}?")

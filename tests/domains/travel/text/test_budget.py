@@ -141,7 +141,10 @@ def test_every_currency_is_known_by_its_code() -> None:
         assert budget(f"budget {code} 4000").fields == {"budget": Decimal(4000), "currency": code}
 
 
-@pytest.mark.parametrize("text", ["no budget limit", "no limit", "without a limit", "unlimited budget", "money is no object"])
+@pytest.mark.parametrize(
+    "text",
+    ["no budget limit", "no limit", "without a limit", "unlimited budget", "money is no object", "don't care about the price"],
+)
 def test_a_trip_may_cost_whatever_it_takes(text: str) -> None:
     assert budget(text).fields == {"no_limit": True}
 

@@ -100,6 +100,7 @@ def understood(text: str, today: date = TODAY) -> str:
         # bounds
         ("after 10 June and before 25 June", "06-11..06-24"),
         ("from 10 June, back by 25 June", "06-10..06-25"),
+        ("16-18 June, back on 19 June", "06-16..06-19"),
         ("not before 10 June, no later than 25 June", "06-10..06-25"),
         ("leaving May 5th, 2025, back by May 20", "05-05 ..05-20"),
         ("on May 5 and returning to Boston on May 12", "05-05 ..05-12"),

@@ -27,6 +27,8 @@ def party(text: str) -> Said:
         ("a group of 12", 12),
         ("my wife and I", 2),
         ("with my husband and two kids", 4),
+        ("me and my best friend", 2),
+        ("my little sister, my older brother and I", 3),
         ("with my wife and my son", 3),
         ("me and my girlfriend", 2),
         ("me and two friends", 3),
