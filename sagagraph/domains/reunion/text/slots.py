@@ -231,7 +231,7 @@ def _age(clause: Clause) -> Iterator[Fact]:
 _PEOPLE: Final[dict[str, Reader]] = {
     "age": _age,
     "rides": _rides,
-    "does_not_drive": lambda it: (facts.PersonFact(it.name, drives=False),),
+    "does_not_drive": lambda it: () if it.when else (facts.PersonFact(it.name, drives=False),),
     "no_car": lambda it: (facts.PersonFact(it.name, it.place, it.since),),
     "has_to_be": _has_to_be,
     "takes_part": lambda it: (facts.PersonFact(it.name),),
@@ -308,7 +308,7 @@ _CARS: Final[dict[str, Reader]] = {
     "seats": _seats,
     "drives_from": lambda it: _drives(it, it.origin),
     "has_car": _has_car,
-    "drives": lambda it: _drives(it, is_own=bool(it.said("back") or it.said("own"))),
+    "drives": lambda it: _drives(it, is_own=bool(it.said("back") or it.said("own") or it.number)),
     "drives_home": _drives,
     "with": _with,
     "with_car": _with_car,

@@ -316,3 +316,32 @@ def test_a_town_that_is_reached_by_train_is_its_station() -> None:
     both = people(dinner + "Eva gets into Nuremberg by train at 2. Max lands at Nuremberg at 3.")
     assert both == {"Eva": ("Nuremberg station", "14:00"), "Max": ("Nuremberg", "15:00")}
     assert people(dinner + "Eva arrives by train at Grandma's at 2.")["Eva"][0] == "Grandma's"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ana and Ben each have a car with 4 seats.",
+        "Ana and Ben have a car each, with 4 seats.",
+        "Ana and Ben each have a 4-seater.",
+    ],
+)
+def test_each_has_a_car_of_as_many_seats(said: str) -> None:
+    cars = read_reunion(said).problem["vehicles"]
+    assert [(each["drivers"], each["seats"]) for each in cars] == [(["Ana"], 4), (["Ben"], 4)]
+
+
+def test_who_must_not_drive_at_some_hour_is_no_one_who_never_drives() -> None:
+    said = "Ben has a car with 4 seats. Ben must not drive after 1:30 pm."
+    read = with_said(Transcript(), said)
+    assert read.unread == ("Ben must not drive after 1:30 pm",)
+    assert [each["drives"] for each in partial_of(read.transcript).problem["people"]] == [True]
+
+
+def test_a_road_goes_on_to_another_place_and_a_stop_takes_time() -> None:
+    assert roads("From the church to the station is 10 minutes, to the airport 35.") == {
+        ("Church", "Station", 10),
+        ("Church", "Airport", 35),
+    }
+    (keg,) = read_reunion("Tom picks up the keg at the store (10 min stop, store closes at 3).").problem["tasks"]
+    assert (keg["minutes"], keg["window"]) == (10, [None, "15:00"])
