@@ -94,6 +94,8 @@ def _event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool) 
     is_elsewhere = any(each.name == person and each.place not in meeting for each in problem.people)
     if not person or not (passage.has(_SAYS.out) or (is_elsewhere and passage.has(_SAYS.stays_home))):
         return None
+    if passage.has(_SAYS.sick) and (not is_elsewhere or passage.has(_SAYS.cannot_do)):
+        raise InvalidInputError(f"Is {person} out of it altogether? Then say “{person} does not come”.", field="text")
     if passage.has(_SAYS.flight) and not passage.has(_SAYS.stays_away):
         if passage.has(_SAYS.until):
             return {**known, "event": "delayed", "person": person, "from": text_of(_later(passage, now, person))}

@@ -83,6 +83,12 @@ def test_who_stays_where_all_meet_is_no_news() -> None:
     assert news("Sarah stays home") is None
 
 
+@pytest.mark.parametrize("text", ["Sarah is sick", "Sarah is sick and can't cook", "Grandma is ill and can't drive"])
+def test_who_is_sick_where_all_meet_or_only_cannot_do_something_may_still_be_there(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="out of it altogether"):
+        news(text)
+
+
 @pytest.mark.parametrize("text", ["James is here", "James has landed"])
 def test_who_is_there_without_a_time_is_asked_since_when(text: str) -> None:
     with pytest.raises(InvalidInputError, match="Since when is James there"):

@@ -338,6 +338,12 @@ def test_who_must_not_drive_at_some_hour_is_no_one_who_never_drives() -> None:
     assert [each["drives"] for each in partial_of(read.transcript).problem["people"]] == [True]
 
 
+def test_whom_somebody_does_not_want_to_drive_does_not() -> None:
+    assert [each["drives"] for each in read_reunion("James lands at 1 pm. I don't want James to drive.").problem["people"]] == [
+        False
+    ]
+
+
 def test_a_road_goes_on_to_another_place_and_a_stop_takes_time() -> None:
     assert roads("From the church to the station is 10 minutes, to the airport 35.") == {
         ("Church", "Station", 10),
