@@ -41,6 +41,7 @@ def with_ages(text: str) -> str:
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
+    passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
     passage.text = _SAYS.ages.sub(lambda found: found["who"], passage.text)
     passage.tag("people", _SAYS.aged, _aged)
     passage.tag("people", _SAYS.children, lambda found: Quantity((Decimal(len(found.values(Number))),), "child"))
