@@ -68,7 +68,7 @@ class Expression:
     last: tuple[Rough, ...] = ()
     """The end of a range; empty: a single day or month."""
     weekday: Weekday | None = None
-    """The weekday that is said beside it."""
+    """The weekday that is said beside it, or beside the first day."""
 
     @property
     def is_range(self) -> bool:
@@ -92,13 +92,14 @@ def tag_numeric_dates(passage: Passage) -> None:
 def tag_dates(passage: Passage, today: date) -> None:
     """Tag dates, after numbers and quantities are tagged: `may 2 people` is not a day."""
     passage.tag("holiday", _SAYS.holiday, lambda found: _holiday(found, today))
-    passage.tag("weekday", _SAYS.weekday, lambda found: Weekday(_DAYS.index(found["day"][:3])))
+    for words in (_SAYS.weekday, _SAYS.short_weekday):
+        passage.tag("weekday", words, lambda found: Weekday(_DAYS.index(found["day"][:3])))
     passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
     for words in _DATED:
         passage.tag("date", _DATED[words], lambda found: _dated(found, today))
     passage.tag("date", _SAYS.nth_alone, _day_alone, group="day")
-    passage.tag("date", _SAYS.between_two, _range)
     passage.tag("date", _SAYS.weekday_of_a_date, _day_with_weekday)
+    passage.tag("date", _SAYS.between_two, _range)
 
 
 def upcoming(weekday: Weekday, today: date) -> date:
@@ -207,10 +208,11 @@ def _day_number(found: Found, group: str) -> int | None:
 
 
 def _day_with_weekday(found: Found) -> Expression | None:
-    """Read `Friday 9 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
-    expression, weekday = found.get("date", Expression), found.get("weekday", Weekday)
+    """Read `Friday 9 May` and `Fri-Sun 9-11 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
+    expression, first = found.get("date", Expression), found.get("first", Weekday)
     is_said_of = _SAYS.one_weekday.match(found.said) and any(character.isdigit() for character in found.said)
-    is_one = is_said_of and expression is not None and not (expression.is_range or expression.is_month)
+    is_one = is_said_of and expression is not None and not expression.is_month and expression.is_range == (first is not None)
+    weekday = first or found.get("weekday", Weekday)
     return replace(expression, said=found.said, weekday=weekday) if expression and is_one else None
 
 
@@ -250,7 +252,11 @@ def _range(found: Found) -> Expression | None:
     first, last = found.get("first", Expression), found.get("last", Expression)
     if first is None or last is None or first.is_range or last.is_range or first.is_month != last.is_month:
         return None
-    return None if found["span"] == "and" and not found["between"] else Expression(found.said, first.first, last.first)
+    return (
+        None
+        if found["span"] == "and" and not found["between"]
+        else Expression(found.said, first.first, last.first, first.weekday)
+    )
 
 
 # -- which days are meant ------------------------------------------------------------------------------------------------

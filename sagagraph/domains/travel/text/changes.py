@@ -83,14 +83,14 @@ def _carried(found: Found, nights: list[NightsChange], known: PartialRequest) ->
 
 
 def _freed(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """Read `remove Amsterdam and give me the 2 nights in Paris`, which adds them to those in Paris."""
+    """Read `remove Amsterdam and spend the 2 nights (or the time) in Paris`, which adds them to those in Paris."""
     span, place = found.get("span", Quantity), found.get("place", Place)
-    by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
     named = {each.city for each in found.passage.values(Place)}
-    freed = [stop for stop in known.stops if place and stop.city in named - {place.city} and stop.nights == by]
-    if place and freed:
+    freed = [stop.nights or 0 for stop in known.stops if place and stop.city in named - {place.city}]
+    by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else sum(freed)
+    if place and by in freed:
         nights.append(NightsChange(by, found.passage.said(found.match["said"]), place.city))
-    return bool(freed)
+    return by in freed
 
 
 def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
@@ -139,7 +139,8 @@ def _moved(found: Found, nights: list[NightsChange], shifts: set[int], said: Sai
     if span is None or span.count is None or (known.depart or known.first or known.last) is None:
         return False
     if not (span.change in ("later", "earlier") or way or found["to"]):
-        if (everything := _SAYS.all_of_it.search(found.said)) is not None:
+        everything = None if span.change else _SAYS.all_of_it.search(found.said)
+        if everything is not None:
             by_how_much = count_text(span.count, span.unit)
             ways = f"{by_how_much} later", f"{by_how_much} earlier"
             said.ask("window", f"{found.said!r}: {by_how_much} later, or {by_how_much} earlier?", ways)

@@ -49,6 +49,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     stays_in = {stop.city for stop in known.stops}
     visits = corrected(visits, passage.text, stays_in)
     give_there(visits, loose, passage.text)
+    if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`
+        only = None
     for visit in visits:  # `change Paris to 2 nights`
         if visit.role is Role.REPLACED and visit.has_nights and {each.city for each in visits} <= stays_in:
             visit.role = Role.PLACE
@@ -68,7 +70,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         stops = (*known.stops[:beside], *stops[len(known.stops) :], *known.stops[beside:])
     now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
     is_answer = only is not None or (not visits and known.stops != ())
-    now = with_loose_nights(now, loose, is_in_order=_SAYS.in_order.search(whole) is not None, is_answer=is_answer)
+    named, is_in_order = {visit.city for visit in visits if not visit.has_nights}, _SAYS.in_order.search(whole) is not None
+    now = with_loose_nights(now, loose, named=named, is_in_order=is_in_order, is_answer=is_answer)
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
@@ -163,9 +166,11 @@ def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole
         for visit in visits:
             meant = [stop for stop in stops if stop.city == visit.city and visit.city is not None]
             others = tuple(stop for stop in stops if stop not in meant)
-            if meant and re.search(rf"\b{re.escape(visit.place.said)},? first\b", whole):
+            if meant and re.search(rf"\b{re.escape(visit.place.said)},? (?:(?:as|be|is|the|my|our) )*first\b", whole):
                 return (*meant, *others)
-            if meant and re.search(rf"\b{re.escape(visit.place.said)},? (?:last|at the end)\b", whole):
+            if meant and re.search(
+                rf"\b{re.escape(visit.place.said)},? (?:(?:(?:as|be|is|the|my|our) )*last|at the end)\b", whole
+            ):
                 return (*others, *meant)
     return stops
 

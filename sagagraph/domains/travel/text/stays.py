@@ -263,15 +263,16 @@ def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
 
 
 def with_loose_nights(
-    stops: tuple[PartialStop, ...], loose: list[Stay], *, is_in_order: bool, is_answer: bool
+    stops: tuple[PartialStop, ...], loose: list[Stay], *, named: Container[str | None], is_in_order: bool, is_answer: bool
 ) -> tuple[PartialStop, ...]:
     """Assign nights that are beside no city: to the only stop, to each, or to all in order.
 
-    `is_answer`: no city is named, so they are for the stops that were asked about.
+    `named`: the cities of which the sentence says nothing else. `is_answer`: there are none, so the nights are for the stops
+    that were asked about.
     """
     each = next((stay.nights for stay in loose if stay.kind == "each"), None)
     if each is not None:
-        return tuple(stop if stop.nights is not None and not is_answer else stop.lasting(each) for stop in stops)
+        return tuple(stop.lasting(each) if is_answer or stop.nights is None or stop.city in named else stop for stop in stops)
     open_stops = [n for n, stop in enumerate(stops) if stop.nights is None]
     if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
         return (stops[0].lasting(loose[0].nights),)

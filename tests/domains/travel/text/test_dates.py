@@ -57,6 +57,21 @@ def understood(text: str, today: date = TODAY) -> str:
         ("between June and August", "06-01..08-31"),
         ("from June to August", "06-01..08-31"),
         ("December to January", "12-01..2026-01-31"),
+        # weekdays, written short or in full
+        ("on Fri 13 June", "06-13"),
+        ("Sat June 14", "06-14"),
+        ("Fri 13 June to Sun 15 June", "06-13..06-15"),
+        ("Friday 13 June to Sunday 15 June", "06-13..06-15"),
+        ("Fri-Sun 13-15 June", "06-13..06-15"),
+        (
+            "Thu 13 June to Sun 15 June",
+            "window? When do you want to travel? 13 June 2025 is a Friday, and 'Thu 13 June to Sun 15 June' says otherwise.",
+        ),
+        # what must or cannot be
+        ("15 June is when we must be back", "..06-15"),
+        ("we can't leave before 5 June", "06-05.."),
+        ("we can't travel after 20 June", "..06-20"),
+        ("my wife's birthday is on 14 June", "depart? On which day do you leave, if not on 14 June 2025 itself?"),
         # ranges of days
         ("between 3 and 20 July", "07-03..07-20"),
         ("from the 3rd to the 20th of July", "07-03..07-20"),

@@ -28,6 +28,7 @@ def party(text: str) -> Said:
         ("my wife and I", 2),
         ("with my husband and two kids", 4),
         ("me and my best friend", 2),
+        ("me and my two best friends", 3),
         ("me + wife + 2 year old", 3),
         ("my little sister, my older brother and I", 3),
         ("with my wife and my son", 3),

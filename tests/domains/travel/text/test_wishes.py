@@ -115,6 +115,12 @@ BERLIN_AND_COLOGNE = (
         ("move one night from Berlin to Cologne", [("Berlin", 3), ("Cologne", 3)]),
         ("Berlin for 3 nights first, then Cologne for 1", [("Berlin", 3), ("Cologne", 1)]),
         ("Berlin first for 3 nights", [("Berlin", 3), ("Cologne", 2)]),
+        ("make it Berlin, Paris and Cologne, two nights each", [("Berlin", 2), ("Paris", 2), ("Cologne", 2)]),
+        ("5 nights in Berlin and nowhere else", [("Berlin", 5)]),
+        ("cancel Cologne only", [("Berlin", 4)]),
+        ("we have decided against Cologne", [("Berlin", 4)]),
+        ("skip Cologne and spend the time in Berlin", [("Berlin", 6)]),
+        ("make Cologne the first stop", [("Cologne", 2), ("Berlin", 4)]),
     ],
 )
 def test_nights_and_order_are_changed_by_what_was_said_before(later: str, stops: list[tuple[str, int]]) -> None:
@@ -161,7 +167,12 @@ def test_stars_that_are_fine_in_one_city_hold_there_alone() -> None:
     assert ([stop.stars for stop in changed.stops], changed.stars, changed.unread) == ([None, (3, 3)], (3, 4), ())
 
 
-@pytest.mark.parametrize("said", ["bump the budget up to $6,000", "drop the budget limit"])
+def test_a_trip_that_is_shortened_is_not_moved() -> None:
+    asked = read(ATLAS, BERLIN_AND_COLOGNE, "leaving on 12 June", "shorten it by a day").missing()[0]
+    assert (asked.field, len(asked.candidates)) == ("stops", 2)
+
+
+@pytest.mark.parametrize("said", ["bump the budget up to $6,000", "drop the budget limit", "I'd like to spend less, around 6000"])
 def test_a_budget_is_moved_or_dropped(said: str) -> None:
     changed = read(ATLAS, BERLIN_AND_COLOGNE, said)
     assert (changed.budget, changed.unread) == (6000 if "6" in said else None, ())
