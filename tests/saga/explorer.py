@@ -481,9 +481,12 @@ class Explorer:
             yield Move(f"resolve {index} as {resolution}", self._with(resolved, index, silent))
 
     def _may_be_undone_by_hand(self, state: State, operation: Operation) -> bool:
-        saga, live = state.saga, [provider.live for provider in state.providers]
-        stands = any(live[place(each)] for each in (*descendants(saga, operation.id), *([saga.pivot] if saga.pivot else [])))
-        return live[place(operation.id)] == 1 and operation.spec.kind is ActionKind.COMPENSATABLE and not stands
+        """A person keeps the order, too: what depends on it, and the pivot, is not in effect, and cannot take effect any more."""
+        saga, providers = state.saga, state.providers
+        above = (*descendants(saga, operation.id), *([saga.pivot] if saga.pivot else []))
+        stands = any(providers[place(each)].live or providers[place(each)].calls for each in above)
+        stands = stands or any(each.id in above for each in state.core.in_flight)
+        return providers[place(operation.id)].live == 1 and operation.spec.kind is ActionKind.COMPENSATABLE and not stands
 
     def _body_moves(self, state: State) -> Iterator[Move]:
         """A body of code asks for the operations one by one, and raises when one fails."""
