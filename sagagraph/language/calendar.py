@@ -92,8 +92,8 @@ def tag_numeric_dates(passage: Passage) -> None:
 def tag_dates(passage: Passage, today: date) -> None:
     """Tag dates, after numbers and quantities are tagged: `may 2 people` is not a day."""
     passage.tag("holiday", _SAYS.holiday, lambda found: _holiday(found, today))
-    for words in (_SAYS.weekday, _SAYS.short_weekday):
-        passage.tag("weekday", words, lambda found: Weekday(_DAYS.index(found["day"][:3])))
+    for named in (_SAYS.weekday, _SAYS.short_weekday):
+        passage.tag("weekday", named, lambda found: Weekday(_DAYS.index(found["day"][:3])))
     passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
     for words in _DATED:
         passage.tag("date", _DATED[words], lambda found: _dated(found, today))
