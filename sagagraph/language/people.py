@@ -32,6 +32,8 @@ class Company:
     """They come beside those that were counted before, or, below zero, no longer: `my mum comes too`."""
     children: int = 0
     """Under `ADULT_FROM`, of those that were counted."""
+    are_others: bool = False
+    """Somebody wishes it for them: `for my parents`. Whoever travels already may wish the same of the trip."""
 
 
 def with_ages(text: str) -> str:
@@ -51,6 +53,7 @@ def tag_people(passage: Passage) -> None:
     for name in _PARTIES:
         passage.tag("company", _PARTIES[name], _company)
     passage.tag("company", _SAYS.uncounted, lambda _: Company(None))
+    passage.tag("company", _SAYS.others, lambda found: Company(2 if "parents" in found.said else None, are_others=True))
 
 
 def _aged(found: Found) -> Quantity | None:

@@ -248,7 +248,8 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
             rooms.append((known.rooms or rooms_for(before, young)) + quantity.delta)
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
-    found_companies = [company for found in passage.take(_SAYS.company) if (company := found.get("company", Company))]
+    taken = passage.take(_SAYS.company, lambda found: not known.stops or not _are_others(found))
+    found_companies = [company for found in taken if (company := found.get("company", Company))]
     companies = [
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
     ]
@@ -276,6 +277,11 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
+
+
+def _are_others(found: Found) -> bool:
+    company = found.get("company", Company)
+    return company is not None and company.are_others
 
 
 def is_we(passage: Passage) -> bool:

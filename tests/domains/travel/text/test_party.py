@@ -29,6 +29,9 @@ def party(text: str) -> Said:
         ("with my husband and two kids", 4),
         ("me and my best friend", 2),
         ("me and my two best friends", 3),
+        ("a trip for my parents", 2),
+        ("my parents (both 70) would like to see Paris", 2),
+        ("3n 2p june", 2),
         ("me + wife + 2 year old", 3),
         ("my little sister, my older brother and I", 3),
         ("with my wife and my son", 3),
@@ -95,6 +98,8 @@ def test_rooms_of_their_own_follow_from_the_party() -> None:
         ("four people, two adults", "travellers"),
         ("0 people", "travellers"),
         ("2 people, 1 room or 2 rooms", "rooms"),
+        ("a surprise trip for my wife", "travellers"),
+        ("my sister and her husband want to go to Paris", "travellers"),
     ],
 )
 def test_a_party_that_is_not_clear_is_asked_for(text: str, field: str) -> None:

@@ -167,6 +167,11 @@ def test_stars_that_are_fine_in_one_city_hold_there_alone() -> None:
     assert ([stop.stars for stop in changed.stops], changed.stars, changed.unread) == ([None, (3, 3)], (3, 4), ())
 
 
+def test_who_wishes_something_of_a_known_trip_does_not_travel_alone() -> None:
+    changed = read(ATLAS, BERLIN_AND_COLOGNE, "for 3 people", "my wife wants to go to Cologne first")
+    assert (changed.travellers, changed.stops[0].city, changed.missing()) == (3, "Cologne", ())
+
+
 def test_a_trip_that_is_shortened_is_not_moved() -> None:
     asked = read(ATLAS, BERLIN_AND_COLOGNE, "leaving on 12 June", "shorten it by a day").missing()[0]
     assert (asked.field, len(asked.candidates)) == ("stops", 2)
