@@ -194,12 +194,12 @@ class _Reading:
         self._leave_out(unread_from, at)
 
     def _pass_over(self, words: str) -> None:
-        """Pass over a clause that is not understood: `it` and `he` then refer to nothing before it, but its subject remains."""
+        """Pass over a clause that is not understood: `it`, `he` and `both` then refer to nothing before it, but its subject remains."""
         named = names_in(words)
         if len(words.split()) < 2 and not named:
             return
         people = () if _SAYS.many.match(words) else self.context.people
-        self.context = replace(self.context, things=(), cooked="", people=people)
+        self.context = replace(self.context, things=(), cooked="", people=people, both=())
         if named:
             first, rest = leading_name(words)
             self._people = (first,) if first and rest else ()

@@ -351,3 +351,15 @@ def test_a_road_goes_on_to_another_place_and_a_stop_takes_time() -> None:
     }
     (keg,) = read_reunion("Tom picks up the keg at the store (10 min stop, store closes at 3).").problem["tasks"]
     assert (keg["minutes"], keg["window"]) == (10, [None, "15:00"])
+
+
+def test_both_are_not_the_people_before_a_clause_that_is_not_understood() -> None:
+    read = read_reunion("Reunion at the lake house at 3pm. Pat lands at noon. Eve is in Bonn. We have two cars, both at home.")
+    assert [fact.place for fact in read.facts if getattr(fact, "name", "") in ("Pat", "Eve")] == [None, "Bonn"]
+    assert "both at home" in read.unread
+
+
+def test_whoever_is_to_be_brought_somewhere_has_a_goal_of_their_own() -> None:
+    told = "We need to get the kids to grandma's by 10. The kids are at home. Tom is at home with his car. Home-grandma's 30 minutes."
+    goals = {person.name: [goal.by for goal in person.goals] for person in read_reunion(told).complete().people}
+    assert goals == {"Kids": [600], "Tom": []}
