@@ -194,7 +194,7 @@ class _Reading:
         self._leave_out(unread_from, at)
 
     def _pass_over(self, words: str) -> None:
-        """Pass over a clause that is not understood: `it`, `he` and `both` then refer to nothing before it, but its subject remains."""
+        """Pass over a clause that is not understood: `it`, `he`, `both` refer to nothing before it, but its subject remains."""
         named = names_in(words)
         if len(words.split()) < 2 and not named:
             return

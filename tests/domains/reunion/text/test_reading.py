@@ -360,6 +360,6 @@ def test_both_are_not_the_people_before_a_clause_that_is_not_understood() -> Non
 
 
 def test_whoever_is_to_be_brought_somewhere_has_a_goal_of_their_own() -> None:
-    told = "We need to get the kids to grandma's by 10. The kids are at home. Tom is at home with his car. Home-grandma's 30 minutes."
+    told = "We need to get the kids to grandma's by 10. The kids and Tom are at home. Tom has a car. Home-grandma's 30 minutes."
     goals = {person.name: [goal.by for goal in person.goals] for person in read_reunion(told).complete().people}
     assert goals == {"Kids": [600], "Tom": []}
