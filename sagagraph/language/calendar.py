@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Nth, Number
+from sagagraph.language.quantities import Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,8 +228,10 @@ def _month(found: Found, month: int, year: int | None) -> Rough:
     begins, ends = next((days for word, days in _PARTS if word in part), (1, 31))
     if "half" in part and nth == 2:
         begins, ends = 16, 31
-    if "week" in part:
-        begins, ends = (7 * nth - 6, 7 * nth) if nth else (-6, 31)
+    weeks = found.get("weeks", Quantity)
+    if weeks is not None or "week" in part:
+        days = 7 if weeks is None else (weeks.count or 0) * {"week": 7, "day": 1}.get(weeks.unit, 0)
+        begins, ends = (days * (nth - 1) + 1, days * nth) if nth else (1 - days, 31)
     return Rough(begins, ends, month, year, part)
 
 
@@ -309,7 +312,7 @@ def _date(year: int, rough: Rough, day: int) -> date:
         raise NoSuchDateError(f"there is no month {rough.month}")
     days = monthrange(year, rough.month)[1]
     if rough.part is not None:
-        return date(year, rough.month, min(day, days) if day > 0 else days + day)
+        return date(year, rough.month, min(day, days) if day > 0 else max(1, days + day))
     if not 1 <= day <= days:
         raise NoSuchDateError(f"there is no {day} {date(2000, rough.month, 1):%B} {year}")
     return date(year, rough.month, day)

@@ -161,7 +161,8 @@ MOST_STARS: Final = 5
 
 def tag_stars(passage: Passage) -> None:
     """Tag stars; a bare number after stars is one of stars."""
-    passage.tag("stars", _SAYS.stars_too, lambda found: _stars_of(found.get("n", Number)), "n")
+    for words in (_SAYS.stars_too, _SAYS.stars_after):
+        passage.tag("stars", words, lambda found: _stars_of(found.get("n", Number)), "these")
 
 
 def _stars_of(number: Number | None) -> Quantity | None:
@@ -171,7 +172,8 @@ def _stars_of(number: Number | None) -> Quantity | None:
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    for words in (_SAYS.stars_but, _SAYS.stars_there, _SAYS.there_stars):
+    of_each = (_SAYS.of_each,) if len(passage.find(_SAYS.of_each)) > 1 else ()
+    for words in (_SAYS.stars_but, _SAYS.stars_there, _SAYS.there_stars, *of_each):
         passage.take(words, lambda found: _stars_there(found, said, known))
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges = [(len(found.said), len(found.said)) for found in passage.take(_SAYS.drawn)]

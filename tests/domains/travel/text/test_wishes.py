@@ -172,6 +172,21 @@ def test_who_wishes_something_of_a_known_trip_does_not_travel_alone() -> None:
     assert (changed.travellers, changed.stops[0].city, changed.missing()) == (3, "Cologne", ())
 
 
+@pytest.mark.parametrize(
+    "said", ["Berlin 4 stars, Cologne 3", "Berlin 4 stars, Cologne 3 stars", "4 stars in Berlin, 3 in Cologne"]
+)
+def test_stars_beside_each_city_are_of_that_city(said: str) -> None:
+    changed = read(ATLAS, BERLIN_AND_COLOGNE, said)
+    assert [(stop.nights, stop.stars) for stop in changed.stops] == [(4, (4, 4)), (2, (3, 3))]
+    assert (changed.stars, changed.unread, changed.missing()) == ((3, 4), (), ())
+
+
+@pytest.mark.parametrize("said", ["we don't need to go back", "no need for us to fly back", "we don't need a return flight"])
+def test_nobody_who_does_not_need_to_is_brought_back(said: str) -> None:
+    changed = read(ATLAS, BERLIN_AND_COLOGNE, said)
+    assert (changed.one_way, changed.unread) == (True, ())
+
+
 def test_a_trip_that_is_shortened_is_not_moved() -> None:
     asked = read(ATLAS, BERLIN_AND_COLOGNE, "leaving on 12 June", "shorten it by a day").missing()[0]
     assert (asked.field, len(asked.candidates)) == ("stops", 2)
