@@ -49,6 +49,7 @@ def understood(text: str, today: date = TODAY) -> str:
         ("the last two weeks of June", "06-17..06-30"),
         ("the first 10 days of July", "07-01..07-10"),
         ("the last 99 days of June", "06-01..06-30"),
+        ("between the 5th and the 15th of June", "06-05..06-15"),
         ("the first weekend of June 2026", "2026-06-05..2026-06-07"),
         ("leaving on the second Friday of May", "05-09"),
         ("the last Friday in June", "06-27"),

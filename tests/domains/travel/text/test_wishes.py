@@ -121,6 +121,8 @@ BERLIN_AND_COLOGNE = (
         ("we have decided against Cologne", [("Berlin", 4)]),
         ("skip Cologne and spend the time in Berlin", [("Berlin", 6)]),
         ("make Cologne the first stop", [("Cologne", 2), ("Berlin", 4)]),
+        ("make Berlin shorter by one night", [("Berlin", 3), ("Cologne", 2)]),
+        ("Cologne longer by two nights", [("Berlin", 4), ("Cologne", 4)]),
     ],
 )
 def test_nights_and_order_are_changed_by_what_was_said_before(later: str, stops: list[tuple[str, int]]) -> None:
@@ -185,6 +187,10 @@ def test_stars_beside_each_city_are_of_that_city(said: str) -> None:
 def test_nobody_who_does_not_need_to_is_brought_back(said: str) -> None:
     changed = read(ATLAS, BERLIN_AND_COLOGNE, said)
     assert (changed.one_way, changed.unread) == (True, ())
+
+
+def test_one_person_less_is_counted_from_those_who_were_to_travel() -> None:
+    assert read(ATLAS, BERLIN_AND_COLOGNE, "for 3 people", "minus one person").travellers == 2
 
 
 def test_a_trip_that_is_shortened_is_not_moved() -> None:
