@@ -11,10 +11,13 @@ from sagagraph.language.forms import Forms
 from sagagraph.language.money import Money, currencies_meant
 from sagagraph.language.numbers import Nth, Number, tag_numbers
 from sagagraph.language.passage import Passage
+from sagagraph.language.places import Place, tag_places
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from decimal import Decimal
 
+    from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.text.partial import PartialRequest, Question
 
 _SAYS: Final = Forms(__file__, "answers")
@@ -43,6 +46,27 @@ def in_full(passage: Passage, question: Question, known: PartialRequest) -> str 
     if question.field == "stars" and passage.whole(_SAYS.counts) and len(counts := _counts(passage)) == 1:
         return f"{counts[0]} stars"
     return None
+
+
+_OF_A_CITY: Final = {"origin": "from", "return_to": "back to", "stops": "in"}
+
+
+def city_meant(passage: Passage, question: Question, cities: Gazetteer, words: Container[str]) -> str | None:
+    """Return `in Nice` for an answer that is a city's name as well as one of the `words` (`Nice`, `Reading`).
+
+    None if it is none, or if it can be read as it is.
+    """
+    lead = _OF_A_CITY.get(question.field.partition("[")[0])
+    name = _SAYS.around_a_name.sub("", passage.said()).strip()
+    if lead is None or question.field.endswith(".nights") or cities.find_name(name) is None:
+        return None
+    tag_places(tried := Passage.of(name), cities)
+    if tried.values(Place):
+        return None
+    listed = re.search(rf"\b{re.escape(name)}\b", question.text, re.IGNORECASE)
+    if listed is not None:
+        return f"{lead} {listed[0]}"
+    return f"{lead} {name}" if name[:1].isupper() and name.casefold() not in words else None
 
 
 def _chosen(text: str, question: Question) -> str | None:

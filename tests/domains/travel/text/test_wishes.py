@@ -193,6 +193,27 @@ def test_one_person_less_is_counted_from_those_who_were_to_travel() -> None:
     assert read(ATLAS, BERLIN_AND_COLOGNE, "for 3 people", "minus one person").travellers == 2
 
 
+@pytest.mark.parametrize("answer", ["Nice", "nice", "Nice please", "let's say Nice", "Tours"])
+def test_a_city_whose_name_is_a_word_answers_the_question_for_one(answer: str) -> None:
+    found = read(ATLAS, "somewhere in France, from London, 5 nights, early May", answer)
+    assert ([(stop.city, stop.nights) for stop in found.stops], found.missing()) == (
+        [("Tours" if answer == "Tours" else "Nice", 5)],
+        (),
+    )
+
+
+@pytest.mark.parametrize("answer", ["ok", "most", "of", "man"])
+def test_a_word_that_is_a_city_somewhere_answers_nothing(answer: str) -> None:
+    found = read(ATLAS, "somewhere in France, from London, 5 nights, early May", answer)
+    assert [stop.city for stop in found.stops] == [None]
+
+
+def test_nights_that_are_asked_for_are_those_of_the_city_that_was_added() -> None:
+    found = read(ATLAS, BERLIN_AND_COLOGNE, "add Paris then", "2 nights")
+    assert [(stop.city, stop.nights) for stop in found.stops] == [("Berlin", 4), ("Cologne", 2), ("Paris", 2)]
+    assert found.missing() == ()
+
+
 def test_a_trip_that_is_shortened_is_not_moved() -> None:
     asked = read(ATLAS, BERLIN_AND_COLOGNE, "leaving on 12 June", "shorten it by a day").missing()[0]
     assert (asked.field, len(asked.candidates)) == ("stops", 2)
