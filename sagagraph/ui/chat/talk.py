@@ -30,6 +30,7 @@ from sagagraph.ui.chat.wishing import Wishing
 from sagagraph.ui.wording import in_words
 
 _NO: Final = re.compile(r"\W*(?:no|nope|nah|not|false alarm)\b", re.IGNORECASE)
+_THANKS: Final = re.compile(r"\b(?:thank|thanks|thx|cheers)\b", re.IGNORECASE)
 _CAN_BE_AN_ANSWER: Final = frozenset({Act.CHOOSE, Act.SKIP, Act.REJECT, Act.NOT_NOW, Act.PRAISE})
 
 
@@ -96,8 +97,10 @@ class Talk(Wishing, Deciding):
         match each.kind:
             case Kind.SMALL_TALK:
                 if len(said) == 1:
-                    self._say(Deed.GREETED, "You are welcome. Ask me anything about the plan, or say what should be different.")
-                    self._add(self._page.opening if saga is None else "")
+                    self._say(Deed.GREETED, "You are welcome." if _THANKS.search(each.text) else "Hello.")
+                    self._add(
+                        self._page.opening if saga is None else "Ask me anything about the plan, or say what should be different."
+                    )
                 else:
                     self.deeds.append(Deed.GREETED)
             case Kind.QUESTION:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
 from sagagraph.domains.travel.text.partial import DATE_FIELDS, MONEY_FIELDS, with_nights
+from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Money, currencies_meant
 from sagagraph.language.numbers import Nth, Number, tag_numbers
@@ -122,12 +123,20 @@ def corrected(passage: Passage, known: PartialRequest) -> str | None:
     """Return in words what `no wait, 3` corrects: the number that was changed last; None if it is no such correction."""
     found = passage.whole(_SAYS.corrected)
     number = found.get("n", Number) if found else None
-    if number is None or number.count is None or not known.newest:
+    newest = known.newest or ("" if passage.whole(_SAYS.counts) else _only_number(known))
+    if number is None or number.count is None or not newest:
         return None
-    place = _OF_A_STOP.fullmatch(known.newest)
+    place = _OF_A_STOP.fullmatch(newest)
     if place is None:
-        return f"{number.count} {known.newest}"
+        return f"{number.count} {newest}"
     return f"{number.count} {place['what']} in {known.stops[int(place['at'])].city}"
+
+
+def _only_number(known: PartialRequest) -> str:
+    """Return the field of the only number that was said: how long to stay in the only city; empty if there are others."""
+    any_stars = (FEWEST_STARS, MOST_STARS)
+    others = (known.travellers or 1, known.rooms or 1, known.budget or known.budget_each, known.stars or any_stars)
+    return "stops[0].nights" if len(known.stops) == 1 and others == (1, 1, None, any_stars) else ""
 
 
 def bare_answer(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
@@ -146,6 +155,7 @@ def bare_answer(passage: Passage, known: PartialRequest, question: Question | No
     if asked in ("travellers", "rooms") and len(counts) == 1:
         return {asked: counts[0]}
     is_about_nights = asked.endswith(".nights") or (len(known.stops) == 1 and "has room for" in question.text)
+    is_about_nights = is_about_nights or 1 < len(counts) == sum(stop.nights is None for stop in known.stops)
     return _nights(known, asked, counts) if is_about_nights else None
 
 

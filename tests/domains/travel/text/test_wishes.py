@@ -208,6 +208,18 @@ def test_a_word_that_is_a_city_somewhere_answers_nothing(answer: str) -> None:
     assert [stop.city for stop in found.stops] == [None]
 
 
+def test_the_only_number_of_a_short_trip_is_the_one_that_is_corrected() -> None:
+    trip = "From Boston to Berlin in June for 3 nights"
+    assert read(ATLAS, trip, "make it 5").stops[0].nights == 5
+    assert read(ATLAS, trip, "5").stops[0].nights == 3  # it may be anything
+    assert read(ATLAS, f"{trip}, 2 people", "make it 5").stops[0].nights == 3
+
+
+def test_nights_that_are_said_before_they_are_asked_for_count() -> None:
+    found = read(ATLAS, "I want to visit Japan", "Tokyo and Kyoto", "4 and 3")
+    assert [(stop.city, stop.nights) for stop in found.stops] == [("Tokyo", 4), ("Kyoto", 3)]
+
+
 def test_nights_that_are_asked_for_are_those_of_the_city_that_was_added() -> None:
     found = read(ATLAS, BERLIN_AND_COLOGNE, "add Paris then", "2 nights")
     assert [(stop.city, stop.nights) for stop in found.stops] == [("Berlin", 4), ("Cologne", 2), ("Paris", 2)]
