@@ -31,6 +31,7 @@ from sagagraph.ui.wording import in_words
 
 _NO: Final = re.compile(r"\W*(?:no|nope|nah|not|false alarm)\b", re.IGNORECASE)
 _THANKS: Final = re.compile(r"\b(?:thank|thanks|thx|cheers)\b", re.IGNORECASE)
+_ASK_ANYTHING: Final = "Ask me anything about the plan, or say what should be different."
 _CAN_BE_AN_ANSWER: Final = frozenset({Act.CHOOSE, Act.SKIP, Act.REJECT, Act.NOT_NOW, Act.PRAISE})
 
 
