@@ -363,3 +363,19 @@ def test_whoever_is_to_be_brought_somewhere_has_a_goal_of_their_own() -> None:
     told = "We need to get the kids to grandma's by 10. The kids and Tom are at home. Tom has a car. Home-grandma's 30 minutes."
     goals = {person.name: [goal.by for goal in person.goals] for person in read_reunion(told).complete().people}
     assert goals == {"Kids": [600], "Tom": []}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We want to have dinner at 7 at my place",
+        "Hi, we'd like to have dinner at my place at 7",
+        "I'm hosting a dinner at my place at 7",
+        "We are planning a dinner for Saturday at 7 at my place",
+        "Let's have dinner at 7 at my place",
+    ],
+)
+def test_whoever_wants_to_have_a_dinner_says_where_all_are_to_be(said: str) -> None:
+    read = read_reunion(f"{said}. I'm at home with my car. Ann lands at 3 pm at BOS. My place to BOS 30 minutes.")
+    problem = read.complete()
+    assert ([(goal.place, goal.by) for goal in problem.goals], read.unread) == ([("Home", 1140)], ())
