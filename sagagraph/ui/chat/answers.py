@@ -26,10 +26,8 @@ IDENTITY: Final = (
     "really bought."
 )
 _HELP: Final = (
-    "I make a plan from what you say, change it as you like (“one more night in Paris”, “undo that”), try things out "
-    "(“what if we "
-    "stayed 4 nights?”), answer questions about price, times, reasons and fees, and book once you say so. If something falls "
-    "through, tell me, and I look for a replacement."
+    "I make a plan from what you say, change it as you like ({change}“undo that”), try things out{supposition}, answer questions "
+    "about it, and do it once you say so. If something falls through, tell me, and I look for a replacement."
 )
 _UNKNOWN: Final = "I know nothing about that: only what is in the plan, its price, times, reasons and terms."
 _OPEN: Final = "Nothing is booked"
@@ -108,12 +106,20 @@ class Facts:
         return None
 
 
+def _help(facts: Facts) -> str:
+    """Say what can be said, and what is asked for next."""
+    change, supposition = facts.page.change, facts.page.supposition
+    can = _HELP.format(change=f"“{change}”, " if change else "", supposition=f" (“{supposition}”)" if supposition else "")
+    opening = () if facts.saga is not None or facts.draft.questions else (facts.page.opening,)
+    return " ".join((can, *facts.draft.questions[:1], *opening))
+
+
 def answer(topic: Topic | None, asked: str, facts: Facts) -> str:
     """Answer in sentences; if the answer is not known, say so."""
     if topic is Topic.IDENTITY:
         return IDENTITY
     if topic is Topic.HELP:
-        return f"{_HELP} {facts.page.opening if facts.saga is None else ''}".strip()
+        return _help(facts)
     if topic in (Topic.OUTSIDE, None):
         return _UNKNOWN
     if topic is Topic.UNDERSTOOD:

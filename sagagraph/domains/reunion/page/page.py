@@ -40,6 +40,8 @@ class ReunionPage(Page):
     domain: Reunion
     title = "A reunion"
     opening = "Who comes together, where and by when? Say who is where, who drives, and what has to be done."
+    change = "dinner at 7 instead"
+    supposition = "what if James is an hour late?"
     go_ahead = "Tell everybody"
     outcome = "everybody has been told their part"
     under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I will repair the plan."

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, Final
 
-from sagagraph.domains.reunion.text.places import plain
+from sagagraph.domains.reunion.text.places import STATION, is_terminal, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class PersonFact(Fact):
     """From their own house, if nobody says where."""
     fetched_by: int | None = None
     """No plan promises it."""
+    is_anywhere: bool = False
+    """Nobody says where they arrive: where all meet, unless they are known to land elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +219,15 @@ def _key(fact: Fact) -> Key:
     return type(fact), ""
 
 
+def _arrives_elsewhere(before: Fact | None) -> bool:
+    if not isinstance(before, PersonFact) or before.place is None:
+        return False
+    return before.lands or is_terminal(before.place) or STATION.search(before.place) is not None
+
+
 def _with(before: Fact | None, fact: Fact) -> Fact:
+    if isinstance(fact, PersonFact) and fact.is_anywhere:
+        fact = replace(fact, is_anywhere=False, place=None if _arrives_elsewhere(before) else fact.place)
     if before is None or isinstance(fact, ObjectiveFact):
         return fact
     after: Fact = replace(before, **said(fact))

@@ -175,7 +175,10 @@ def _comes(clause: Clause) -> Iterable[Fact]:
         return tuple(_drives(clause, clause.origin))
     if _SAYS.public.search(way):
         return (facts.PersonFact(clause.name, None, clause.since, lands="plane" in way),)
-    return _arrives(clause, HERE) if clause.when else (facts.PersonFact(clause.name),)
+    if not clause.when:
+        return (facts.PersonFact(clause.name),)
+    person, *car = _arrives(clause, HERE)
+    return (replace(person, is_anywhere=True), *car) if isinstance(person, facts.PersonFact) else ()
 
 
 def _leaves(clause: Clause) -> Iterator[Fact]:

@@ -42,6 +42,8 @@ class TravelPage(p.Page):
     title = "A trip"
     outcome = "everything is booked"
     opening = "Where do you want to go, and when? Say it in your own words."
+    change = "one more night in Paris"
+    supposition = "what if we stayed 4 nights?"
     hint = (
         "I can change the cities and nights, dates, hours, who travels, rooms, budget, stars and direct flights: say it like "
         "“4 nights in Paris” or “for 2 people”; or ask me about the plan."

@@ -379,3 +379,31 @@ def test_whoever_wants_to_have_a_dinner_says_where_all_are_to_be(said: str) -> N
     read = read_reunion(f"{said}. I'm at home with my car. Ann lands at 3 pm at BOS. My place to BOS 30 minutes.")
     problem = read.complete()
     assert ([(goal.place, goal.by) for goal in problem.goals], read.unread) == ([("Home", 1140)], ())
+
+
+@pytest.mark.parametrize(
+    ("said", "place", "since"),
+    [
+        ("James lands at 1 pm at BOS. James arrives at 2", "BOS", 840),
+        ("James arrives at 3 at the station. James comes at 4", "Station", 960),
+        ("James is at the office. James comes at 5", "Home", 1020),
+    ],
+)
+def test_whoever_arrives_later_still_arrives_where_they_land(said: str, place: str, since: int) -> None:
+    told = f"Dinner at 7 at home. Ann is at home with her car. {said}. Home-BOS 30 minutes, home-station 20, home-office 10."
+    james = next(each for each in read_reunion(told).complete().people if each.name == "James")
+    assert (james.place, james.available) == (place, since)
+
+
+@pytest.mark.parametrize(
+    "said", ["at our house, 6pm", "at our house at 6", "Dinner at 5 pm at our house. Let's move dinner to 6"]
+)
+def test_where_and_when_are_read_without_a_whole_sentence(said: str) -> None:
+    rest = "Ann is at our house with her car. Bob lands at BOS at 3 pm. Our house-BOS 30 minutes."
+    read = read_reunion(rest, read_reunion(said))
+    assert ([(goal.place, goal.by) for goal in read.complete().goals], read.unread) == ([("Home", 1080)], ())
+
+
+def test_names_alone_take_part() -> None:
+    read = read_reunion("Mom, Dad, my brother Max and me.")
+    assert ([each["name"] for each in read.problem["people"]], read.unread) == (["Mom", "Dad", "Max", "Me"], ())
