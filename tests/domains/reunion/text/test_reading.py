@@ -395,9 +395,7 @@ def test_whoever_arrives_later_still_arrives_where_they_land(said: str, place: s
     assert (james.place, james.available) == (place, since)
 
 
-@pytest.mark.parametrize(
-    "said", ["at our house, 6pm", "at our house at 6", "Dinner at 5 at our house. Let's move dinner to 6"]
-)
+@pytest.mark.parametrize("said", ["at our house, 6pm", "at our house at 6", "Dinner at 5 at our house. Let's move dinner to 6"])
 def test_where_and_when_are_read_without_a_whole_sentence(said: str) -> None:
     rest = "Ann is at our house with her car. Bob lands at BOS at 3 pm. Our house-BOS 30 minutes."
     read = read_reunion(rest, read_reunion(said))

@@ -72,6 +72,10 @@ def understood(text: str, today: date = TODAY) -> str:
             "Thu 13 June to Sun 15 June",
             "window? When do you want to travel? 13 June 2025 is a Friday, and 'Thu 13 June to Sun 15 June' says otherwise.",
         ),
+        ("leave Friday 20 June, back on Monday", "06-20 ..06-23"),
+        ("next week, back on Sunday", "03-03..03-09"),
+        ("between 10 and 16 June, leave on Thursday", "06-12 06-10..06-16"),
+        ("in June, leave on a Friday", "depart? On which date do you leave? Friday alone is not understood yet."),
         # what must or cannot be
         ("15 June is when we must be back", "..06-15"),
         ("we can't leave before 5 June", "06-05.."),

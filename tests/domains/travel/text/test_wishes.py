@@ -138,6 +138,7 @@ def test_nights_and_order_are_changed_by_what_was_said_before(later: str, stops:
         (["for 2 people", "no, one is enough"], "for 1 person"),
         (["5 nights in Berlin", "make it 6"], "6 nights in Berlin"),
         (["2 star hotels", "actually 5"], "5 star hotels"),
+        (["5 nights in Berlin", "hmm that doesn't fit, 4 is fine"], "4 nights in Berlin"),
     ],
 )
 def test_a_number_alone_corrects_the_one_that_was_changed_last(turns: list[str], then: str) -> None:
