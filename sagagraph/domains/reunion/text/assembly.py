@@ -30,7 +30,8 @@ _RENTING: Final = "rent a car"
 EVERYBODY: Final = "all"
 _TABLES: Final = ("people", "vehicles", "tasks", "goals", "travel_minutes", "distance_km", "objectives", "apart")
 _PET: Final = re.compile(r"\b(?:dogs?|puppy|cats?|kitten|pets?|baby|toddler)\b")
-_SEVERAL: Final = re.compile(r"Kids|Children|Twins|Boys|Girls")
+_STATION: Final = re.compile(r"\bstation\b", re.IGNORECASE)
+SEVERAL: Final = re.compile(r"Kids|Children|Twins|Boys|Girls")
 _MOMENT: Final = TypeAdapter[int](Moment)
 Row = dict[str, Any]
 _F = TypeVar("_F", bound=Fact)
@@ -115,6 +116,9 @@ class Assembly:
         landing = [each.place for each in self._of(facts.PersonFact) if each.lands and each.place]
         landing = landing or [end for each in self._of(facts.RoadFact) for end in (each.here, each.there) if is_terminal(end)]
         airports = {self._places.airport(place) for place in landing if not STATION.search(place)}
+        told = (end for each in self._of(facts.RoadFact) for end in (each.here, each.there))
+        named = [*(each.place for each in self._of(facts.PersonFact) if each.place), *told]
+        stations = {self._places.key(place) for place in named if _STATION.search(place)}
         for each in self._of(facts.PersonFact):
             person, is_new = self._row("people", each.name)
             if is_new and self._base and each.place is None:
@@ -131,12 +135,15 @@ class Assembly:
             if each.lands and len(airports) == 1 and not person.get("place"):
                 person["place"] = min(airports)
                 self.notes.append(f"{each.name} lands at {person['place']}")
+            if each.by_train and len(stations) == 1 and not person.get("place"):
+                person["place"] = min(stations)
+                self.notes.append(f"{each.name} arrives at {person['place']}")
         for name in () if self._base else self._others_named():
             self._row("people", name)[0].setdefault("place", None)
         for count in self._of(facts.HeadcountFact):
             if count.number != len(self.problem["people"]):
                 self.notes.append(f"{count.number} people were said, and {len(self.problem['people'])} are known")
-        several = [person["name"] for person in self.problem["people"] if _SEVERAL.fullmatch(person["name"])]
+        several = [person["name"] for person in self.problem["people"] if SEVERAL.fullmatch(person["name"])]
         self.notes += [f"{name} have one seat: name them one by one, if they need more" for name in several]
         company = {plain(each.people[0] if each.people else ""): each.is_wanted for each in self._of(facts.CompanyFact)}
         for person in self.problem["people"]:

@@ -29,6 +29,8 @@ class PersonFact(Fact):
     """From their own house, if nobody says where."""
     fetched_by: int | None = None
     """No plan promises it."""
+    by_train: bool = False
+    """And nobody says to which station."""
     is_anywhere: bool = False
     """Nobody says where they arrive: where all meet, unless they are known to land elsewhere."""
 

@@ -12,7 +12,7 @@ import networkx as nx
 
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.text.assembly import Assembly
+from sagagraph.domains.reunion.text.assembly import SEVERAL, Assembly
 from sagagraph.domains.reunion.text.clauses import TELLER
 from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.domains.reunion.text.reader import Context, Sentence, read_sentence, sentences
@@ -100,9 +100,7 @@ class PartialProblem:
         for number, person in enumerate(said["people"]):
             name = person["name"]
             if person["place"] is None:
-                yield Question(
-                    f"people[{number}].place", "Where are you?" if name == TELLER else f"Where is {name}?", f"{name} is at {{}}"
-                )
+                yield Question(f"people[{number}].place", _where_is(name), f"{name} is at {{}}")
             for index, goal in enumerate(person.get("goals", ())):
                 yield from _of_goal(f"people[{number}].goals[{index}]", name, goal)
         for number, vehicle in enumerate(said["vehicles"]):
@@ -132,6 +130,12 @@ class PartialProblem:
 def _how_long(names: dict[str, str], here: str, there: str) -> Question:
     text = f"How long does it take from {names[here]} to {names[there]}?"
     return Question("travel_minutes", text, f"{here} to {there} takes {{}}")
+
+
+def _where_is(name: str) -> str:
+    if name == TELLER:
+        return "Where are you?"
+    return f"Where are the {name.lower()}?" if SEVERAL.fullmatch(name) else f"Where is {name}?"
 
 
 def _of_goal(field: str, who: str, goal: dict[str, Any]) -> Iterator[Question]:

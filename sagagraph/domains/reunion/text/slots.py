@@ -174,7 +174,7 @@ def _comes(clause: Clause) -> Iterable[Fact]:
     if clause.origin and way == "by car":
         return tuple(_drives(clause, clause.origin))
     if _SAYS.public.search(way):
-        return (facts.PersonFact(clause.name, None, clause.since, lands="plane" in way),)
+        return (facts.PersonFact(clause.name, None, clause.since, lands="plane" in way, by_train="train" in way),)
     if not clause.when:
         return (facts.PersonFact(clause.name),)
     person, *car = _arrives(clause, HERE)
@@ -248,6 +248,7 @@ _PEOPLE: Final[dict[str, Reader]] = {
     "arrives_in": lambda it: _arrives(it, _stop(it)) if it.when else (),
     "arrives_somewhere": _comes,
     "comes": _comes,
+    "brings": lambda it: [] if it.when else [facts.PersonFact(name) for name in (*it.people, *it.whom)],
     "later": _later,
     "at_time": _at_time,
     "lands": _lands,

@@ -405,3 +405,14 @@ def test_where_and_when_are_read_without_a_whole_sentence(said: str) -> None:
 def test_names_alone_take_part() -> None:
     read = read_reunion("Mom, Dad, my brother Max and me.")
     assert ([each["name"] for each in read.problem["people"]], read.unread) == (["Mom", "Dad", "Max", "Me"], ())
+
+
+def test_whoever_comes_by_train_arrives_at_the_only_station() -> None:
+    told = "Dinner at 6 at home. Sue is at home with her car. Uncle Ted arrives by train at 12:40. Home to the station 20."
+    ted = next(each for each in read_reunion(told).complete().people if each.name == "Uncle Ted")
+    assert (ted.place, ted.available) == ("Station", 760)
+
+
+def test_whom_somebody_brings_along_is_a_guest() -> None:
+    read = read_reunion("Dinner at 6 at home. Tom is at the office. Tom is bringing his kids. Ann brings the salad.")
+    assert [question.text for question in read.missing()][:1] == ["Where are the kids?"]
