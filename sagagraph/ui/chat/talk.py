@@ -30,7 +30,11 @@ from sagagraph.ui.chat.wishing import Wishing
 from sagagraph.ui.wording import in_words
 
 _NO: Final = re.compile(r"\W*(?:no|nope|nah|not|false alarm)\b", re.IGNORECASE)
-_THANKS: Final = re.compile(r"\b(?:thank|thanks|thx|cheers)\b", re.IGNORECASE)
+_GOODBYE: Final = re.compile(r"\b(?:bye|goodbye|see you|good night|talk soon|until later)\b", re.IGNORECASE)
+_REPLIES: Final = (
+    (re.compile(r"\b(?:thank|thanks|thx|cheers)\b", re.IGNORECASE), "You are welcome. "),
+    (re.compile(r"\b(?:hi|hiya|hello|hey|howdy|greetings|good (?:morning|evening|afternoon|day))\b", re.IGNORECASE), "Hello. "),
+)
 _ASK_ANYTHING: Final = "Ask me anything about the plan, or say what should be different."
 _CAN_BE_AN_ANSWER: Final = frozenset({Act.CHOOSE, Act.SKIP, Act.REJECT, Act.NOT_NOW, Act.PRAISE})
 
@@ -98,10 +102,7 @@ class Talk(Wishing, Deciding):
         match each.kind:
             case Kind.SMALL_TALK:
                 if len(said) == 1:
-                    self._say(Deed.GREETED, "You are welcome." if _THANKS.search(each.text) else "Hello.")
-                    self._add(
-                        self._page.opening if saga is None else "Ask me anything about the plan, or say what should be different."
-                    )
+                    self._say(Deed.GREETED, _reply(each.text, self._page.opening if saga is None else _ASK_ANYTHING))
                 else:
                     self.deeds.append(Deed.GREETED)
             case Kind.QUESTION:
@@ -143,3 +144,9 @@ class Talk(Wishing, Deciding):
 
 def _can_answer(said: Utterance) -> bool:
     return said.kind is Kind.WISH or said.act in _CAN_BE_AN_ANSWER
+
+
+def _reply(small_talk: str, what_next: str) -> str:
+    if _GOODBYE.search(small_talk):
+        return "Goodbye."
+    return next((reply for words, reply in _REPLIES if words.search(small_talk)), "") + what_next

@@ -153,6 +153,7 @@ def read_weekdays(passage: Passage, said: Said, known: PartialRequest) -> None:
 
 _RELATIONS: Final = Forms(__file__, "when.relations")
 """What the words before a date say of it; the first that fit."""
+_SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
 
 
@@ -178,13 +179,7 @@ class _Dates:
             text = f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}."
             self.doubts.ask("depart" if is_day else "window", text)
             return
-        relation = (
-            "from"
-            if found.followed_by(_SAYS.or_later)
-            else "by"
-            if found.followed_by(_SAYS.latest) or found.followed_by(_SAYS.home_then)
-            else ""
-        )
+        relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
         relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
         if expression.is_range and found.led_by(_SAYS.leave):
             self.doubts.ask("depart", f"On which day between {day_text(first)} and {day_text(last)} do you leave?")
