@@ -447,7 +447,7 @@ def main() -> None:
 def _fail(message: str, code: int, field: str | None = None) -> None:
     from sagagraph.cli.render import stderr
 
-    line = re.sub(r"//[^/@\s]*@", "//", " ".join(message.split()))  # an address repeated where it does not belong
+    line = re.sub(r"(:/{1,2})[^/@\s]*@", r"\1", " ".join(message.split()))  # an address, or as a path, where it does not belong
     stderr.print(f"sagagraph: {line}", markup=False)
     _print_error(line, code, field)
     sys.exit(code)

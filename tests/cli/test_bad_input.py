@@ -105,6 +105,11 @@ def test_a_request_file_that_cannot_be_read_is_named(command: CommandLine, tmp_p
         assert hint in told.complaint
 
 
+def test_an_address_where_a_file_belongs_shows_no_password(command: CommandLine) -> None:
+    told = command("validate", "reunion", "postgresql://u:secret@127.0.0.1:1/x", "plan.json", "--json")
+    assert (told.code, "secret" in told.complaint, "secret" in told.out) == (2, False, False)
+
+
 def test_with_json_the_complaint_is_a_document_too(command: CommandLine) -> None:
     told = command("trip", SENTENCES["a city that does not exist"][0], "--json")
     error = told.json["error"]
