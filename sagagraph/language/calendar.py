@@ -255,11 +255,9 @@ def _range(found: Found) -> Expression | None:
     first, last = found.get("first", Expression), found.get("last", Expression)
     if first is None or last is None or first.is_range or last.is_range or first.is_month != last.is_month:
         return None
-    return (
-        None
-        if found["span"] == "and" and not found["between"]
-        else Expression(found.said, first.first, last.first, first.weekday)
-    )
+    if found["span"] == "and" and not found["between"]:
+        return None
+    return Expression(found.said, first.first, last.first, first.weekday)
 
 
 # -- which days are meant ------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ _RENTING: Final = "rent a car"
 EVERYBODY: Final = "all"
 _TABLES: Final = ("people", "vehicles", "tasks", "goals", "travel_minutes", "distance_km", "objectives", "apart")
 _PET: Final = re.compile(r"\b(?:dogs?|puppy|cats?|kitten|pets?|baby|toddler)\b")
-_STATION: Final = re.compile(r"\bstation\b", re.IGNORECASE)
+_OF_TRAINS: Final = re.compile(r"\bstation\b", re.IGNORECASE)
 SEVERAL: Final = re.compile(r"Kids|Children|Twins|Boys|Girls")
 _MOMENT: Final = TypeAdapter[int](Moment)
 Row = dict[str, Any]
@@ -118,7 +118,7 @@ class Assembly:
         airports = {self._places.airport(place) for place in landing if not STATION.search(place)}
         told = (end for each in self._of(facts.RoadFact) for end in (each.here, each.there))
         named = [*(each.place for each in self._of(facts.PersonFact) if each.place), *told]
-        stations = {self._places.key(place) for place in named if _STATION.search(place)}
+        stations = {self._places.key(place) for place in named if _OF_TRAINS.search(place)}
         for each in self._of(facts.PersonFact):
             person, is_new = self._row("people", each.name)
             if is_new and self._base and each.place is None:

@@ -268,8 +268,9 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     weekday, which = found.get("weekday", Weekday), found["which"]
     if weekday is None:
         return
-    if (day := _in_the_window(weekday, dates, known, is_back=bool(found.led_by(_SAYS.back)))) is not None:
-        (dates.lasts if found.led_by(_SAYS.back) else dates.departs).append(day)
+    is_back = found.led_by(_SAYS.back) is not None
+    if (day := _in_the_window(weekday, dates, known, is_back=is_back)) is not None:
+        (dates.lasts if is_back else dates.departs).append(day)
         return
     earliest, latest, first = known.first or known.depart, known.last, upcoming(weekday, today)
     is_apart = (earliest is not None and first < earliest) or (latest is not None and first > latest)
@@ -277,7 +278,7 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         if not dates.departs and not dates.doubts.doubts:
             text = f"On which date do you leave? {found.said.split()[-1]} alone is not understood yet."
             dates.doubts.ask("depart", text)
-    elif is_apart or found.led_by(_SAYS.back):
+    elif is_apart or is_back:
         dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
     elif which == "next":
         days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"
