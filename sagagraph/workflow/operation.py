@@ -29,6 +29,10 @@ class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
     """A refusal is recorded for the key: no other call with it will land."""
     clock_margin_s: float = 1.0
     """How far our clock and the provider's may differ where a deadline or a key's retention is relied on."""
+    settles_s: float | None = None
+    """How many seconds after a call has ended, or its sender has died, it may still land, with the margin for clocks."""
+    void_compensates: bool = False
+    """The compensation is the void: it copes with a call that may not have landed, and may be repeated."""
 
 
 NOTHING_GUARANTEED = GuaranteeTerms()

@@ -40,10 +40,21 @@ class ActionRefused:
 
 @dataclass(frozen=True, slots=True)
 class ActionLost:
+    """The call ended without a definite answer, or goes on at `sender` without anybody waiting for it any more."""
+
     operation: str
     fault: Fault
     draw: float = 0.0
     after_s: float = 0.0
+    sender: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallsEnded:
+    """Nothing that these senders had under way for the operation goes on."""
+
+    operation: str
+    senders: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,8 @@ class UndoLost:
     fault: Fault
     draw: float = 0.0
     after_s: float = 0.0
+    sender: str = ""
+    """As of `ActionLost`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +367,7 @@ Command = (
     ActionReplied
     | ActionRefused
     | ActionLost
+    | CallsEnded
     | ActionPaused
     | ProbeAnswered
     | ActionMissing

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sagagraph.saga.core.events import (
     CompensationFailed,
     Fault,
+    OperationCompensated,
     OperationDoubted,
     OperationFailed,
     OperationGivenUp,
@@ -16,6 +17,7 @@ from sagagraph.saga.core.events import (
     ProbeAnswer,
     Via,
 )
+from sagagraph.saga.core.settling import final_from, is_final, is_settled_by, margin_s, settled_from
 from sagagraph.saga.core.state import Operation, Saga, Undo, UndoCall
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Step, Wait
 from sagagraph.workflow.kind import ActionKind
@@ -36,7 +38,8 @@ def settle(operation: Operation, now: float, *, after_pivot: bool) -> Step:
         return _settle_by_probe(operation, now, after_pivot=after_pivot)
     if remembers_key(operation, now):
         return _repeat(operation, now, after_pivot=after_pivot)
-    return _hold(operation, "it is in doubt, has no probe, and its provider does not promise to remember keys")
+    reason = "it is in doubt, has no probe, and its provider does not promise to remember keys"
+    return _void_or_hold(operation, reason, after_pivot=after_pivot)
 
 
 _SEPARATE = "make the effect an operation of its own (saga.run, saga_tool), or wait in another one"
@@ -48,31 +51,40 @@ def seal(operation: Operation, now: float, *, may_claim: bool, may_void: bool = 
     `may_claim`: the saga (or this operation) is going back, so that whatever a claim lands will be undone. Without `may_void`
     something may stand on it that must be undone first.
     """
-    terms = operation.spec.guarantees
-    if terms.void and may_void:
-        return Wait(operation.not_before) if operation.not_before > now else CallVoid(operation.id)
-    if terms.deadline and operation.spec.has_probe:
-        return _seal_by_deadline(operation, now)
+    if may_void and _can_be_voided(operation):
+        from_when = max(operation.not_before, _void_from(operation) or 0.0)
+        return Wait(from_when) if from_when > now else CallVoid(operation.id)
+    if operation.spec.has_probe and final_from(operation) is not None:
+        return _seal_by_waiting(operation, now)
     if operation.spec.has_probe and operation.probe is None:
         return _probe(operation, now)
     if operation.probe is ProbeAnswer.UNKNOWN and _asks_again(operation):
         return _probe(operation, now)
     if may_claim and remembers_key(operation, now) and operation.claims < operation.spec.policy.compensation.max_attempts:
         return Wait(operation.not_before) if operation.not_before > now else CallAction(operation.id, claim=True)
-    return _hold(operation, f"it cannot be sealed ({_probed(operation)}), and may still land")
+    return _hold(operation, f"it cannot be sealed ({_probed(operation)}), and {_may_still_land(operation)}")
 
 
 def resettle(operation: Operation, undo: Undo, now: float) -> Step:
     """Apply rule 4: an undo in doubt closes on its acknowledgement or evidence, and is repeated only if nothing can land
     twice.
     """
-    harmless = undo.lost == 0 or undo.call is UndoCall.VOID or _remembers_undo_key(operation, undo, now)
+    harmless = (
+        undo.lost == 0
+        or undo.call is UndoCall.VOID
+        or operation.spec.guarantees.void_compensates
+        or is_settled_by(operation, ProbeAnswer.LANDED)  # no call of it has undone anything, or will
+        or _remembers_undo_key(operation, undo, now)
+    )
     if harmless and undo.attempts - undo.allowed_from < operation.spec.policy.compensation.max_attempts:
         if operation.not_before > now:
             return Wait(operation.not_before)
         return CallVoid(operation.id) if undo.call is UndoCall.VOID else CallCompensation(operation.id)
-    if undo.lost and undo.call is UndoCall.COMPENSATION and operation.spec.has_probe and operation.probe is None:
-        return _probe(operation, now)
+    if undo.lost and undo.call is UndoCall.COMPENSATION and operation.spec.has_probe:
+        if (instant := settled_from(operation)) is not None and not _asked_in_vain(operation):
+            return _resettle_by_waiting(operation, instant, now)
+        if operation.probe is None:
+            return _probe(operation, now)
     if harmless:
         return _stuck(operation, "its compensation was not acknowledged in the attempts that its policy allows")
     return _stuck(operation, f"its compensation is in doubt and cannot be repeated safely ({_probed(operation)})")
@@ -92,7 +104,7 @@ def settles_itself(operation: Operation, now: float) -> bool:
 
 
 def can_be_sealed_at_once(operation: Operation) -> bool:
-    return operation.spec.guarantees.void or (operation.spec.guarantees.deadline and operation.spec.has_probe)
+    return _can_be_voided(operation) or (operation.spec.has_probe and final_from(operation) is not None)
 
 
 def is_alone(operation: Operation) -> bool:
@@ -108,14 +120,6 @@ def remembers_key(operation: Operation, now: float) -> bool:
     return now + operation.spec.policy.timeout_s + margin_s(operation) < operation.first_call_at + dedup_s
 
 
-def margin_s(operation: Operation) -> float:
-    return operation.spec.guarantees.clock_margin_s
-
-
-def deadline_is_over(operation: Operation, now: float) -> bool:
-    return now >= operation.deadline + margin_s(operation)
-
-
 def attempts_left(operation: Operation, now: float) -> bool:
     policy = operation.spec.policy
     guards = policy.loop_guards
@@ -129,7 +133,6 @@ def attempts_left(operation: Operation, now: float) -> bool:
 
 
 def _settle_by_probe(operation: Operation, now: float, *, after_pivot: bool) -> Step:
-    terms = operation.spec.guarantees
     match operation.probe:
         case None:
             return _probe(operation, now)
@@ -137,29 +140,79 @@ def _settle_by_probe(operation: Operation, now: float, *, after_pivot: bool) -> 
             return _probe(operation, now)
         case ProbeAnswer.ABSENT if remembers_key(operation, now):
             return _repeat(operation, now, after_pivot=after_pivot)
-        case ProbeAnswer.ABSENT if terms.deadline:
-            if not deadline_is_over(operation, now):
-                return Wait(operation.deadline + margin_s(operation))
-            if not deadline_is_over(operation, operation.probed_at):
-                return _probe(operation, now)
-            return _repeat(operation, now, after_pivot=after_pivot)
+        case ProbeAnswer.ABSENT if (instant := final_from(operation)) is not None:
+            if is_final(operation, operation.probed_at):
+                return _repeat(operation, now, after_pivot=after_pivot)
+            return Wait(instant) if instant > now else _probe(operation, now)
+        case ProbeAnswer.ABSENT:
+            reason = f"{_probed(operation)}, and a repeated call could land twice: {_may_still_land(operation)}"
         case _:
-            return _hold(operation, f"{_probed(operation)}, and a repeated call could land twice")
+            reason = f"{_probed(operation)}, and a repeated call could land twice"
+    return _void_or_hold(operation, reason, after_pivot=after_pivot)
 
 
-def _seal_by_deadline(operation: Operation, now: float) -> Step:
-    if not deadline_is_over(operation, now):
-        return Wait(operation.deadline + margin_s(operation))
-    if operation.probe is None or not deadline_is_over(operation, operation.probed_at):
+def _seal_by_waiting(operation: Operation, now: float) -> Step:
+    instant = final_from(operation)
+    if instant is not None and instant > now:
+        return Wait(instant)
+    if operation.probe is None or not is_final(operation, operation.probed_at):
         return _probe(operation, now)
     match operation.probe:
         case ProbeAnswer.ABSENT:
-            fault = operation.fault or Fault("given_up", "given up; nothing had landed by its deadline")
+            fault = operation.fault or Fault("given_up", "given up; nothing had landed, and nothing can any more")
             return Record(OperationFailed(operation.id, fault, Via.PROBE))
         case ProbeAnswer.UNKNOWN if _asks_again(operation):
             return _probe(operation, now)
         case _:
-            return _hold(operation, f"{_probed(operation)} after its deadline")
+            return _hold(operation, f"{_probed(operation)} when nothing of it could land any more")
+
+
+def _resettle_by_waiting(operation: Operation, instant: float, now: float) -> Step:
+    """Ask what an undo in doubt has left when nothing is on its way any more: what is absent then, is undone."""
+    if instant > now:
+        return Wait(instant)
+    if operation.probe is None or operation.probed_at < instant:
+        return _probe(operation, now)
+    if is_settled_by(operation, ProbeAnswer.ABSENT):
+        return Record(OperationCompensated(operation.id, None, Via.PROBE))
+    return _probe(operation, now)
+
+
+def _asked_in_vain(operation: Operation) -> bool:
+    """Tell whether the last answer, when everything had settled, says nothing that an undo in doubt could be closed by."""
+    if operation.probe is ProbeAnswer.UNKNOWN and _asks_again(operation):
+        return False
+    useless = (ProbeAnswer.UNKNOWN, ProbeAnswer.MULTIPLE, ProbeAnswer.LANDED)
+    return any(is_settled_by(operation, each) for each in useless)
+
+
+def _can_be_voided(operation: Operation) -> bool:
+    """Tell whether it can be cancelled by key now or later: one that leaves no tombstone waits until nothing can land."""
+    terms = operation.spec.guarantees
+    return terms.void and (not _leaves_no_tombstone(operation) or settled_from(operation) is not None)
+
+
+def _void_from(operation: Operation) -> float | None:
+    return settled_from(operation) if _leaves_no_tombstone(operation) else None
+
+
+def _leaves_no_tombstone(operation: Operation) -> bool:
+    terms = operation.spec.guarantees
+    return terms.void_compensates and terms.settles_s is not None
+
+
+def _void_or_hold(operation: Operation, reason: str, *, after_pivot: bool) -> Step:
+    """Give it up if that seals it; nobody has to be asked then. Behind the pivot nothing is given up (rule 5)."""
+    if after_pivot or not _can_be_voided(operation):
+        return _hold(operation, reason)
+    return Record(OperationGivenUp(operation.id, reason))
+
+
+def _may_still_land(operation: Operation) -> str:
+    """Say why nobody knows that a call of it cannot land any more."""
+    if operation.spec.guarantees.settles_s is not None and operation.senders:
+        return "the process that called it may still be alive, and send it"
+    return "an earlier call of it may still land"
 
 
 def _repeat(operation: Operation, now: float, *, after_pivot: bool) -> Step:

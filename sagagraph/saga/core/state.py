@@ -90,6 +90,10 @@ class Operation(Struct, frozen=True):
     """The last answer since the last call went out."""
     probed_at: float = 0.0
     """When that answer was asked for."""
+    senders: tuple[str, ...] = ()
+    """Workers that may still send a call of it, forward or back; noted only where its provider promises to settle."""
+    quiet_since: float = 0.0
+    """When the last call of it was known to have ended, forward or back; as above."""
     unknown_probes: int = 0
     given_up: bool = False
     removed: bool = False
@@ -300,6 +304,8 @@ class Saga(Struct, frozen=True):
     doubt: Doubt | None = None
     redacted: tuple[str, ...] = ()
     """Names under which payloads were made unreadable: nothing can be called with them any more."""
+    holder: str = ""
+    """The worker that took it last; empty for one of an earlier release that began it."""
     provider: str = ""
     """The identity of the provider that its domain works with; empty where none is named (docs/protocol.md rule 2a)."""
     provider_url: str = ""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sagagraph.errors import InvalidInputError, UnknownActionError
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.reversals import REVERSING
+from sagagraph.saga.engine.exceptions import FailsOn, check_fails_on
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.lock import Lock
@@ -38,21 +39,39 @@ Find = Callable[[str, int], "Action"]
 class Guarantees:
     """Promises of the provider (docs/protocol.md rule 0). Declare only what it really keeps.
 
-    `void(request, call)` cancels by `call.idempotency_key` and leaves a tombstone where nothing had landed.
+    `void(request, call)` cancels by `call.idempotency_key` and leaves a tombstone where nothing had landed. `void=True` says that
+    the compensation does: called with None as the result, as often as needed, whether or not the call has landed. With `settles`
+    it needs no tombstone: it is called when nothing can land any more.
+
+    `settles`: a call that has ended, or whose process is dead, lands within this time or never. After it, what a probe finds
+    absent did not happen. It must cover what the function leaves running elsewhere when it is stopped at its time limit
+    (`asyncio.to_thread`). `here=True`: what happens in this very process, or in a transaction that dies with its connection; no
+    margin for clocks is waited for.
     """
 
     dedup: timedelta | None = None
-    void: Function | None = None
+    void: Function | bool | None = None
     deadline: bool = False
     refusals_final: bool = False
     clock_margin: timedelta = timedelta(seconds=1)
     """How far the provider's clock may be from our store's; deadlines and remembered keys are counted on with this to spare."""
+    settles: timedelta | None = None
+    here: bool = False
+
+    def __post_init__(self) -> None:
+        if self.settles is not None and self.settles < timedelta(0):
+            raise InvalidInputError("a time, 0 or more", field="settles")
+        if self.here and self.settles is None:
+            raise InvalidInputError("say with it how long a call takes to settle: settles=timedelta(0)", field="here")
 
     @property
     def terms(self) -> GuaranteeTerms:
         dedup_s = self.dedup.total_seconds() if self.dedup is not None else None
         margin_s = self.clock_margin.total_seconds()
-        return GuaranteeTerms(dedup_s, self.void is not None, self.deadline, self.refusals_final, margin_s)
+        settles_s = None if self.settles is None else self.settles.total_seconds() + (0.0 if self.here else margin_s)
+        return GuaranteeTerms(
+            dedup_s, bool(self.void), self.deadline, self.refusals_final, margin_s, settles_s, self.void is True
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +110,8 @@ class Action:
     read_again: bool = False
     needs_body: bool = False
     """Going forward, only the body that asks for it can run it; the registered action serves to undo and probe it."""
+    fails_on: FailsOn = ()
+    """What its function raises when nothing happened, beside `Refused`."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
 
     def __call__(self, request: object, call: Call) -> Any:
@@ -256,6 +277,10 @@ class Declaration(typing.TypedDict, total=False):
     """`reverse(request, result, call)` undoes a pivot that has landed."""
     undo_cost: Function
     """`undo_cost(request, result)` returns an `UndoCost` and changes nothing."""
+    fails_on: FailsOn
+    """Exceptions of the function that say that nothing happened, the same as `Refused`: types, or a function of the exception
+    that returns whether they do, or a `Refused` that says more (a code, whether it may be tried again).
+    """
     locks: Callable[[Any], Iterable[Lock]]
     """`locks(request)` returns what no other saga may take meanwhile (docs/protocol.md rule 12)."""
     read_again: bool
@@ -279,8 +304,8 @@ def action(**declared: typing.Unpack[Declaration]) -> Callable[[Function], Actio
 def action(function: Function | None = None, /, **declared: typing.Unpack[Declaration]) -> Action | Callable[[Function], Action]:
     """Make `async def f(request, call)` or `def f(request, call)` an action that sagas can run, undo and probe.
 
-    Without `kind`, an action with a compensation is compensatable, and one that declares nothing is read-only. Raising `Refused`
-    says that nothing happened; any other exception leaves the operation in doubt.
+    Without `kind`, an action with a compensation is compensatable, and one that declares nothing is read-only. Raising `Refused`,
+    or what `fails_on` covers, says that nothing happened; any other exception leaves the operation in doubt.
     """
     frame = sys._getframe(1)  # resolves annotations that name local types
     names = {**frame.f_globals, **frame.f_locals}
@@ -314,7 +339,10 @@ def _made(function: Function, names: dict[str, object], declared: Declaration) -
         provider=declared.get("provider", ""),
         locks=declared.get("locks"),
         read_again=declared.get("read_again", False),
+        fails_on=declared.get("fails_on", ()),
     )
+    check_void(made.name, made.guarantees, made.compensate)
+    check_fails_on(made.name, made.fails_on)
     if made.read_again and made.kind is not ActionKind.READ_ONLY:
         raise InvalidInputError(f"action {name!r} is {made.kind.value}: only what reads can be read again", field="read_again")
     DECLARED.add(made)
@@ -352,6 +380,11 @@ def kind_of(name: str, kind: ActionKind | str | None, compensate: Function | Non
     if kind is ActionKind.COMPENSATABLE and compensate is None:
         raise InvalidInputError(f"action {name!r} is compensatable but has no compensation", field="compensate")
     return kind
+
+
+def check_void(name: str, guarantees: Guarantees, compensate: Function | None) -> None:
+    if guarantees.void is True and compensate is None:
+        raise InvalidInputError(f"action {name!r} has no compensation that could void it: give a function", field="void")
 
 
 def _types_of(function: Function, names: dict[str, object]) -> tuple[Any, Any]:

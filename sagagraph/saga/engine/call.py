@@ -60,6 +60,11 @@ def current_call() -> Call:
         raise NotAllowedError("current_call() works only inside an action, a compensation or a probe") from None
 
 
+def call_or_none() -> Call | None:
+    """Return the call that started the running code, if any did."""
+    return _CURRENT.get(None)
+
+
 def enter_call(call: Call) -> None:
     """Make `call` the current call of this task."""
     _CURRENT.set(call)

@@ -20,11 +20,14 @@ from sagagraph.errors import InvalidInputError, ProviderError, Refused, SagaGrap
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.events import Fault, ProbeAnswer
+from sagagraph.saga.core.settling import sender_of
 from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.steps import ReadAgain, Verify
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
+from sagagraph.saga.engine.exceptions import FailsOn, refusal_in
 from sagagraph.saga.engine.threads import in_thread
+from sagagraph.saga.engine.under_way import is_under_way, under_way
 from sagagraph.saga.engine.validation import augmented_output
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
@@ -37,19 +40,21 @@ AroundCall = Callable[[Call], AbstractAsyncContextManager[None]]
 
 
 class Effects:
-    """Performs the calls of one engine.
+    """Performs the calls of one engine, whose leases have this `owner`.
 
     `check_held` raises `SupersededError` if this worker no longer holds the saga with that id.
     """
 
     def __init__(
         self,
+        owner: str,
         random: Random,
         clock: Callable[[], float],
         around_call: AroundCall,
         check_held: Callable[[str], Awaitable[None]],
         telemetry: Telemetry,
     ) -> None:
+        self._owner = owner
         self._check_held = check_held
         self._telemetry = telemetry
         self._around_call = around_call
@@ -64,15 +69,15 @@ class Effects:
             return c.ActionRefused(operation.id, Fault("invalid_input", words_of(exc)))
         try:
             with self._telemetry.call(operation, call):
-                result = await self._called(call, self._left(operation.deadline), action.execute, request, call)
-                output = to_json(result)
+                left_s, execute, fails_on = self._left(operation.deadline), action.execute, action.fails_on
+                output = to_json(await self._called(call, left_s, execute, request, call, fails_on=fails_on))
         except Refused as exc:
             fault = Fault(exc.code, words_of(exc))
             return c.ActionRefused(operation.id, fault, exc.transient, self._random.random(), _after_s(exc))
         except Paused as exc:
             return c.ActionPaused(operation.id, words_of(exc))
         except Exception as exc:  # noqa: BLE001 - any other ending is in doubt, whatever it was
-            return c.ActionLost(operation.id, _fault_of(exc), self._random.random(), _after_s(exc))
+            return c.ActionLost(operation.id, _fault_of(exc), self._random.random(), _after_s(exc), self._sender(saga, operation))
         output, verdicts = await self._judged_output(saga, operation, action, output)
         return c.ActionReplied(operation.id, output, verdicts)
 
@@ -87,7 +92,7 @@ class Effects:
     async def run_undo(self, saga: Saga, operation: Operation, action: Action, deadline: float) -> c.Command:
         if operation.undo is None:
             raise AssertionError(f"{operation.id} is undone without an intent")
-        is_void = operation.undo.call is UndoCall.VOID
+        is_void = operation.undo.call is UndoCall.VOID and action.guarantees.void is not True
         key = operation_key(saga.id, operation) if is_void else undo_key(saga.id, operation, operation.undo.generation)
         purpose = Purpose.VOID if is_void else Purpose.COMPENSATION
         call = _call(saga, operation, key, operation.undo.attempts, deadline, purpose)
@@ -102,7 +107,7 @@ class Effects:
             fault = Fault(exc.code, words_of(exc))
             return c.UndoRefused(operation.id, fault, exc.transient, self._random.random(), _after_s(exc))
         except Exception as exc:  # noqa: BLE001 - any other ending is in doubt, whatever it was
-            return c.UndoLost(operation.id, _fault_of(exc), self._random.random(), _after_s(exc))
+            return c.UndoLost(operation.id, _fault_of(exc), self._random.random(), _after_s(exc), self._sender(saga, operation))
         return c.UndoReplied(operation.id, output)
 
     async def verify(self, saga: Saga, step: Verify, find: Callable[[Operation], Action | None]) -> c.Verified:
@@ -164,14 +169,23 @@ class Effects:
             fault = _fault_of(exc)
             return Probe.unknown(f"{fault.code}: {fault.message}"), None, _after_s(exc)
 
-    async def _called(self, call: Call, timeout_s: float, function: Callable[..., Any] | None, *arguments: object) -> Any:
+    async def _called(
+        self,
+        call: Call,
+        timeout_s: float,
+        function: Callable[..., Any] | None,
+        *arguments: object,
+        fails_on: FailsOn = (),
+    ) -> Any:
         """Call within `timeout_s`. A function that is not a coroutine cannot be interrupted, and a coroutine may refuse to be: it
         is abandoned, and may still land after the time-out.
+
+        Raises `Refused` for what the function itself raises when nothing happened.
         """
         if function is None:
             raise TypeError("this action has no such function")
         if timeout_s <= 0:  # this process was frozen after the intent: others may rely on its deadline by now
-            raise TimeoutError("its time was over before it could start")
+            raise Refused("its time was over before it could start", code="too_late", transient=True)
         enter_call(call)
         running = asyncio.create_task(self._under_way(call, function, arguments), name=f"call {call.idempotency_key}")
         try:
@@ -186,6 +200,8 @@ class Effects:
         if running.cancelled():
             raise TimeoutError if running.cancelling() else RuntimeError("it ended with CancelledError")
         failure = running.exception()
+        if isinstance(failure, Exception) and (said := refusal_in(failure, fails_on)) is not None:
+            raise said from failure
         if failure is None or isinstance(failure, (Exception, KeyboardInterrupt, SystemExit)):
             return running.result()
         raise RuntimeError(f"it ended with {type(failure).__name__}") from failure
@@ -194,12 +210,17 @@ class Effects:
         async with self._around_call(call):
             if call.purpose is not Purpose.PROBE:
                 await self._check_held(call.saga_id)
-            if inspect.iscoroutinefunction(function):
-                return await function(*arguments)
-            return await _awaited(await in_thread(function, *arguments))
+            with under_way(call):
+                if inspect.iscoroutinefunction(function):
+                    return await function(*arguments)
+                return await _awaited(await in_thread(function, *arguments))
 
     def _left(self, deadline: float) -> float:
         return deadline - self._clock()
+
+    def _sender(self, saga: Saga, operation: Operation) -> str:
+        """Return this worker's name if the function of a call that nobody waits for any more did not stop."""
+        return sender_of(saga.epoch, self._owner) if is_under_way(saga.id, operation.id) else ""
 
     async def _judged_output(
         self, saga: Saga, operation: Operation, action: Action, output: Json

@@ -34,6 +34,7 @@ from sagagraph.saga.core.evolve.evolve import evolve, fold
 from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.reversals import REVERSAL, REVERSING, original_id, reversal_id
+from sagagraph.saga.core.settling import owner_of, senders_in
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry, warn_of_no_provider
 from sagagraph.saga.engine.calls import AroundCall, Effects
@@ -41,6 +42,7 @@ from sagagraph.saga.engine.clock import StoreClock
 from sagagraph.saga.engine.coordinator import Coordinator, Observer
 from sagagraph.saga.engine.leases import LeaseKeeper
 from sagagraph.saga.engine.reversal import plan_reversal, reversing_action
+from sagagraph.saga.engine.under_way import HasEnded, has_ended
 from sagagraph.saga.engine.views.view import Account
 from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.owner import this_owner
@@ -76,17 +78,19 @@ class SagaHolder:
         observers: Iterable[Observer] = (),
         around_call: AroundCall = lambda _call: nullcontext(),
         tracer: Tracer | None = None,
+        has_ended: HasEnded = has_ended,
     ) -> None:
         self.store = store
         self._actions = ActionRegistry(actions)
         self._account = account or (lambda _saga: Account())
         self._clock = StoreClock(clock)
+        self._has_ended = has_ended
         self._ttl_s = lease_ttl_s
         self._observers = tuple(observers)
         self.telemetry = Telemetry(tracer)
         jitter = random or Random()  # noqa: S311 - jitter needs no secrecy
-        self._effects = Effects(jitter, self._clock, around_call, self._check_held, self.telemetry)
         self._owner = this_owner(uuid.uuid4().hex[:8])
+        self._effects = Effects(self._owner, jitter, self._clock, around_call, self._check_held, self.telemetry)
         self._providers: dict[str, ProviderHere] = {}
         """Domain → the provider that its actions call here."""
         self._entered: set[str] = set()
@@ -156,7 +160,7 @@ class SagaHolder:
             if saga.epoch != lease.epoch:
                 raise SupersededError(f"saga {saga_id!r} was taken over by another worker", saga_id=saga_id)
             self._clock.told(saga.last_at)  # of the event that took it
-            first = await self._recognised(saga, lease)
+            first = (*await self._recognised(saga, lease), *self._calls_ended(saga))
             async with self._coordinated(saga, lease, first) as coordinator:
                 yield coordinator
 
@@ -173,6 +177,14 @@ class SagaHolder:
             yield
         finally:
             self._entered.discard(saga_id)
+
+    def _calls_ended(self, saga: Saga) -> tuple[c.CallsEnded, ...]:
+        """Report whose calls are known to have ended, of those that a new holder found in doubt."""
+        ended = (
+            c.CallsEnded(name, tuple(each for each in senders if self._has_ended(saga.id, name, owner_of(each))))
+            for name, senders in senders_in(saga).items()
+        )
+        return tuple(each for each in ended if each.senders)
 
     @asynccontextmanager
     async def _coordinated(self, saga: Saga, lease: Lease, first: tuple[c.Command, ...]) -> AsyncIterator[Coordinator]:
@@ -218,7 +230,7 @@ class SagaHolder:
                 raise InvalidInputError(f"ids that end in {REVERSAL!r} are those of reversals", field="saga_id")
             stage = Stage.RUNNING if begun.driver is Driver.BODY else Stage.PLANNING
             begun_in = await self._begun_in(saga_id)
-            told = replace(begun, store_epoch=begun_in if begun_in > 1 else None)
+            told = replace(begun, store_epoch=begun_in if begun_in > 1 else None, owner=self._owner)
             with suppress(ConflictError):  # another process was faster: compare with what it began
                 lease = await self.store.create(saga_id, told, stage=stage, owner=self._owner, ttl_s=self._ttl_s)
                 return lease if begun_in == self.store.epoch else None
@@ -375,8 +387,8 @@ def saga_and_family(saga: Saga) -> tuple[str, ...]:
 
 
 def _asks_for_the_same(first: SagaBegun, begun: SagaBegun) -> bool:
-    """Tell whether a saga was begun as it would be now. Who approved it in advance, where its provider is, and what the store
-    has been through, may differ.
+    """Tell whether a saga was begun as it would be now. Who approved it in advance and who began it, where its provider is, and
+    what the store has been through, may differ.
     """
-    around = ("approved_by", "provider_id", "provider_url", "store_epoch")
+    around = ("approved_by", "provider_id", "provider_url", "store_epoch", "owner")
     return replace(first, **{name: getattr(begun, name) for name in around}) == begun

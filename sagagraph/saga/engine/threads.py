@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from contextvars import copy_context
 from typing import TypeVar
 
 from sagagraph.errors import Refused
+from sagagraph.saga.engine.call import call_or_none
+from sagagraph.saga.engine.under_way import under_way
 
 T = TypeVar("T")
 _Outcome = tuple[T | None, BaseException | None]
@@ -37,12 +39,16 @@ async def in_thread(function: Callable[..., T], *arguments: object) -> T:
             outcome: _Outcome[T] = (context.run(function, *arguments), None)
         except BaseException as exc:  # noqa: BLE001 - raised again where it is awaited
             outcome = (None, exc)
+        running.close()
         with suppress(RuntimeError):  # the loop was closed: nobody waits any more
             loop.call_soon_threadsafe(settle, outcome)
 
+    running = ExitStack()
+    running.enter_context(under_way(call_or_none()))
     try:
         threading.Thread(target=run, name="sagagraph-call", daemon=True).start()
     except RuntimeError as exc:
+        running.close()
         raise Refused(f"no thread could be started: {exc}", code="no_thread", transient=True) from exc
     value, failure = await ended
     if failure is not None:  # not set on the future: a future cannot raise a StopIteration

@@ -24,6 +24,10 @@ def this_owner(nonce: str) -> str:
     return "|".join((_machine(), _namespace(), str(os.getpid()), started, nonce))
 
 
+def is_this_process(owner: str) -> bool:
+    return owner.rpartition("|")[0] == this_owner("").rpartition("|")[0]
+
+
 def is_known_dead(owner: str) -> bool:
     """Tell whether its process has certainly ended: true only of processes of this boot and this PID namespace.
 

@@ -8,8 +8,9 @@ from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.dependencies import comes_after_pivot
 from sagagraph.saga.core.events import Events
-from sagagraph.saga.core.in_doubt import PAUSED, attempts_left, deadline_is_over, is_alone, remembers_key
+from sagagraph.saga.core.in_doubt import PAUSED, attempts_left, is_alone, remembers_key
 from sagagraph.saga.core.next_steps import next_steps
+from sagagraph.saga.core.settling import is_final
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.core.steps import Verify
@@ -91,7 +92,13 @@ def action_lost(saga: Saga, command: c.ActionLost, now: float) -> Events:
     if not operation.in_flight:
         return ()
     retry_at = _retry_at(operation, now, operation.attempts, command.draw, command.after_s)
-    return (e.AttemptLost(operation.id, command.fault, retry_at),)
+    return (e.AttemptLost(operation.id, command.fault, retry_at, sender=command.sender),)
+
+
+def calls_ended(saga: Saga, command: c.CallsEnded, _now: float) -> Events:
+    operation = saga.operations.get(command.operation)
+    senders = tuple(each for each in command.senders if operation is not None and each in operation.senders)
+    return (e.CallsEnded(command.operation, senders),) if senders else ()
 
 
 def action_paused(saga: Saga, command: c.ActionPaused, now: float) -> Events:
@@ -116,7 +123,7 @@ def probe_answered(saga: Saga, command: c.ProbeAnswered, now: float) -> Events:
     if operation.status is not OperationStatus.IN_DOUBT:
         return ()
     going_on = saga.stage is Stage.RUNNING and not operation.given_up and not operation.removed
-    final = is_alone(operation) or remembers_key(operation, now) or _was_sealed_by_deadline(operation, asked_at)
+    final = is_alone(operation) or remembers_key(operation, now) or is_final(operation, asked_at)
     match command.answer:
         case e.ProbeAnswer.LANDED if going_on or final:
             return _judged(saga, operation, command.output, command.verdicts, e.Via.PROBE, now)
@@ -124,10 +131,6 @@ def probe_answered(saga: Saga, command: c.ProbeAnswered, now: float) -> Events:
             return (e.OperationVoided(operation.id, command.output, e.Via.PROBE),)
         case _:
             return (recorded,)
-
-
-def _was_sealed_by_deadline(operation: Operation, asked_at: float) -> bool:
-    return operation.spec.guarantees.deadline and deadline_is_over(operation, asked_at)
 
 
 def _probe_again_at(operation: Operation, command: c.ProbeAnswered, now: float) -> float:
@@ -175,7 +178,7 @@ def undo_lost(saga: Saga, command: c.UndoLost, now: float) -> Events:
     if not operation.in_flight or operation.undo is None:
         return ()
     retry_at = _retry_at(operation, now, operation.undo.attempts, command.draw, command.after_s)
-    return (e.CompensationLost(operation.id, command.fault, retry_at),)
+    return (e.CompensationLost(operation.id, command.fault, retry_at, command.sender),)
 
 
 def evidence_found(saga: Saga, command: c.EvidenceFound, now: float) -> Events:

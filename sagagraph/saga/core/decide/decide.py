@@ -50,6 +50,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.ActionReplied: calls.action_replied,
     c.ActionRefused: calls.action_refused,
     c.ActionLost: calls.action_lost,
+    c.CallsEnded: calls.calls_ended,
     c.ActionPaused: calls.action_paused,
     c.ProbeAnswered: calls.probe_answered,
     c.ActionMissing: calls.action_missing,

@@ -34,6 +34,7 @@ from sagagraph.saga.core.events.locks import ReadingsConfirmed as ReadingsConfir
 from sagagraph.saga.core.events.operations import AttemptLost as AttemptLost
 from sagagraph.saga.core.events.operations import AttemptRefused as AttemptRefused
 from sagagraph.saga.core.events.operations import AttemptStarted as AttemptStarted
+from sagagraph.saga.core.events.operations import CallsEnded as CallsEnded
 from sagagraph.saga.core.events.operations import OperationDoubted as OperationDoubted
 from sagagraph.saga.core.events.operations import OperationEvent
 from sagagraph.saga.core.events.operations import OperationFailed as OperationFailed

@@ -43,6 +43,8 @@ class CompensationLost(Struct, frozen=True, omit_defaults=True):
     operation: str
     fault: Fault
     retry_at: float
+    sender: str = ""
+    """As of `AttemptLost`."""
 
 
 class OperationCompensated(Struct, frozen=True, omit_defaults=True):

@@ -77,6 +77,15 @@ class AttemptLost(Struct, frozen=True, omit_defaults=True):
     fault: Fault
     retry_at: float
     verdicts: tuple[Json, ...] = ()
+    sender: str = ""
+    """Whose function did not stop when its time was over, and may still send something; empty if the call has ended."""
+
+
+class CallsEnded(Struct, frozen=True, omit_defaults=True):
+    """Nothing that these senders had under way for it goes on: their processes have ended, or their calls."""
+
+    operation: str
+    senders: tuple[str, ...]
 
 
 class OperationProbed(Struct, frozen=True, omit_defaults=True):
@@ -117,6 +126,7 @@ OperationEvent = (
     | AttemptRefused
     | OperationFailed
     | AttemptLost
+    | CallsEnded
     | OperationProbed
     | OperationGivenUp
     | OperationHeld

@@ -21,6 +21,8 @@ class SagaBegun(Struct, frozen=True, omit_defaults=True):
     """Its address; empty for the one that runs inside the command."""
     store_epoch: int | None = None
     """The store's at that time; None is the first."""
+    owner: str = ""
+    """The first worker; those after it are named by `LeaseTaken`."""
 
 
 class ProviderNamed(Struct, frozen=True, omit_defaults=True):

@@ -45,6 +45,7 @@ def begin(saga_id: str, entry: e.Entry) -> Saga:
         plan=PlanState(approved_in_advance_by=event.approved_by),
         provider=event.provider_id,
         provider_url=event.provider_url,
+        holder=event.owner,
     )
 
 
@@ -148,6 +149,7 @@ _OF_ONE_OPERATION: dict[type, Callable[[Operation, Any, float], Operation]] = {
     e.AttemptRefused: operations.attempt_refused,
     e.OperationFailed: operations.operation_failed,
     e.AttemptLost: operations.attempt_lost,
+    e.CallsEnded: operations.calls_ended,
     e.OperationProbed: operations.operation_probed,
     e.OperationGivenUp: operations.operation_given_up,
     e.OperationHeld: operations.operation_held,

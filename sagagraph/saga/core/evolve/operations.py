@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.settling import UNKNOWN_SENDER, is_settled_by
 from sagagraph.saga.core.state import Operation, Undo, UndoCall
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.values import Json
@@ -20,6 +21,7 @@ def attempt_started(operation: Operation, event: e.AttemptStarted, at: float) ->
         generation=event.generation,
         attempts=event.attempt,
         total_attempts=operation.total_attempts + 1,
+        lost=0 if is_settled_by(operation, e.ProbeAnswer.ABSENT) else operation.lost,
         in_flight=True,
         claiming=event.claim,
         claims=operation.claims + event.claim,
@@ -38,7 +40,8 @@ def operation_doubted(operation: Operation, event: e.OperationDoubted, at: float
         counted = undo.attempts + 1
         first_call_at = undo.first_call_at or event.since
         doubted = replace(undo, attempts=counted, allowed_from=counted, lost=undo.lost + 1, first_call_at=first_call_at)
-        return replace(_undoing(operation, doubted), in_flight=False, doubted=False, unknown_probes=0)
+        in_doubt = replace(_undoing(operation, doubted), in_flight=False, doubted=False, unknown_probes=0)
+        return replace(in_doubt, senders=_joined(operation, UNKNOWN_SENDER))
     total = operation.total_attempts + 1
     return replace(
         _in_doubt(operation),
@@ -46,6 +49,7 @@ def operation_doubted(operation: Operation, event: e.OperationDoubted, at: float
         attempts=operation.attempts + 1,
         total_attempts=total,
         allowed_from=total,
+        senders=_joined(operation, UNKNOWN_SENDER),
         first_call_at=operation.first_call_at if operation.attempts else event.since,
         begun_at=operation.begun_at or at,
         deadline=max(event.deadline, operation.deadline),
@@ -81,6 +85,7 @@ def attempt_refused(operation: Operation, event: e.AttemptRefused, _at: float) -
         generation=operation.generation + 1,
         attempts=0,
         lost=0,
+        senders=(),
         deadline=0.0,
         in_flight=False,
         claiming=False,
@@ -102,8 +107,26 @@ def operation_failed(operation: Operation, event: e.OperationFailed, at: float) 
     )
 
 
-def attempt_lost(operation: Operation, event: e.AttemptLost, _at: float) -> Operation:
-    return replace(_in_doubt(operation), fault=event.fault, not_before=event.retry_at)
+def attempt_lost(operation: Operation, event: e.AttemptLost, at: float) -> Operation:
+    return replace(_left(_in_doubt(operation), event.sender, at), fault=event.fault, not_before=event.retry_at)
+
+
+def calls_ended(operation: Operation, event: e.CallsEnded, at: float) -> Operation:
+    senders = tuple(each for each in operation.senders if each not in event.senders)
+    return replace(operation, senders=senders, quiet_since=at)
+
+
+def _left(operation: Operation, sender: str, at: float) -> Operation:
+    """Return an operation whose call has ended without an answer, or goes on at `sender` without anybody waiting for it."""
+    if operation.spec.guarantees.settles_s is None:
+        return operation
+    return replace(operation, senders=_joined(operation, sender)) if sender else replace(operation, quiet_since=at)
+
+
+def _joined(operation: Operation, sender: str) -> tuple[str, ...]:
+    if operation.spec.guarantees.settles_s is None or sender in operation.senders:
+        return operation.senders
+    return (*operation.senders, sender)
 
 
 def operation_probed(operation: Operation, event: e.OperationProbed, _at: float) -> Operation:
@@ -160,8 +183,9 @@ def compensation_started(operation: Operation, event: e.CompensationStarted, at:
     undo = _undo_of(operation)
     if undo.call is not UndoCall.COMPENSATION:
         undo = Undo(UndoCall.COMPENSATION)
-    begun = replace(undo, generation=event.generation, attempts=event.attempt, first_call_at=undo.first_call_at or at)
-    return _undoing(operation, begun)
+    lost = 0 if is_settled_by(operation, e.ProbeAnswer.LANDED) else undo.lost
+    first_call_at = undo.first_call_at or at
+    return _undoing(operation, replace(undo, generation=event.generation, attempts=event.attempt, lost=lost, first_call_at=first_call_at))
 
 
 def _undoing(operation: Operation, undo: Undo) -> Operation:
@@ -177,10 +201,10 @@ def _next_generation(undo: Undo) -> Undo:
     return replace(undo, generation=undo.generation + 1, lost=0, first_call_at=0.0)
 
 
-def compensation_lost(operation: Operation, event: e.CompensationLost, _at: float) -> Operation:
+def compensation_lost(operation: Operation, event: e.CompensationLost, at: float) -> Operation:
     undo = _undo_of(operation)
     return replace(
-        operation,
+        _left(operation, event.sender, at),
         in_flight=False,
         fault=event.fault,
         not_before=event.retry_at,
@@ -222,8 +246,13 @@ def _undo_of(operation: Operation) -> Undo:
 # -- a new worker, a new plan, a person -----------------------------------------------------------------------------
 
 
-def taken_over(operation: Operation) -> Operation:
-    """Return what a new worker may assume: calls under way are in doubt, and what waited for somebody may be looked at again."""
+def taken_over(operation: Operation, before: str) -> Operation:
+    """Return what a new worker may assume: calls under way are in doubt, and what waited for somebody may be looked at again.
+
+    `before`: the worker whose calls those are; it may still be alive.
+    """
+    if operation.in_flight:
+        operation = replace(operation, senders=_joined(operation, before))
     match operation.status:
         case OperationStatus.STARTED:
             return replace(_looked_at_again(_in_doubt(operation)), allowed_from=operation.total_attempts)
@@ -251,12 +280,13 @@ def restored(operation: Operation, at: float) -> Operation:
             return replace(operation, doubted=True)
         case OperationStatus.IN_DOUBT | OperationStatus.HELD if operation.lost:
             latest = at + operation.spec.policy.timeout_s  # of a call that no journal shows
-            return replace(operation, lost=operation.lost + 1, deadline=max(operation.deadline, latest))
+            senders = _joined(operation, UNKNOWN_SENDER)
+            return replace(operation, lost=operation.lost + 1, deadline=max(operation.deadline, latest), senders=senders)
         case OperationStatus.IN_DOUBT | OperationStatus.HELD:
             return replace(operation, doubted=True)
         case OperationStatus.COMPENSATING | OperationStatus.COMPENSATION_FAILED:
             undo = _undo_of(operation)
-            return replace(operation, undo=replace(undo, lost=undo.lost + 1))
+            return replace(operation, undo=replace(undo, lost=undo.lost + 1), senders=_joined(operation, UNKNOWN_SENDER))
         case _:
             return operation
 

@@ -15,6 +15,7 @@ from sagagraph.saga.core.evolve.membership import (
     with_replaced,
 )
 from sagagraph.saga.core.evolve.operations import reconsidered, resolved, restored, taken_over, undone
+from sagagraph.saga.core.settling import sender_of
 from sagagraph.saga.core.state import AcceptedPlan, Amending, Doubt, ModelUse, Operation, PlanState, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus
 
@@ -41,8 +42,9 @@ def same_provider_stated(saga: Saga, event: e.SameProviderStated, _at: float) ->
 def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
     was_restored = (event.store_epoch or 1) > saga.store_epoch
     operations = saga.operations
+    before = sender_of(saga.epoch, saga.holder)
     for name, operation in operations.items():
-        changed = operation if operation.waits_for_person and not event.looks_again else taken_over(operation)
+        changed = operation if operation.waits_for_person and not event.looks_again else taken_over(operation, before)
         changed = restored(changed, at) if was_restored else changed
         if changed is not operation:
             operations = operations.set(name, changed)
@@ -50,7 +52,8 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
         doubt = Doubt(saga.doubt.since if saga.doubt else saga.last_at, at)
         saga = replace(saga, store_epoch=event.store_epoch or 1, doubt=doubt)
     fault = None if saga.stage is Stage.RUNNING else saga.body_fault  # a body that has not turned back may do better now
-    return replace(saga, operations=operations, body_fault=fault, reversal_hold="", has_read_again=False)
+    taken = replace(saga, operations=operations, body_fault=fault, reversal_hold="", has_read_again=False)
+    return replace(taken, holder=event.owner)
 
 
 def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
