@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sagagraph.saga.core import in_doubt
+from sagagraph.saga.core import settling
 from sagagraph.saga.core.events import Driver, Via
 from sagagraph.saga.core.state import Operation, Saga, Stage, Undo
 from sagagraph.saga.core.status import OperationStatus
@@ -95,14 +95,14 @@ def _clock(o: Operation, now: float) -> Key:
     """Which of the instants that the rules compare with the clock have passed."""
     terms, guards = o.spec.guarantees, o.spec.policy.loop_guards
     return (
-        terms.deadline and now >= o.deadline + in_doubt.margin_s(o),
+        terms.deadline and now >= o.deadline + settling.margin_s(o),
         terms.dedup_s is not None and _retention_is_over(o.first_call_at, now),
         now - o.begun_at >= guards.deadline_s,
     )
 
 
 def _probed_after_deadline(o: Operation) -> bool:
-    return o.probe is not None and o.spec.guarantees.deadline and o.probed_at >= o.deadline + in_doubt.margin_s(o)
+    return o.probe is not None and o.spec.guarantees.deadline and o.probed_at >= o.deadline + settling.margin_s(o)
 
 
 def _undo(undo: Undo | None, now: float) -> Key | None:
@@ -121,4 +121,4 @@ def _everything(o: Operation, now: float) -> Key:
     fields: list[Any] = [getattr(o, each) for each in o.__struct_fields__ if each not in plain]
     counters = (o.attempts > 0, o.total_attempts > 0, o.total_attempts - o.allowed_from)
     undo = o.undo and (_undo(o.undo, now), o.undo.lost, o.undo.attempts)
-    return (*fields, *counters, undo, *_clock(o, now), o.probed_at >= o.deadline + in_doubt.margin_s(o), o.not_before > now)
+    return (*fields, *counters, undo, *_clock(o, now), o.probed_at >= o.deadline + settling.margin_s(o), o.not_before > now)

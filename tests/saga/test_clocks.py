@@ -18,7 +18,7 @@ import pytest
 
 from sagagraph import Backoff, Engine, Guarantees, Retry
 from sagagraph.errors import OperationHeldError
-from sagagraph.saga.core.in_doubt import deadline_is_over
+from sagagraph.saga.core.settling import is_final
 from sagagraph.saga.core.state import Operation
 from sagagraph.saga.engine import clock as clocks
 from sagagraph.saga.engine.clock import StoreClock
@@ -104,8 +104,8 @@ def test_what_a_provider_s_clock_may_be_off_by_is_declared() -> None:
     promised = Guarantees(deadline=True, clock_margin=timedelta(seconds=30))
     assert promised.terms.clock_margin_s == 30
     planned = Operation(OperationSpec("T1", "book", COMPENSATABLE, None, guarantees=promised.terms), 1, 1)
-    assert not deadline_is_over(planned, now=29.9)
-    assert deadline_is_over(planned, now=30.1)
+    assert not is_final(planned, 29.9)
+    assert is_final(planned, 30.1)
 
 
 def test_a_clock_that_is_set_while_an_engine_lives_is_not_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

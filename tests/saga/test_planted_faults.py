@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sagagraph.saga.core import commands, dependencies, in_doubt, next_steps
+from sagagraph.saga.core import commands, dependencies, in_doubt, next_steps, settling
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide import bodies, calls, decide, plans
 from sagagraph.saga.core.evolve import evolve, index, sagas
@@ -125,11 +125,14 @@ def retention_is_eternal(patch: Patch) -> None:
 
 
 def clocks_are_one(patch: Patch) -> None:
-    patch.setattr(in_doubt, "margin_s", lambda _operation: 0.0)
+    for module in (in_doubt, settling):
+        patch.setattr(module, "margin_s", lambda _operation: 0.0)
 
 
 def a_probe_before_the_deadline_seals(patch: Patch) -> None:
-    patch.setattr(in_doubt, "deadline_is_over", lambda _operation, _now: True)
+    for module in (in_doubt, calls):
+        patch.setattr(module, "is_final", lambda _operation, _at: True)
+    patch.setattr(in_doubt, "final_from", lambda _operation: 0.0)
 
 
 def a_claim_is_not_undone(patch: Patch) -> None:
@@ -256,10 +259,10 @@ def epochs_are_not_checked(patch: Patch) -> None:
 def a_takeover_forgets_what_was_under_way(patch: Patch) -> None:
     real = sagas.taken_over
 
-    def careless(operation: Operation) -> Operation:
+    def careless(operation: Operation, before: str) -> Operation:
         if operation.status is OperationStatus.STARTED:
             return replace(operation, status=OperationStatus.PLANNED, in_flight=False)
-        return real(operation)
+        return real(operation, before)
 
     patch.setattr(sagas, "taken_over", careless)
 

@@ -145,10 +145,10 @@ def _settle_by_probe(operation: Operation, now: float, *, after_pivot: bool) -> 
                 return _repeat(operation, now, after_pivot=after_pivot)
             return Wait(instant) if instant > now else _probe(operation, now)
         case ProbeAnswer.ABSENT:
-            reason = f"{_probed(operation)}, and a repeated call could land twice: {_may_still_land(operation)}"
-        case _:
-            reason = f"{_probed(operation)}, and a repeated call could land twice"
-    return _void_or_hold(operation, reason, after_pivot=after_pivot)
+            reason = f"{_probed(operation)}, and {_may_still_land(operation)}: a repeated call could land twice"
+            return _void_or_hold(operation, reason, after_pivot=after_pivot)
+        case _:  # a person, or the same question later, can tell more
+            return _hold(operation, f"{_probed(operation)}, and a repeated call could land twice")
 
 
 def _seal_by_waiting(operation: Operation, now: float) -> Step:
@@ -202,7 +202,7 @@ def _leaves_no_tombstone(operation: Operation) -> bool:
 
 
 def _void_or_hold(operation: Operation, reason: str, *, after_pivot: bool) -> Step:
-    """Give it up if that seals it; nobody has to be asked then. Behind the pivot nothing is given up (rule 5)."""
+    """Give it up where no later question would tell more, and that seals it. Behind the pivot nothing is given up (rule 5)."""
     if after_pivot or not _can_be_voided(operation):
         return _hold(operation, reason)
     return Record(OperationGivenUp(operation.id, reason))

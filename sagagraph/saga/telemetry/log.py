@@ -47,6 +47,7 @@ LINES: Mapping[type[e.Event], _Line] = {
     e.AttemptRefused: _Line("info", "attempt refused"),
     e.OperationFailed: _Line("warning", "operation failed"),
     e.AttemptLost: _Line("warning", "operation in doubt"),
+    e.CallsEnded: _Line("info", "calls known to have ended"),
     e.OperationProbed: _Line("info", "operation probed"),
     e.OperationGivenUp: _Line("warning", "operation given up"),
     e.OperationHeld: _Line("warning", "operation held"),
