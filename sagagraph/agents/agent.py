@@ -35,6 +35,7 @@ def saga_agent(
     middleware: Sequence[Any] = (),
     on_failure: str = RAISE,
     on_undone: OnUndone | None = says_what_was_undone,
+    trusts_exceptions: bool = False,
     name: str = "agent",
     **options: Any,
 ) -> CompiledSagaGraph[Any, Any, Any, Any]:
@@ -54,5 +55,6 @@ def saga_agent(
             without.append(each)
     plans = SagaMiddleware(with_effects, asks_before=asks_before)
     made = create_agent(model, without, middleware=[plans, *middleware], name=name, **options)
-    app = SagaGraph.of(made).compile(checkpointer, engine=engine, on_failure=on_failure, on_undone=on_undone, name=name)
+    told: dict[str, Any] = {"on_failure": on_failure, "on_undone": on_undone, "trusts_exceptions": trusts_exceptions}
+    app = SagaGraph.of(made).compile(checkpointer, engine=engine, name=name, **told)
     return app.with_config(made.config) if made.config else app

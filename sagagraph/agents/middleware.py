@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, NotRequired
 
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, ToolException
 from langgraph.types import interrupt
 from typing_extensions import TypedDict  # Pydantic reads no other one before Python 3.12
 
@@ -15,7 +15,9 @@ from sagagraph.errors import InvalidInputError, NotAllowedError, OperationFailed
 from sagagraph.extras import needing
 from sagagraph.graph.running.run import active_scope
 from sagagraph.graph.tools import kind_of_tool
+from sagagraph.saga.core.events import Via
 from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind
 
 with needing("agents"):
@@ -75,9 +77,13 @@ class SagaMiddleware(AgentMiddleware[Any, Any, Any]):
         try:
             return await handler(request)
         except OperationFailedError as exc:  # nothing of it is in effect
-            if request.tool_call["name"] not in self._kinds:
+            if request.tool_call["name"] not in self._kinds or not _was_refused(exc):
                 raise
             return _answer(request.tool_call, str(exc).rpartition("failed: ")[2])
+        except ToolException as exc:  # as above, in the words that it has for the model
+            if request.tool_call["name"] not in self._kinds:
+                raise
+            return _answer(request.tool_call, str(exc))
 
     def _kind(self, call: Any) -> ActionKind:
         return self._kinds.get(call["name"], ActionKind.READ_ONLY)
@@ -104,6 +110,12 @@ def _saga() -> Saga:
     if scope is None:
         raise NotAllowedError("an agent with SagaMiddleware runs in a SagaGraph: SagaGraph.of(agent).compile(engine=engine)")
     return scope.run.saga
+
+
+def _was_refused(exc: OperationFailedError) -> bool:
+    """Tell whether its provider said no. Whatever else it failed with is for the caller of the agent, and not for the model."""
+    operation = _saga().operations.get(exc.operation_id or "")
+    return operation is None or (operation.status is OperationStatus.FAILED and operation.via is Via.REPLY)
 
 
 def _answer(call: Any, content: str) -> ToolMessage:

@@ -37,6 +37,7 @@ class Found(StrEnum):
 
     LANDED = "landed"
     ABSENT = "absent"
+    FAILED = "failed"
     COMPENSATED = "compensated"
 
 
@@ -192,20 +193,25 @@ def cancel(
 
 @app.command()
 def resolve(
-    saga: o.SagaId,
-    operation: Annotated[str, typer.Argument(metavar="OPERATION")],
     found: Annotated[Found, typer.Option("--as", help="What a person has found out.")],
+    saga: Annotated[str, typer.Argument(metavar="[SAGA]")] = "",
+    operations: Annotated[list[str] | None, typer.Argument(metavar="[OPERATION]...")] = None,
     output: Annotated[str | None, typer.Option("--output", metavar="JSON", help="What it returned, if it landed.")] = None,
+    because: Annotated[str, typer.Option("--because", metavar="TEXT", help="How the person knows; it is journalled.")] = "",
+    action: Annotated[str, typer.Option("--action", metavar="NAME", help="All held operations of this action.")] = "",
+    error: Annotated[str, typer.Option("--error", metavar="CLASS", help="Only those that ended with this exception.")] = "",
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Settle an operation that is held or stuck."""
+    """Settle operations that are held or stuck: those named, or with --action all alike, of one saga or of all."""
     from sagagraph.cli import settling
     from sagagraph.saga.core.events import Resolution
 
-    o.end(settling.resolve(Options(store, provider, as_json, verbose), saga, operation, Resolution(found), output))
+    said = settling.Said(Resolution(found), output, because)
+    which = settling.Which(saga, tuple(operations or ()), action, error)
+    o.end(settling.resolve(Options(store, provider, as_json, verbose), which, said))
 
 
 @app.command(name="yield")

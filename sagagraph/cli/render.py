@@ -15,6 +15,7 @@ from rich.table import Table
 
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.remedies import in_words
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.maintenance.replay import Replay
@@ -75,6 +76,13 @@ def print_saga(view: SagaView) -> None:
         table.add_row(each.id, each.action, _coloured(each.status), str(each.attempts), escape(error))
     if view.operations:
         stdout.print(table)
+    for each in view.operations:
+        if each.remedy is not None:
+            stdout.print(f"{each.id}:{in_words(each.remedy)}", markup=False)
+            for answer, does in each.remedy.answers.items():
+                stdout.print(f"  --as {answer}: {does}", markup=False)
+    if view.trusts_exceptions:
+        stdout.print("trusts exceptions: one that a node raises says that nothing of it stays", markup=False)
     if view.reason:
         stdout.print(f"because: {escape(view.reason)}")
     for lock in view.locks:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, domain_of, exit_code, settings_for, show
 from sagagraph.cli.terminal import interruptible
-from sagagraph.errors import BusyError, DrainedError, InvalidInputError, ProviderError, SagaGraphError
+from sagagraph.errors import (
+    BusyError,
+    DrainedError,
+    InvalidInputError,
+    ProviderError,
+    SagaGraphError,
+    UnknownOperationError,
+)
 from sagagraph.registry import open_engine, runs_sagas
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Resolution
@@ -18,6 +26,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.workflow.values import Json
 
 _AT_ONCE = 16
 """How many sagas `resume --all` works on at the same time."""
@@ -140,12 +149,69 @@ async def yield_locks(options: Options, saga_id: str) -> int:
     return 0
 
 
-async def resolve(options: Options, saga_id: str, operation: str, resolution: Resolution, given: str | None) -> int:
-    try:
-        returned = None if given is None else json.loads(given)
-    except ValueError as exc:
-        raise InvalidInputError(f"is not JSON: {exc}", field="--output") from exc
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Operations to settle: these of one saga, or all that are alike, of that saga or of all open ones."""
+
+    saga: str
+    operations: tuple[str, ...]
+    action: str = ""
+    error: str = ""
+
+    def check(self) -> None:
+        if self.operations and self.action:
+            raise InvalidInputError("name operations, or an action, and not both", field="--action")
+        if not self.action and not (self.saga and self.operations):
+            raise InvalidInputError("name a saga and its operations, or say --action", field="OPERATION")
+        if self.error and not self.action:
+            raise InvalidInputError("say with it of which action: --action", field="--error")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person says of them. `output`: JSON, of one that landed."""
+
+    resolution: Resolution
+    output: str | None = None
+    because: str = ""
+
+    def returned(self) -> Json:
+        try:
+            return None if self.output is None else json.loads(self.output)
+        except ValueError as exc:
+            raise InvalidInputError(f"is not JSON: {exc}", field="--output") from exc
+
+
+async def resolve(options: Options, which: Which, said: Said) -> int:
+    which.check()
+    returned = said.returned()
+    if which.action and not said.because:
+        raise InvalidInputError("say how you know that of all of them", field="--because")
+    sagas = await _meant(options, which)
+    views = [await _resolved(options, saga_id, names, said, returned) for saga_id, names in sagas.items()]
+    if which.operations:
+        return show(options, views[0])
+    if options.as_json:
+        render.print_json({"resolved": {name: list(found) for name, found in sagas.items()}, "sagas": views})
+    else:
+        for view in views:
+            render.print_saga(view)
+    return 0
+
+
+async def _meant(options: Options, which: Which) -> dict[str, tuple[str, ...]]:
+    if which.operations:
+        return {which.saga: which.operations}
+    async with open_engine(options.settings) as engine:
+        found = await engine.held_alike(which.action, which.error, sagas=[which.saga] if which.saga else None)
+    if not found:
+        ended = f" that ended with {which.error}" if which.error else ""
+        raise UnknownOperationError(f"no operation of action {which.action!r}{ended} is held")
+    return found
+
+
+async def _resolved(options: Options, saga_id: str, names: tuple[str, ...], said: Said, returned: Json) -> SagaView:
     with interruptible(saga_id):
         async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
-            view = await opened.engine.resolve(saga_id, operation, resolution, output=returned, by=PERSON)
-    return show(options, view)
+            told = {"output": returned, "because": said.because, "by": PERSON}
+            return await opened.engine.resolve(saga_id, names, said.resolution, **told)

@@ -23,6 +23,7 @@ from sagagraph.saga.core.reversals import REVERSAL
 from sagagraph.saga.engine.actions import Action, Function, Guarantees
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.exceptions import FailsOn
 from sagagraph.saga.engine.threads import in_thread
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
@@ -51,6 +52,7 @@ class NodeDeclaration:
     schema: type = dict
     """The type from which LangGraph builds the state that the node receives."""
     provider: str = ""
+    fails_on: FailsOn = ()
 
     @property
     def keeps_state(self) -> bool:
@@ -83,7 +85,7 @@ class NodeDeclaration:
             undo_cost=None,
             policy=self.policy,
             validators=self.validators,
-            guarantees=replace(self.guarantees, void=self._asking(void, engine)) if void else self.guarantees,
+            guarantees=replace(self.guarantees, void=self._asking(void, engine)) if callable(void) else self.guarantees,
             request_type=Any,
             result_type=Any,
             home=home or prefix,

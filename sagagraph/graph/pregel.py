@@ -45,6 +45,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
     """A URL, which is opened when the graph first runs."""
     on_failure: str
     on_undone: OnUndone | None
+    trusts_exceptions: bool
     waiting: Waiting | None
     """How synchronous calls reach the engine's loop."""
 
@@ -58,6 +59,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
         known_as: str = "",
         on_failure: str = "raise",
         on_undone: OnUndone | None = None,
+        trusts_exceptions: bool = False,
     ) -> Self:
         made = cls.__new__(cls)
         made.__dict__.update(compiled.__dict__)
@@ -66,6 +68,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
         made.engine = engine.engine if isinstance(engine, SyncEngine) else engine
         made.on_failure = on_failure
         made.on_undone = on_undone
+        made.trusts_exceptions = trusts_exceptions
         made.waiting = Waiting.on(engine) if engine is not None else None
         made._made()
         return made
@@ -118,7 +121,7 @@ class SagaPregel(Pregel[StateT, ContextT, InputT, OutputT]):
             await self.acancel(whole)
             return
         self._check_call(input, whole, options)
-        to_end = Ending(self.on_failure, resets=self.on_undone == RESET, adopt=adopt or said.adopt)
+        to_end = Ending(self.on_failure, self.on_undone == RESET, adopt or said.adopt, self.trusts_exceptions)
         async with opened(self, engine, saver, input, whole, effects or said.effects, to_end) as invocation:
             async for chunk in self._streamed(invocation, options):
                 yield chunk

@@ -25,8 +25,9 @@ from sagagraph.graph.running.undone import RESET, OnUndone, update_of
 from sagagraph.graph.state.offload import offloaded_keys
 from sagagraph.graph.state.unkept import untracked_keys
 from sagagraph.graph.translated import Attempts
-from sagagraph.saga.engine.actions import Function, Guarantees, kind_of
+from sagagraph.saga.engine.actions import Function, Guarantees, check_void, kind_of
 from sagagraph.saga.engine.engine import Engine, SyncEngine
+from sagagraph.saga.engine.exceptions import FailsOn, check_fails_on
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY
@@ -84,14 +85,16 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         guarantees: Guarantees | None = None,
         depends_on: Iterable[str] | None = None,
         provider: str = "",
+        fails_on: FailsOn = (),
         **options: Any,
     ) -> Self:
         """Add a node as in LangGraph. Without `kind`, a node with a compensation is compensatable, any other read-only.
 
         `compensate(state, update, call)`: `update` is what the node returned (None if that was never learnt), without the rest of
         a `Command`. `probe(state, call)` returns a `Probe`. `depends_on`: names of nodes; by default all that had finished in
-        earlier steps. `provider`: which one the node calls, as in `@action`. `retry_policy` and `timeout` become a policy if that
-        means the same; `error_handler` runs once the node has failed and none of its effects is left.
+        earlier steps. `provider` and `fails_on`: as in `@action`, which provider the node calls, and which of its exceptions say
+        that nothing happened. `retry_policy` and `timeout` become a policy if that means the same; `error_handler` runs once the
+        node has failed and none of its effects is left.
         """
         attempts = Attempts.of(options.pop("retry_policy", None), options.pop("timeout", None))
         if policy is not None and attempts != Attempts():
@@ -122,7 +125,10 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             unkept=self._unkept(),
             schema=spec.input_schema,
             provider=provider,
+            fails_on=fails_on,
         )
+        check_void(name, declaration.guarantees, compensate)
+        check_fails_on(name, fails_on)
         with_attempts(declaration, Attempts())  # refused here, where it was given
         self.declarations[name] = declaration
         return self
@@ -152,6 +158,7 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         engine: Engine | SyncEngine | str | None = None,
         on_failure: str = RAISE,
         on_undone: OnUndone | None = None,
+        trusts_exceptions: bool = False,
         name: str | None = None,
         **options: Any,
     ) -> CompiledSagaGraph[StateT, ContextT, InputT, OutputT]:
@@ -161,12 +168,17 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         `on_undone(state, undone)` returns an update of the state that reports the undoing: `undone` has the ids of the undone
         operations. "reset": the state is again what it was before the run.
 
+        `trusts_exceptions`: an exception of a node, or of a tool in it, says that nothing of it stays. It is journalled with each
+        saga. A call that was stopped at its time limit, or with its process, is in doubt all the same.
+
         Without an `engine` it serves as a node of another SagaGraph. Without a `checkpointer` threads are kept in memory; the
         journal brings them back. Actions are named after `name`: it tells graphs with the same node names apart. `engine` may be
         a store's URL: it is opened where the graph first runs, in each event loop, and closed with that; such a graph has no
         synchronous calls.
         """
         self._check(on_failure)
+        if trusts_exceptions and engine is None:
+            raise InvalidInputError("say it of the outermost graph, which has the engine", field="trusts_exceptions")
         if on_undone == RESET and on_failure != RAISE:
             raise InvalidInputError(f"the state that {on_failure!r} makes would be lost: say only one of them", field="on_undone")
         known = name or "LangGraph"
@@ -175,7 +187,12 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
             if engine is not None:
                 self._add_compensation(on_failure, on_undone)
             compiled = super().compile(checkpointer, name=known, **options)
-        told: dict[str, Any] = {"known_as": self.known_as, "on_failure": on_failure, "on_undone": on_undone}
+        told: dict[str, Any] = {
+            "known_as": self.known_as,
+            "on_failure": on_failure,
+            "on_undone": on_undone,
+            "trusts_exceptions": trusts_exceptions,
+        }
         return CompiledSagaGraph.from_compiled(compiled, self.declarations, engine, **told)
 
     @contextmanager
@@ -249,7 +266,10 @@ def with_attempts(declaration: NodeDeclaration, defaults: Attempts) -> NodeDecla
     if declaration.attempts is None:
         return declaration
     attempts = declaration.attempts.or_else(defaults)
-    policy = attempts.policy(declaration.name, declaration.policy, declaration.kind, declaration.guarantees)
+    is_definite = declaration.fails_on != ()
+    policy = attempts.policy(
+        declaration.name, declaration.policy, declaration.kind, declaration.guarantees, is_definite=is_definite
+    )
     return replace(declaration, policy=policy, attempts=attempts)
 
 

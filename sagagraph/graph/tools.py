@@ -7,10 +7,11 @@ import inspect
 from collections.abc import Collection, Iterable
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, ToolException
 from langchain_core.utils.pydantic import get_fields
 from langgraph.errors import GraphBubbleUp
 from pydantic import PrivateAttr
@@ -22,8 +23,10 @@ from sagagraph.graph.running.current import numbered, perform_below
 from sagagraph.graph.running.run import LeftOpen, Scope, active_scope
 from sagagraph.graph.state.values import decode, encode
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.engine.actions import DECLARED, Action, Function, Guarantees, kind_of
+from sagagraph.saga.engine.actions import DECLARED, Action, Function, Guarantees, check_void, kind_of
 from sagagraph.saga.engine.call import Paused, enter_call
+from sagagraph.saga.engine.exceptions import FailsOn, check_fails_on, refusal_in
+from sagagraph.saga.engine.threads import in_thread
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY
@@ -41,13 +44,15 @@ def saga_tool(
     validators: Iterable[Validator] = (),
     guarantees: Guarantees | None = None,
     provider: str = "",
+    fails_on: FailsOn = ToolException,
 ) -> BaseTool:
     """Make `tool` usable by models and `ToolNode`, with each call an operation below the node that makes it.
 
     `compensate(arguments, output, call)` and `probe(arguments, call)` get the arguments that the model chose and what the tool
     returned, in the tool's own types: `output` is a pair where `response_format` is "content_and_artifact". The same arguments in
     another pass of the node are the same operation, whatever id the model gave to its call; the second of two equal calls in one
-    pass is another one. Make it in a module that is imported before a saga is resumed or cancelled: it is registered by its name.
+    pass is another one. `fails_on`: exceptions of the tool that say that nothing happened; arguments that do not fit its schema
+    never reach it. Make it in a module that is imported before a saga is resumed or cancelled: it is registered by its name.
     """
     made = Action(
         name=tool.name,
@@ -66,7 +71,10 @@ def saga_tool(
         home=f"tool:{tool.name}",
         provider=provider,
         needs_body=set(_fields(tool.get_input_schema())) != set(_fields(tool.tool_call_schema)),
+        fails_on=fails_on,
     )
+    check_void(tool.name, made.guarantees, compensate)
+    check_fails_on(tool.name, fails_on)
     DECLARED.add(made)
     return _SagaTool.around(tool, made)
 
@@ -98,7 +106,7 @@ def _of_call(*journalled: Any) -> tuple[object, ...]:
 def _of_types(guarantees: Guarantees) -> Guarantees:
     """Give a void the tool's own types, as a probe gets."""
     void = guarantees.void
-    if void is None:
+    if not callable(void):
         return guarantees
     return replace(guarantees, void=adapted(void, _of_call, encoded_result))
 
@@ -127,15 +135,26 @@ class _SagaTool(BaseTool):
             raise InvalidInputError("a saga_tool takes arguments by name", field=self.name)
         scope = scope or self._scope()
         chosen = encode(self._chosen(named))
-        raised: list[BaseException] = []
+        raised: list[Exception] = []
         name = numbered(scope, f"{self.name}-{content_hash(chosen)[:8]}")
         try:
             operation = await perform_below(scope, name, self._made_with(scope, name, named, config, raised), chosen, None)
         except SagaGraphError as exc:
-            if raised:
-                raise raised[-1] from None
-            raise (LeftOpen(exc) if exc.leaves_saga_open else exc) from None
+            raise self._failure(scope, exc, raised[-1] if raised else None) from None
         return decode(operation.output)
+
+    def _failure(self, scope: Scope, exc: SagaGraphError, raised: Exception | None) -> Exception:
+        """Return what the tool's caller gets: a refusal as such, and as the tool raised it whatever else it failed with."""
+        if isinstance(raised, GraphBubbleUp):
+            return raised
+        if exc.leaves_saga_open:
+            return LeftOpen(exc)
+        is_refusal = raised is None or refusal_in(raised, self._action.fails_on) is not None
+        if raised is None or (is_refusal and not isinstance(raised, ToolException)):
+            return exc
+        raised.add_note(str(exc))
+        scope.run.failed_below.append(raised)
+        return raised
 
     def _scope(self) -> Scope:
         scope = active_scope()
@@ -149,7 +168,7 @@ class _SagaTool(BaseTool):
         return {key: each for key, each in named.items() if key in fields}
 
     def _made_with(
-        self, scope: Scope, name: str, named: dict[str, Any], config: RunnableConfig, raised: list[BaseException]
+        self, scope: Scope, name: str, named: dict[str, Any], config: RunnableConfig, raised: list[Exception]
     ) -> Action:
         """Return the call itself: with what was injected, in the context of the node."""
         context = copy_context()
@@ -163,8 +182,13 @@ class _SagaTool(BaseTool):
             except GraphBubbleUp as exc:
                 raised.append(exc)
                 raise Paused(f"it waits for an answer in tool {self.name!r}") from exc
+            except Exception as exc:
+                raised.append(exc)
+                raise
 
-        return replace(self._action, kind=self._kind_now(scope, name), execute=execute, _adapters={})
+        fails_on = Exception if scope.run.trusts_exceptions else self._action.fails_on
+        kind = self._kind_now(scope, name)
+        return replace(self._action, kind=kind, execute=execute, fails_on=fails_on, _adapters={})
 
     def _kind_now(self, scope: Scope, name: str) -> ActionKind:
         """Return the kind. A saga has one pivot: anything else that cannot be undone comes after it, and is repeated until it
@@ -177,6 +201,9 @@ class _SagaTool(BaseTool):
 
 async def _call_tool(tool: BaseTool, named: dict[str, Any], config: RunnableConfig) -> Any:
     """Call the tool's own function, with its injected arguments and without running its callbacks again."""
-    function = tool._run if type(tool)._arun is BaseTool._arun else tool._arun
+    is_plain = type(tool)._arun is BaseTool._arun or getattr(tool, "coroutine", tool) is None
+    function = tool._run if is_plain else tool._arun
     wants_config = "config" in inspect.signature(function).parameters
-    return await tool._arun(**named, **({"config": config} if wants_config else {}))
+    given = {**named, **({"config": config} if wants_config else {})}
+    # a thread of our own is known to go on when its time is over, which one of an executor is not
+    return await (in_thread(partial(tool._run, **given)) if is_plain else tool._arun(**given))

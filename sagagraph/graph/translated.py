@@ -39,20 +39,27 @@ class Attempts:
         """Return these, with a graph's defaults for whatever they leave open."""
         return Attempts(self.retry or default.retry, self.timeout_s or default.timeout_s)
 
-    def policy(self, name: str, base: Policy, kind: ActionKind, guarantees: Guarantees) -> Policy:
-        """Return `base` with these. Raises `InvalidInputError` if a repetition could land twice."""
+    def policy(self, name: str, base: Policy, kind: ActionKind, guarantees: Guarantees, *, is_definite: bool) -> Policy:
+        """Return `base` with these. `is_definite`: some exceptions say that nothing happened, and only these are tried again for
+        certain. Raises `InvalidInputError` if a repetition could land twice.
+        """
         made = base
         if self.timeout_s is not None:
             made = replace(made, timeout_s=self.timeout_s, retry=made.retry if self.retry else Retry(max_attempts=1))
         if not self.retry:
             return made
-        if kind is not ActionKind.READ_ONLY and guarantees.dedup is None:
+        is_safe = is_definite or guarantees.dedup is not None or guarantees.settles is not None
+        if kind is not ActionKind.READ_ONLY and not is_safe:
             raise InvalidInputError(
                 f"node {name!r} has effects, and its provider remembers no keys: what is tried again could land twice; "
-                "say guarantees=Guarantees(dedup=...), or leave it out",
+                "say guarantees=Guarantees(dedup=...) or fails_on=, or leave it out",
                 field="retry_policy",
             )
-        if kind is not ActionKind.READ_ONLY and any(each.retry_on is not default_retry_on for each in self.retry):
+        if (
+            kind is not ActionKind.READ_ONLY
+            and not is_definite
+            and any(each.retry_on is not default_retry_on for each in self.retry)
+        ):
             raise InvalidInputError(
                 f"node {name!r} has effects: an exception does not say that nothing happened, so none of them is final; "
                 "raise Refused for what is, and leave retry_on out",

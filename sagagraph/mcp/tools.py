@@ -73,6 +73,7 @@ def _made(tool: BaseTool, told: McpTool, by_name: Mapping[str, BaseTool]) -> Bas
         kind=kind,
         policy=told.policy,
         guarantees=Guarantees(dedup=remembers, refusals_final=told.refuses),
+        fails_on=(),  # what a server reports as an error may have happened, unless `refuses` says that it has not
     )
 
 

@@ -206,13 +206,15 @@ class Service:
 
         await self._jobs.take_on(saga_id, ("cancel",), self._engine.cancel(saga_id, by=visitor.name), is_asked)
 
-    async def resolve(self, visitor: Visitor, saga_id: str, operation: str, said: Resolution, output: Any = None) -> None:
+    async def resolve(
+        self, visitor: Visitor, saga_id: str, operation: str, said: Resolution, output: Any = None, because: str = ""
+    ) -> None:
         saga = await self.saga(visitor, saga_id)
         if operation not in saga.operations:
             raise UnknownOperationError(
                 f"saga {saga_id!r} has no operation {operation!r}", saga_id=saga_id, operation_id=operation
             )
-        resolving = self._engine.resolve(saga_id, operation, said, output=output, by=visitor.name)
+        resolving = self._engine.resolve(saga_id, operation, said, output=output, because=because, by=visitor.name)
         await self._jobs.take_on(saga_id, ("resolve", operation), resolving, self._journalling(saga, e.OperationResolved))
 
     async def pick_up(self) -> tuple[str, ...]:

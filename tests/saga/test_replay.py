@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sagagraph import ContextSlice, Engine, Verdict, Violation
-from sagagraph.errors import InvalidInputError, JournalError, OperationFailedError, OperationHeldError, UnknownSagaError
+from sagagraph.errors import InvalidInputError, JournalError, OperationFailedError, UnknownSagaError
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.codec import decode, encode
 from sagagraph.saga.core.events import Entry

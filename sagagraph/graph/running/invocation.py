@@ -24,6 +24,7 @@ from sagagraph.graph.running.run import COMPENSATE, RUN, GraphRun
 from sagagraph.graph.running.undone import is_reset, reset
 from sagagraph.graph.state.items import run_id
 from sagagraph.graph.state.values import decode, encode, with_message_ids
+from sagagraph.saga.core.commands import TrustExceptions
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga, Stage
@@ -68,12 +69,13 @@ class _Thread:
 @dataclass(frozen=True, slots=True)
 class Ending:
     """Ending of a run. `on_failure`: "raise", or the node that continues once the saga was compensated; `resets`: whether the
-    state is then what it was before the run; `adopt`: as for `astream`.
+    state is then what it was before the run; `adopt`: as for `astream`; `trusts_exceptions`: as for `compile`.
     """
 
     on_failure: str
     resets: bool
     adopt: bool
+    trusts_exceptions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,9 @@ async def opened(
     number = thread.number + 1 if begun else thread.number
     async with engine.hold(run_id(thread_id, number), begin=begun) as coordinator:
         await settle_fork(coordinator, thread.head)
-        run = GraphRun(engine, coordinator, graph.name)
+        run = GraphRun(engine, coordinator, graph.name, trusts_exceptions=ending.trusts_exceptions)
+        if ending.trusts_exceptions and run.saga.stage is Stage.RUNNING:
+            await coordinator.tell(TrustExceptions())
         with saver.held_by(thread_id, coordinator):
             snapshot = await graph.aget_state(thread_config)  # checked again, now that nobody else can move it
             now = _Thread(thread_id, snapshot, run.saga, number)

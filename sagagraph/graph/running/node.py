@@ -47,6 +47,7 @@ from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.state import Operation
 from sagagraph.saga.engine.actions import Function
 from sagagraph.saga.engine.call import Paused, enter_call
+from sagagraph.saga.engine.exceptions import refusal_in
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.values import Json
 
@@ -326,7 +327,7 @@ class Pass:
         if isinstance(exc, Exception) and is_invalid_resume(exc):
             self._raised = exc
             return Paused("it was given an answer that does not fit")
-        if isinstance(exc, OperationFailedError):
+        if isinstance(exc, OperationFailedError) or any(exc is each for each in self._run.failed_below):
             self._raised = exc
             return Refused(str(exc), code=type(exc).__name__)
         if isinstance(exc, Exception):
@@ -335,7 +336,17 @@ class Pass:
             is_reading = self._declaration.kind is ActionKind.READ_ONLY
             if attempts is not None and is_reading and not attempts.is_worth(exc, self._attempts):
                 return Refused(str(exc), code=type(exc).__name__)
+            if not is_reading:
+                return self._refusal_in(exc) or exc
         return exc
+
+    def _refusal_in(self, exc: Exception) -> Refused | None:
+        """Return the refusal if the exception says that nothing happened; LangGraph's `retry_policy` may try that again."""
+        said = refusal_in(exc, Exception if self._run.trusts_exceptions else self._declaration.fails_on)
+        attempts = self._declaration.attempts
+        if said is None or said is exc or attempts is None or not attempts.retry:
+            return said
+        return Refused(str(said), code=said.code, transient=attempts.is_worth(exc, self._attempts))
 
 
 def _for_parent(raised: ParentCommand) -> dict[str, object]:

@@ -101,8 +101,9 @@ def active_scope() -> Scope | None:
 class GraphRun:
     """Run of a graph. `name`: the graph's. `root`: the prefix of the live branch's ids, empty for the first."""
 
-    def __init__(self, engine: Engine, coordinator: Coordinator, name: str) -> None:
+    def __init__(self, engine: Engine, coordinator: Coordinator, name: str, *, trusts_exceptions: bool = False) -> None:
         self.engine = engine
+        self.trusts_exceptions = trusts_exceptions
         self.coordinator = coordinator
         self.loop = asyncio.get_running_loop()
         self.root = live_branch(coordinator.saga)
@@ -115,6 +116,8 @@ class GraphRun:
         self._ending: set[asyncio.Future[None]] = set()
         self.asked_interrupts: set[str] = set()
         """Ids of the interrupts that this run has journalled."""
+        self.failed_below: list[Exception] = []
+        """Exceptions of tools whose operations have failed: trying their nodes again would change nothing."""
         self.failure: BaseException | None = None
         """The failure that turned the saga back in this process."""
         self.compensated_at: float | None = None

@@ -20,6 +20,8 @@ class CallKind(StrEnum):
     ACTION = "action"
     VOID = "void"
     COMPENSATION = "compensation"
+    ENDED = "ended"
+    """Any of them, which ended without an acknowledgement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,11 @@ class StateSameProvider:
     was: str
     now: str
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrustExceptions:
+    """The graph that runs the saga declares that an exception of a node says that nothing happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +368,7 @@ class Resolve:
     by: str
     output: Json = None
     request: int | None = None
+    because: str = ""
 
 
 Command = (
@@ -379,6 +387,7 @@ Command = (
     | ReadAgain
     | NameProvider
     | StateSameProvider
+    | TrustExceptions
     | PlanOperation
     | CompleteBody
     | RaiseBody

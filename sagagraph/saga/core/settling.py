@@ -1,4 +1,4 @@
-"""Settling: from when on nothing of a call in doubt can land any more, so that a probe made then is a fact (rules 0 and 3). Pure."""
+"""Settling: when nothing of a call in doubt can land any more, and a probe is a fact (docs/protocol.md rules 0, 3). Pure."""
 
 from __future__ import annotations
 

@@ -304,6 +304,8 @@ class Saga(Struct, frozen=True):
     doubt: Doubt | None = None
     redacted: tuple[str, ...] = ()
     """Names under which payloads were made unreadable: nothing can be called with them any more."""
+    trusts_exceptions: bool = False
+    """An exception of a node says that nothing happened: so its graph declares."""
     holder: str = ""
     """The worker that took it last; empty for one of an earlier release that began it."""
     provider: str = ""

@@ -31,6 +31,7 @@ from sagagraph.errors import (
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.events import Driver, Fault, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.remedies import in_words, remedy_of
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import Action
@@ -291,9 +292,9 @@ def failure_of(saga: Saga, operation: Operation) -> SagaGraphError:
     ids = {"saga_id": saga.id, "operation_id": operation.id}
     if operation.status in _BLOCKED and saga.stage is Stage.RUNNING:
         last = f"; the last call ended with {fault.message}" if fault and fault.message not in why else ""
-        return OperationHeldError(
-            f"saga {saga.id!r}: operation {operation.id!r} is held ({why}{last}); resolve it, or run again later", **ids
-        )
+        remedy = remedy_of(saga, operation)
+        what_next = f" Resolve it, or run again later.{in_words(remedy)}" if remedy else "; resolve it, or run again later"
+        return OperationHeldError(f"saga {saga.id!r}: operation {operation.id!r} is held ({why}{last}){what_next}", **ids)
     if operation.failed or operation.status is OperationStatus.SKIPPED or saga.stage is Stage.RUNNING:
         return OperationFailedError(f"saga {saga.id!r}: operation {operation.id!r} failed: {why}", **ids)
     return SagaClosedError(f"saga {saga.id!r} is {status_of(saga).value}: {saga.turned_back_by or 'cancelled'}", **ids)

@@ -92,13 +92,14 @@ class Effects:
     async def run_undo(self, saga: Saga, operation: Operation, action: Action, deadline: float) -> c.Command:
         if operation.undo is None:
             raise AssertionError(f"{operation.id} is undone without an intent")
-        is_void = operation.undo.call is UndoCall.VOID and action.guarantees.void is not True
+        void = action.guarantees.void
+        is_void = operation.undo.call is UndoCall.VOID and callable(void)
         key = operation_key(saga.id, operation) if is_void else undo_key(saga.id, operation, operation.undo.generation)
         purpose = Purpose.VOID if is_void else Purpose.COMPENSATION
         call = _call(saga, operation, key, operation.undo.attempts, deadline, purpose)
         try:
             request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
-            function = action.guarantees.void if is_void else action.compensate
+            function = void if is_void and callable(void) else action.compensate
             done = () if is_void else (action.result_from_json(operation.output),)
             with self._telemetry.call(operation, call):
                 result = await self._called(call, self._left(deadline), function, request, *done, call)

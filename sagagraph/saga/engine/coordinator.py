@@ -30,6 +30,7 @@ from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
 from sagagraph.saga.core.in_doubt import paused, settles_itself
 from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.next_steps import is_quiet, next_steps
+from sagagraph.saga.core.settling import sender_of
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.steps import (
     CallAction,
@@ -417,7 +418,7 @@ class Coordinator:
     async def _learn(self) -> None:
         """Read what superseded workers and people have left for this worker, before its first effect."""
         for note in await self._store.notes(self.saga.id):
-            self._inbox.append(Arrival(c.EvidenceFound(note.operation, note.call, note.key, note.output)))
+            self._inbox.append(Arrival(_told_by(note)))
         for request in await self._store.requests({self.saga.id: self.heard}):
             self.hear(request)
 
@@ -443,7 +444,7 @@ class Coordinator:
     async def _keep_evidence(self, commands: list[c.Command]) -> None:
         """Leave acknowledgements that can no longer be journalled for the new holder (docs/protocol.md rule 6)."""
         for command in commands:
-            note = _note_of(self.saga, command)
+            note = _note_of(self.saga, command, sender_of(self.lease.epoch, self.lease.owner))
             if note is not None:
                 with suppress(StoreError):
                     await self._store.note(self.saga.id, note)
@@ -467,8 +468,19 @@ def _operation_of(event: e.Event) -> str | None:
     return getattr(event, "operation", None)
 
 
-def _note_of(saga: Saga, command: c.Command) -> Note | None:
+def _told_by(note: Note) -> c.Command:
+    if note.call is c.CallKind.ENDED:
+        return c.CallsEnded(note.operation, (note.output,))
+    return c.EvidenceFound(note.operation, note.call, note.key, note.output)
+
+
+def _note_of(saga: Saga, command: c.Command, sender: str) -> Note | None:
+    """Return what this worker learned. That a call has ended counts where everything settles once it has."""
     match command:
+        case c.ActionLost(name, sender="") | c.UndoLost(name, sender="") | c.ActionRefused(name) | c.UndoRefused(name):
+            operation = saga.operations[name]
+            is_told = operation.spec.guarantees.settles_s is not None
+            return Note(name, c.CallKind.ENDED, operation_key(saga.id, operation), sender) if is_told else None
         case c.ActionReplied(name, output):
             operation = saga.operations[name]
             return Note(name, c.CallKind.ACTION, operation_key(saga.id, operation), output)

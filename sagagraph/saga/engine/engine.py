@@ -21,6 +21,7 @@ from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.in_doubt import waits_for_answer
 from sagagraph.saga.core.next_steps import is_quiet, status_of
 from sagagraph.saga.core.redaction import checked_fields
+from sagagraph.saga.core.remedies import held_by
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import to_json
@@ -232,21 +233,38 @@ class Engine(SagaHolder):
         return await self.status(saga_id)
 
     async def resolve(
-        self, saga_id: str, operation_id: str, resolution: Resolution | str, *, output: object = None, by: str = "user"
+        self,
+        saga_id: str,
+        operation_id: str | Iterable[str],
+        resolution: Resolution | str,
+        *,
+        output: object = None,
+        because: str = "",
+        by: str = "user",
     ) -> SagaView:
-        """Settle an operation that is held or stuck, as a person says, and resume the saga.
+        """Settle operations that are held or stuck, all in the same way, as a person says, and resume the saga.
 
         The person's answer is heard before anything else is tried: a cancellation made by hand must not be made again.
+        `because`: how the person knows; it is journalled.
         """
-        said = Resolution(resolution)
+        said, names = Resolution(resolution), (operation_id,) if isinstance(operation_id, str) else tuple(operation_id)
         async with self.hold(saga_id, looks_again=False) as coordinator:
-            operation = coordinator.saga.operations.get(operation_id)
-            if operation is not None and not operation.waits_for_person:
+            known = [each for name in names if (each := coordinator.saga.operations.get(name)) is not None]
+            if not all(each.waits_for_person for each in known):
                 await coordinator.until_quiet()  # it may be held once it has been probed
-            await coordinator.tell(c.Resolve(operation_id, said, by, to_json(output)))
+            for name in names:
+                await coordinator.tell(c.Resolve(name, said, by, to_json(output), because=because))
             await coordinator.until_quiet()
         await self.conclude_amendment(saga_id)
         return await self.status(saga_id)
+
+    async def held_alike(self, action: str, error: str = "", *, sagas: Iterable[str] | None = None) -> dict[str, tuple[str, ...]]:
+        """Return the held operations of an action whose last call ended with this exception (its class's name; any, if empty), by
+        saga; of these sagas, or of all that are open.
+        """
+        names = [each.saga_id for each in await self.open_sagas()] if sagas is None else list(sagas)
+        alike = {name: tuple(each.id for each in held_by(await self.load(name), action, error)) for name in names}
+        return {name: found for name, found in alike.items() if found}
 
     async def yield_locks(self, saga_id: str, *, by: str = "user") -> SagaView:
         """Let other sagas have what a saga keeps that stands still: a person's decision, which is journalled.

@@ -27,6 +27,7 @@ LINES: Mapping[type[e.Event], _Line] = {
     e.ProviderNamed: _Line("info", "provider named"),
     e.SameProviderStated: _Line("warning", "stated to be the same provider"),
     e.LeaseTaken: _Line("info", "lease taken over"),
+    e.ExceptionsTrusted: _Line("info", "exceptions of nodes are trusted"),
     e.ModelAsked: _Line("info", "model asked"),
     e.PlanProposed: _Line("info", "plan proposed"),
     e.PlanJudged: _Line("info", "plan judged"),

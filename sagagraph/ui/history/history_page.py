@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import gradio as gr
@@ -13,6 +14,7 @@ from sagagraph.planning.page import Page
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.remedies import in_words, remedy_of
 from sagagraph.saga.core.state import FINAL, Operation, Saga
 from sagagraph.saga.engine.views.document import describe
 from sagagraph.saga.stores.projections import project
@@ -169,8 +171,15 @@ class HistoryPage:
             self._resume: gr.update(visible=saga.stage not in FINAL),
             self._resolve_box: gr.update(visible=bool(held)),
             self._held: gr.update(choices=held, value=held[0] if held else None),
-            self._told: cards.problem(problem) if problem else "",
+            self._told: Markup().join((cards.problem(problem) if problem else "", *_remedies(saga))),
         }
+
+
+def _remedies(saga: Saga) -> Iterator[Markup]:
+    """Yield what would settle each operation that is held in doubt."""
+    for each in saga.in_order():
+        if (remedy := remedy_of(saga, each)) is not None:
+            yield cards.note(f"{each.id}:{in_words(remedy)}")
 
 
 def _operations(saga: Saga, page: Page | None) -> tuple[Operation, ...]:
@@ -184,7 +193,7 @@ def _operations(saga: Saga, page: Page | None) -> tuple[Operation, ...]:
 def _found_out(way: str | None, output: str) -> tuple[Resolution, Any]:
     """Return what a person reports about an operation; its result is never made up."""
     if way is None:
-        raise InvalidInputError("say what you found out: it landed, or it is absent, or it is compensated", field="way")
+        raise InvalidInputError("say what you found out: it landed, is absent, has failed, or is compensated", field="way")
     said = Resolution(way)
     if said is Resolution.LANDED and not output.strip():
         raise InvalidInputError(

@@ -112,6 +112,7 @@ class SettledOperation(Body):
     operation: str
     resolution: Resolution
     output: Any = None
+    because: str = Field("", max_length=1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +266,7 @@ async def resume(own: OwnSaga) -> Json:
 
 @router.post("/sagas/{saga_id}/resolve", status_code=202, summary="Settle an operation that is held or stuck")
 async def resolve(body: SettledOperation, own: OwnSaga) -> Json:
-    await own.service.resolve(own.visitor, own.saga_id, body.operation, body.resolution, body.output)
+    await own.service.resolve(own.visitor, own.saga_id, body.operation, body.resolution, body.output, body.because)
     return await own.told()
 
 

@@ -62,6 +62,7 @@ _DECIDE: dict[type, Callable[[Saga, Any, float], Events]] = {
     c.ReadAgain: calls.read_again,
     c.NameProvider: providers.name_provider,
     c.StateSameProvider: providers.state_same_provider,
+    c.TrustExceptions: bodies.trust_exceptions,
     c.PlanOperation: bodies.plan_operation,
     c.CompleteBody: bodies.complete_body,
     c.RaiseBody: bodies.raise_body,

@@ -15,6 +15,7 @@ from sagagraph.saga.core.amendments import Amendment, amended_by
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga, Stage
+from sagagraph.saga.core.status import OperationStatus
 
 
 def resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
@@ -23,19 +24,24 @@ def resolve(saga: Saga, command: c.Resolve, _now: float) -> Events:
         why = f"saga {saga.id!r} has no operation {command.operation!r}"
     elif not operation.waits_for_person:
         why = f"operation {operation.id!r} is {operation.status.value}: only a held or stuck one needs a person"
-    elif saga.driver is e.Driver.REVERSAL and command.resolution is e.Resolution.COMPENSATED:
-        why = f"operation {operation.id!r} undoes another one, and is not undone itself: it landed, or is absent"
+    elif saga.driver is e.Driver.REVERSAL and command.resolution in _GIVES_UP:
+        why = f"operation {operation.id!r} undoes another one, and is not given up itself: it landed, or is absent"
+    elif operation.status is OperationStatus.COMPENSATION_FAILED and command.resolution is e.Resolution.FAILED:
+        why = f"operation {operation.id!r} has been carried out: say whether it still stands (landed), or has been undone"
     else:
-        said = e.OperationResolved(operation.id, command.resolution, command.output, command.by, command.request)
+        said = e.OperationResolved(operation.id, command.resolution, command.output, command.by, command.request, command.because)
         return (said, *_body_no_longer_holds(saga, command))
     if command.request is not None:
         return _refused(command.request, why)
     raise NotAllowedError(why, saga_id=saga.id, operation_id=command.operation)
 
 
+_GIVES_UP = (e.Resolution.COMPENSATED, e.Resolution.FAILED)
+
+
 def _body_no_longer_holds(saga: Saga, command: c.Resolve) -> Events:
     """Turn back when a person has undone what a body counted on when it ended: it cannot do without it any more (rule 9)."""
-    undone = command.resolution is e.Resolution.COMPENSATED and not saga.operations[command.operation].removed
+    undone = command.resolution in _GIVES_UP and not saga.operations[command.operation].removed
     turns = undone and saga.body_completed and saga.stage is Stage.RUNNING and not (saga.pivot_is_open or saga.pivot_has_landed)
     return (e.SagaTurnedBack(f"{command.by} undid {command.operation!r}", command.operation),) if turns else ()
 

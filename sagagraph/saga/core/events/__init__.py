@@ -65,6 +65,7 @@ from sagagraph.saga.core.events.reversals import ReversalBegun as ReversalBegun
 from sagagraph.saga.core.events.reversals import ReversalEvent
 from sagagraph.saga.core.events.reversals import ReversalHeld as ReversalHeld
 from sagagraph.saga.core.events.reversals import SagaReversed as SagaReversed
+from sagagraph.saga.core.events.sagas import ExceptionsTrusted as ExceptionsTrusted
 from sagagraph.saga.core.events.sagas import FieldsRedacted as FieldsRedacted
 from sagagraph.saga.core.events.sagas import LeaseTaken as LeaseTaken
 from sagagraph.saga.core.events.sagas import ProviderNamed as ProviderNamed

@@ -20,6 +20,8 @@ class OperationResolved(Struct, frozen=True, omit_defaults=True):
     output: Json
     by: str
     request: int | None = None
+    because: str = ""
+    """How the person knows."""
 
 
 class RequestRefused(Struct, frozen=True, omit_defaults=True):

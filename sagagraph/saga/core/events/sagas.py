@@ -54,6 +54,10 @@ class LeaseTaken(Struct, frozen=True, omit_defaults=True):
     """
 
 
+class ExceptionsTrusted(Struct, frozen=True, omit_defaults=True):
+    """From here on an exception of a node says that nothing happened: its graph was compiled with `trusts_exceptions`."""
+
+
 class SagaTurnedBack(Struct, frozen=True, omit_defaults=True):
     """From here on the saga compensates."""
 
@@ -81,6 +85,7 @@ SagaEvent = (
     | ProviderNamed
     | SameProviderStated
     | LeaseTaken
+    | ExceptionsTrusted
     | SagaTurnedBack
     | SagaCommitted
     | SagaCompensated

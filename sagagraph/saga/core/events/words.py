@@ -42,6 +42,9 @@ class Resolution(StrEnum):
 
     LANDED = "landed"
     ABSENT = "absent"
+    """It did not happen, and may be tried again."""
+    FAILED = "failed"
+    """It did not happen, and is not tried again."""
     COMPENSATED = "compensated"
 
 

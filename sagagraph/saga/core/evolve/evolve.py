@@ -107,6 +107,7 @@ _OF_THE_SAGA: dict[type, Callable[[Saga, Any, float], Saga]] = {
     e.ProviderNamed: sagas.provider_named,
     e.SameProviderStated: sagas.same_provider_stated,
     e.LeaseTaken: sagas.lease_taken,
+    e.ExceptionsTrusted: sagas.exceptions_trusted,
     e.PlanProposed: sagas.plan_proposed,
     e.ModelAsked: sagas.model_asked,
     e.PlanJudged: sagas.plan_judged,

@@ -185,7 +185,8 @@ def compensation_started(operation: Operation, event: e.CompensationStarted, at:
         undo = Undo(UndoCall.COMPENSATION)
     lost = 0 if is_settled_by(operation, e.ProbeAnswer.LANDED) else undo.lost
     first_call_at = undo.first_call_at or at
-    return _undoing(operation, replace(undo, generation=event.generation, attempts=event.attempt, lost=lost, first_call_at=first_call_at))
+    begun = replace(undo, generation=event.generation, attempts=event.attempt, lost=lost, first_call_at=first_call_at)
+    return _undoing(operation, begun)
 
 
 def _undoing(operation: Operation, undo: Undo) -> Operation:
@@ -323,6 +324,9 @@ def resolved(operation: Operation, event: e.OperationResolved, at: float) -> Ope
             output = operation.output if event.output is None else event.output
             undo = operation.undo and replace(_next_generation(operation.undo), allowed_from=operation.undo.attempts)
             return replace(operation, status=OperationStatus.SUCCEEDED, output=output, via=e.Via.PERSON, hold="", undo=undo)
+        case e.Resolution.FAILED:
+            fault = operation.fault or e.Fault("failed", event.because or f"{event.by} says so")
+            return replace(operation, status=OperationStatus.FAILED, fault=fault, via=e.Via.PERSON, hold="", ended_at=at)
         case e.Resolution.ABSENT:
             return replace(
                 operation,
@@ -330,6 +334,7 @@ def resolved(operation: Operation, event: e.OperationResolved, at: float) -> Ope
                 generation=operation.generation + 1,
                 attempts=0,
                 lost=0,
+                senders=(),
                 deadline=0.0,
                 allowed_from=operation.total_attempts,
                 given_up=False,

@@ -56,6 +56,10 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
     return replace(taken, holder=event.owner)
 
 
+def exceptions_trusted(saga: Saga, _event: e.ExceptionsTrusted, _at: float) -> Saga:
+    return replace(saga, trusts_exceptions=True)
+
+
 def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
     plan = replace(
         saga.plan,

@@ -70,7 +70,8 @@ def command_of(request: Request) -> c.Command:
         case RequestKind.CANCEL, _:
             return c.Cancel(request.by, request.number)
         case RequestKind.RESOLVE, {"operation": str(operation), "resolution": str(said), **rest} if said in _RESOLUTIONS:
-            return c.Resolve(operation, e.Resolution(said), request.by, rest.get("output"), request.number)
+            because = str(rest.get("because", ""))
+            return c.Resolve(operation, e.Resolution(said), request.by, rest.get("output"), request.number, because)
         case RequestKind.RESOLVE, _:
             why = "it names no operation, or no resolution that this release knows"
         case _:

@@ -8,6 +8,7 @@ from sagagraph.saga.core.decide.providers import ProviderHere
 from sagagraph.saga.core.events import Blocker
 from sagagraph.saga.core.locks import Holding, holdings_of
 from sagagraph.saga.core.next_steps import status_of
+from sagagraph.saga.core.remedies import Remedy, remedy_of
 from sagagraph.saga.core.state import ModelUse, Operation, PlanState, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.workflow.operation import resolve
@@ -45,6 +46,8 @@ class OperationView:
     error: dict[str, str] | None
     note: str = ""
     """Why it is held, is stuck or was skipped."""
+    remedy: Remedy | None = None
+    """What would settle it, if it is held in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,8 @@ class SagaView:
     """What it has to wait for, and who keeps it."""
     yielded_by: str = ""
     """Who let others have its locks."""
+    trusts_exceptions: bool = False
+    """Its graph declares that an exception of a node says that nothing happened."""
 
 
 def view_of(saga: Saga, account: Account | None = None) -> SagaView:
@@ -114,6 +119,7 @@ def view_of(saga: Saga, account: Account | None = None) -> SagaView:
         locks=tuple(_lock_view(each) for each in holdings_of(saga, saga.index.locking)),
         awaits=saga.awaits,
         yielded_by=saga.yielded_by,
+        trusts_exceptions=saga.trusts_exceptions,
     )
 
 
@@ -158,4 +164,5 @@ def _operation_view(saga: Saga, operation: Operation) -> OperationView:
         output=operation.output,
         error={"code": fault.code, "message": fault.message} if fault else None,
         note=operation.hold,
+        remedy=remedy_of(saga, operation),
     )
