@@ -13,7 +13,7 @@ from sagagraph.workflow.condition import Failed
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import GuaranteeTerms, OperationSpec
 from sagagraph.workflow.policy import Backoff, Catch, CompensationPolicy, Policy, Retry
-from tests.saga.world import GUARANTEES, Profile
+from tests.saga.world import GUARANTEES, SETTLES_S, Profile
 
 TIMEOUT_S = 1.0
 SKEW_S = 1.0
@@ -67,7 +67,7 @@ class Case:
             depends_on=tuple(self.name(each) for each in self.edges[index]),
             condition=Failed(str(self.handler_of)) if handles else None,
             policy=self._policy(index),
-            guarantees=GuaranteeTerms(DEDUP_S if profile.dedup else None, profile.void, profile.deadline, profile.refusals_final),
+            guarantees=_terms(profile),
             has_probe=profile.probe,
             open_end=index == self.open_end,
         )
@@ -94,6 +94,17 @@ class Case:
             and {order[each] for each in self.edges[i]} == set(self.edges[j])
             for i, j in enumerate(order)
         )
+
+
+def _terms(profile: Profile) -> GuaranteeTerms:
+    return GuaranteeTerms(
+        DEDUP_S if profile.dedup else None,
+        profile.void or profile.copes,
+        profile.deadline,
+        profile.refusals_final,
+        settles_s=SETTLES_S + SKEW_S if profile.settles else None,
+        void_compensates=profile.copes,
+    )
 
 
 def place(name: str) -> int:

@@ -21,7 +21,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from sagagraph.errors import JournalError, SagaGraphError
-from sagagraph.saga.core import commands, next_steps
+from sagagraph.saga.core import commands, next_steps, settling
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide import decide
 from sagagraph.saga.core.dependencies import descendants
@@ -59,13 +59,15 @@ TROUBLES = frozenset(
         "invalid",
         "stale",
         "reorder",
+        "stubborn",
     }
 )
 """What is rationed: a run meets at most so many of these, in any mixture. Refusals and late landings are free.
 
-"stale" is a probe that has not seen what landed before an undo that is in doubt. Three more are never met unless they are asked
-for: "lie", an undo that is acknowledged and was not done; "restore", a journal that returns to an earlier state; "unwritten", a
-crash after a body was shown an outcome that is not yet written.
+"stubborn" is a call that does not stop when its time is over. "stale" is a probe that has not seen what landed before an undo
+that is in doubt. Three more are never met unless they are asked for: "lie", an undo that is acknowledged and was not done, or a
+call that landed and says that nothing happened; "restore", a journal that returns to an earlier state; "unwritten", a crash after
+a body was shown an outcome that is not yet written.
 """
 Judge = Callable[[Saga, Sequence[Provider]], Iterator[str]]
 
@@ -300,7 +302,7 @@ class Explorer:
                 landed = self._with(state, index, provider.without_undo_call(key).undo(profile, key))
                 yield from self._late(landed, f"late undo {index}", Note(index, commands.CallKind.COMPENSATION, key))
             for key in sorted(set(provider.void_calls)):
-                landed = self._with(state, index, provider.without_void_call(key).voided(key))
+                landed = self._with(state, index, provider.without_void_call(key).voided(profile, key))
                 yield from self._late(landed, f"late void {index}", Note(index, commands.CallKind.VOID, key))
 
     def _late(self, landed: State, what: str, note: Note) -> Iterator[Move]:
@@ -324,6 +326,8 @@ class Explorer:
             if later - core.now >= TIMEOUT_S + SKEW_S:
                 pairs = zip(providers, self.case.profiles, strict=True)
                 providers = tuple(p.after_deadlines() if profile.deadline else p for p, profile in pairs)
+            pairs = zip(providers, self.case.profiles, strict=True)
+            providers = tuple(p.older(profile, later - core.now) for p, profile in pairs)
             yield Move("time passes", _aged(state, later - core.now)._replace(core=self._later(core, later), providers=providers))
         if self._may(state, "forget") and not core.in_flight and any(p.remembered or p.undo_remembered for p in state.providers):
             forgotten = tuple(provider.after_retention() for provider in state.providers)
@@ -343,6 +347,9 @@ class Explorer:
         crashed = self._abandoned(_spend(state))
         taken = self._taken_over(state.core)
         yield Move("CRASH, takeover", crashed._replace(core=taken))
+        if any(each.spec.guarantees.settles_s is not None for each in taken.operations):
+            dead = crashed._replace(core=self._known_dead(taken), providers=tuple(each.ended() for each in crashed.providers))
+            yield Move("CRASH, takeover, its process is known to be dead", dead)
         for note in sorted(state.notes):
             known = self._told(crashed._replace(core=taken), self._evidence(taken, note), note)
             if known is not None and known.core is not taken:
@@ -355,12 +362,13 @@ class Explorer:
         """The calls of a dead worker are in flight from now on."""
         for operation in state.core.in_flight:
             index = place(operation.id)
-            state = self._with(state, index, self._flying(state, operation))
+            state = self._with(state, index, self._flying(state, operation, is_loose=True))
         return state
 
-    def _flying(self, state: State, operation: Operation) -> Provider:
+    def _flying(self, state: State, operation: Operation, *, is_loose: bool = False) -> Provider:
         index = place(operation.id)
-        provider, profile = state.providers[index], self.case.profiles[index]
+        profile = self.case.profiles[index]
+        provider = state.providers[index].sent(profile, is_loose=is_loose)
         too_late = profile.deadline and state.core.now >= operation.deadline + SKEW_S
         if provider.in_flight >= MAX_CALLS or not operation.has_effect:
             return provider
@@ -375,6 +383,14 @@ class Explorer:
         found = core.memo.get("takeover")
         if found is None:
             found = core.memo["takeover"] = self._core(_with_new_epoch(core), core.now)
+        return found
+
+    def _known_dead(self, taken: Core) -> Core:
+        found = taken.memo.get("dead")
+        if found is None:
+            senders = settling.senders_in(taken.saga).items()
+            ended = tuple(e.CallsEnded(name, each) for name, each in senders)
+            found = taken.memo["dead"] = self._core(_appended(taken.saga, ended, taken.now), taken.now)
         return found
 
     def _evidence(self, core: Core, note: Note) -> commands.EvidenceFound:
@@ -556,6 +572,12 @@ class Explorer:
         if self._may(state, "timeout") and provider.in_flight < MAX_CALLS:
             flying = self._with(_spend(state), index, self._flying(state, operation))
             yield Move(f"call {index} times out, in flight", self._tell(flying, lost))
+        if self._may(state, "stubborn") and profile.settles and provider.in_flight < MAX_CALLS:
+            flying = self._with(_spend(state), index, self._flying(state, operation, is_loose=True))
+            goes_on = commands.ActionLost(operation.id, FAULT, sender=settling.sender_of(state.saga.epoch, state.saga.holder))
+            yield Move(f"call {index} times out, and does not stop", self._tell(flying, goes_on, tag=("stubborn", index)))
+        if self._may(state, "lie"):
+            yield Move(f"call {index} LANDS, and says that nothing happened", self._tell(_spend(landed), refused))
 
     def _refusals(self, state: State, operation: Operation, refused: commands.ActionRefused) -> Iterator[Move]:
         index, key = place(operation.id), operation.generation
@@ -577,7 +599,7 @@ class Explorer:
         provider, profile = state.providers[index], self.case.profiles[index]
         lost = commands.UndoLost(operation.id, FAULT)
         if operation.undo.call is UndoCall.VOID:
-            after = provider.voided(operation.generation)
+            after = provider.voided(profile, operation.generation)
         else:
             after = provider.undo(profile, operation.undo.generation)
         landed = self._with(state, index, after)
@@ -624,7 +646,10 @@ class Explorer:
             if self._may(state, useless.value):
                 heard = commands.ProbeAnswered(name, useless)
                 yield Move(f"probe {name}: {useless}, it says", self._tell(_spend(state), heard))
-        if self._may(state, "stale") and state.saga.operations[name].status is OperationStatus.COMPENSATING:
+        operation = state.saga.operations[name]
+        settled = settling.settled_from(operation)
+        may_be_stale = settled is None or state.core.now < settled  # afterwards a probe sees all there is: that is promised
+        if self._may(state, "stale") and may_be_stale and operation.status is OperationStatus.COMPENSATING:
             stale = commands.ProbeAnswered(name, e.ProbeAnswer.ABSENT)
             yield Move(f"probe {name}: absent, it says", self._tell(_spend(state), stale))
 

@@ -20,8 +20,8 @@ SagaKey = Callable[[Saga, float], tuple[Key, tuple[Key, ...]]]
 
 _ENDED = (OperationStatus.SUCCEEDED, OperationStatus.FAILED, OperationStatus.VOIDED, OperationStatus.COMPENSATED)
 _OPEN = (Stage.RUNNING, Stage.COMPENSATING)
-_NOT_ASKED = {"spec", "ordinal", "output", "undo_output", "verdicts", "fault", "hold", "ended_at"}
-_TIMES = {"first_call_at", "begun_at", "deadline", "not_before", "probed_at"}
+_NOT_ASKED = {"spec", "ordinal", "output", "undo_output", "verdicts", "fault", "hold", "ended_at", "senders"}
+_TIMES = {"first_call_at", "begun_at", "deadline", "not_before", "probed_at", "quiet_since"}
 _COUNTED_FROM_ALLOWANCE = {"total_attempts", "allowed_from", "attempts"}
 
 
@@ -98,7 +98,18 @@ def _clock(o: Operation, now: float) -> Key:
         terms.deadline and now >= o.deadline + settling.margin_s(o),
         terms.dedup_s is not None and _retention_is_over(o.first_call_at, now),
         now - o.begun_at >= guards.deadline_s,
+        _settling(o, now),
     )
+
+
+def _settling(o: Operation, now: float) -> Key | None:
+    """How long nothing has been sent for it, and whether its last probe was made when everything had settled."""
+    settles_s = o.spec.guarantees.settles_s
+    if settles_s is None:
+        return None
+    instant = settling.settled_from(o)
+    was_probed = o.probe is not None and instant is not None and o.probed_at >= instant
+    return (bool(o.senders), min(round(now - o.quiet_since, 3), settles_s), was_probed)
 
 
 def _probed_after_deadline(o: Operation) -> bool:

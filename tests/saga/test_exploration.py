@@ -84,6 +84,37 @@ def test_one_read_only_operation_meets_three_troubles(explore: Explore) -> None:
     assert explore(Case((READ_ONLY,), ((),), (NOTHING,)), 3, eager=False).endings == BOTH_ENDS
 
 
+SETTLING_PROFILES = [
+    pytest.param(Profile(settles=True), marks=QUICK),
+    Profile(copes=True, probe=False),
+    Profile(copes=True),
+    Profile(settles=True, copes=True),
+    Profile(settles=True, copes=True, probe=False),
+    Profile(settles=True, dedup=True),
+    Profile(settles=True, deadline=True),
+    Profile(settles=True, void=True),
+    Profile(settles=True, refusals_final=True),
+    Profile(settles=True, probe=False),
+]
+
+
+@pytest.mark.parametrize("profile", SETTLING_PROFILES, ids=str)
+@pytest.mark.parametrize("kind", [COMPENSATABLE, PIVOT], ids=str)
+def test_one_operation_that_settles_meets_three_troubles(kind: ActionKind, profile: Profile, explore: Explore) -> None:
+    """What was sent lands up to the settling time after its sender has ended, and never after; a sender may live on, frozen."""
+    case = Case((kind,), ((),), (profile,))
+    assert explore(case, 3).endings == BOTH_ENDS
+    assert explore(case, 2, eager=False).endings == BOTH_ENDS
+
+
+@pytest.mark.parametrize("profile", SETTLING_PROFILES, ids=str)
+@pytest.mark.parametrize("saga", SAGAS_OF_2, ids=name_of)
+def test_two_operations_that_settle_meet_two_troubles(saga: tuple[Kinds, Edges], profile: Profile, explore: Explore) -> None:
+    case = uniform(*saga, profile)
+    report = explore(case, 2, losses=answers_lost(case.edges), limit=FEWER)
+    assert report.cut or report.endings == BOTH_ENDS
+
+
 # -- two operations ----------------------------------------------------------------------------------------------------
 
 

@@ -30,6 +30,9 @@ KEYED_BLIND = Profile(dedup=True, probe=False)
 FINAL_NO = Profile(refusals_final=True)
 KEYED_FINAL_NO = Profile(dedup=True, refusals_final=True)
 
+SETTLING = Profile(settles=True)
+COPING = Profile(settles=True, copes=True, probe=False)
+
 ALONE = ((COMPENSATABLE,), ((),))
 CHAIN = ((COMPENSATABLE, COMPENSATABLE), ((), (0,)))
 APART = ((COMPENSATABLE, COMPENSATABLE), ((), ()))
@@ -133,6 +136,33 @@ def a_probe_before_the_deadline_seals(patch: Patch) -> None:
     for module in (in_doubt, calls):
         patch.setattr(module, "is_final", lambda _operation, _at: True)
     patch.setattr(in_doubt, "final_from", lambda _operation: 0.0)
+
+
+def absence_is_believed_too_early(patch: Patch) -> None:
+    for module in (in_doubt, settling):
+        patch.setattr(module, "settled_from", lambda operation: None if operation.senders else operation.quiet_since)
+
+
+def a_sender_that_may_be_alive_is_forgotten(patch: Patch) -> None:
+    def careless(operation: Operation) -> float | None:
+        settles_s = operation.spec.guarantees.settles_s
+        return None if settles_s is None else operation.quiet_since + settles_s
+
+    for module in (in_doubt, settling):
+        patch.setattr(module, "settled_from", careless)
+
+
+def a_void_without_a_tombstone_does_not_wait(patch: Patch) -> None:
+    patch.setattr(in_doubt, "_leaves_no_tombstone", lambda _operation: False)
+
+
+def what_settled_proves_an_undo_too_early(patch: Patch) -> None:
+    real = in_doubt._resettle_by_waiting
+
+    def careless(operation: Operation, _instant: float, now: float) -> Step:
+        return real(replace(operation, quiet_since=-1000.0), 0.0, now)
+
+    patch.setattr(in_doubt, "_resettle_by_waiting", careless)
 
 
 def a_claim_is_not_undone(patch: Patch) -> None:
@@ -332,6 +362,11 @@ PLANTED = [
     Planted("keys are remembered for ever", retention_is_eternal, case(ALONE, KEYED_BLIND), 1, "I2"),
     Planted("clocks are one clock", clocks_are_one, case(ALONE, DEADLINE), 1, "I4"),
     Planted("a probe before the deadline seals", a_probe_before_the_deadline_seals, case(ALONE, DEADLINE), 1, "I4"),
+    Planted("absence is believed too early", absence_is_believed_too_early, case(ALONE, SETTLING), 1, "I4"),
+    Planted("a living sender is forgotten", a_sender_that_may_be_alive_is_forgotten, case(ALONE, SETTLING), 2, "I4"),
+    Planted("a void without a tombstone does not wait", a_void_without_a_tombstone_does_not_wait, case(ALONE, COPING), 1, "I4"),
+    Planted("an undo is asked about too early", what_settled_proves_an_undo_too_early, case(ALONE, SETTLING), 2, "I3"),
+    Planted("an exception lied", nothing, case(ALONE, SETTLING), 1, "I4", {"kinds": frozenset({"lie"})}),
     Planted("what a claim landed is not undone", a_claim_is_not_undone, case(ALONE, KEYED), 2, "I4"),
     Planted("a claim rests on what is undone", a_claim_rests_on_what_is_undone, case(CHAIN, KEYED), 2, "I5"),
     Planted(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sagagraph.saga.core.events import ProbeAnswer
 
+SETTLES_S = 5.0
 GUARANTEES = ("dedup", "void", "deadline", "refusals_final", "probe")
 
 
@@ -23,9 +24,13 @@ class Profile:
     deadline: bool = False
     refusals_final: bool = False
     probe: bool = True
+    settles: bool = False
+    """What is in flight lands within `SETTLES_S` after its sender has ended, or never."""
+    copes: bool = False
+    """The compensation is the void. It leaves a tombstone, unless everything settles."""
 
     def __str__(self) -> str:
-        return "+".join(name for name in GUARANTEES if getattr(self, name)) or "nothing"
+        return "+".join(name for name in (*GUARANTEES, "settles", "copes") if getattr(self, name)) or "nothing"
 
 
 Keys = frozenset[int]
@@ -53,6 +58,10 @@ class Provider(NamedTuple):
     """Keys of calls in flight whose sender does not wait for them any more."""
     undo_calls: tuple[int, ...] = ()
     void_calls: tuple[int, ...] = ()
+    is_loose: bool = False
+    """A sender of what is in flight may still be alive: it can be sent at any time."""
+    aged_s: float = 0.0
+    """How long everything in flight has been on its way, where it settles."""
 
     @property
     def in_flight(self) -> int:
@@ -80,15 +89,32 @@ class Provider(NamedTuple):
 
     def undo(self, profile: Profile, key: int) -> Provider:
         """A compensation arrives. Without a remembered key it lands again, as real refunds do."""
-        if key in self.undo_remembered:
+        if key in self.undo_remembered or (profile.copes and not self.live):
             return self
         remembered = self.undo_remembered | {key} if profile.dedup else self.undo_remembered
         return self._replace(live=max(0, self.live - 1), undos=self.undos + 1, undo_remembered=remembered)
 
-    def voided(self, key: int) -> Provider:
-        """Cancel by key: what landed under it is undone, what arrives later is refused."""
+    def voided(self, profile: Profile, key: int) -> Provider:
+        """Cancel by key: what landed under it is undone, what arrives later is refused if there is a tombstone."""
         undone = self.live if key in self.landed_as else 0
-        return self._replace(live=self.live - undone, undos=self.undos + undone, tombstones=self.tombstones | {key})
+        tombstones = self.tombstones if profile.copes and profile.settles else self.tombstones | {key}
+        return self._replace(live=self.live - undone, undos=self.undos + undone, tombstones=tombstones)
+
+    def sent(self, profile: Profile, *, is_loose: bool) -> Provider:
+        """Something more is in flight from now on."""
+        return self._replace(is_loose=self.is_loose or is_loose, aged_s=0.0) if profile.settles else self
+
+    def ended(self) -> Provider:
+        """No sender of what is in flight is alive any more."""
+        return self._replace(is_loose=False, aged_s=0.0) if self.in_flight and self.is_loose else self
+
+    def older(self, profile: Profile, by_s: float) -> Provider:
+        """Time passes: what has settled by then does not land any more."""
+        if not profile.settles or self.is_loose or not self.in_flight:
+            return self
+        if self.aged_s + by_s >= SETTLES_S:
+            return self.with_nothing_in_flight()
+        return self._replace(aged_s=self.aged_s + by_s)
 
     def refuse(self, profile: Profile, key: int) -> Provider:
         return self._replace(refused=self.refused | {key}) if profile.refusals_final else self
@@ -96,7 +122,7 @@ class Provider(NamedTuple):
     def pruned(self) -> Provider:
         """Without the calls whose arrival changes nothing any more: refused, broken or deduplicated."""
         if not self.in_flight:
-            return self
+            return self._replace(is_loose=False, aged_s=0.0) if self.is_loose or self.aged_s else self
         dead = self.tombstones | self.refused | self.broken | self.remembered
         return self._replace(
             calls=tuple(key for key in self.calls if key not in dead),

@@ -160,7 +160,7 @@ async def opened(
         await settle_fork(coordinator, thread.head)
         run = GraphRun(engine, coordinator, graph.name, trusts_exceptions=ending.trusts_exceptions)
         if ending.trusts_exceptions and run.saga.stage is Stage.RUNNING:
-            await coordinator.tell(TrustExceptions())
+            await coordinator.tell(TrustExceptions(graph.name))
         with saver.held_by(thread_id, coordinator):
             snapshot = await graph.aget_state(thread_config)  # checked again, now that nobody else can move it
             now = _Thread(thread_id, snapshot, run.saga, number)

@@ -161,6 +161,8 @@ class StateSameProvider:
 class TrustExceptions:
     """The graph that runs the saga declares that an exception of a node says that nothing happened."""
 
+    graph: str
+
 
 @dataclass(frozen=True, slots=True)
 class PlanOperation:

@@ -16,7 +16,7 @@ from sagagraph.saga.core.dependencies import undo_order
 from sagagraph.saga.core.events import ProbeAnswer
 from sagagraph.saga.core.reversals import REVERSING, Undone, is_live, nearest_dependents, reversing_id
 from sagagraph.saga.core.state import Operation, Saga, operation_key
-from sagagraph.saga.engine.actions import Action, Find, Guarantees
+from sagagraph.saga.engine.actions import Action, Find
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.threads import in_thread
 from sagagraph.workflow.kind import ActionKind
@@ -86,6 +86,8 @@ def reversing_action(action: Action) -> Action:
                 return Probe.landed(said.result)
             case ProbeAnswer.LANDED:
                 return Probe.absent()
+            case ProbeAnswer.ABSENT if action.guarantees.settles is not None:  # it did land, so it is undone
+                return Probe.landed(said.result)
             case _:
                 return Probe.unknown(f"the original is {said.answer.value}")
 
@@ -98,7 +100,8 @@ def reversing_action(action: Action) -> Action:
         compensate=None,
         reverse=None,
         validators=(),
-        guarantees=Guarantees(dedup=action.guarantees.dedup, clock_margin=action.guarantees.clock_margin),
+        guarantees=replace(action.guarantees, void=None, deadline=False, refusals_final=False),
+        fails_on=(),
         request_type=Undone,
         result_type=Any,
         home=action.home + REVERSING,

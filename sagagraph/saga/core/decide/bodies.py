@@ -19,8 +19,8 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec
 
 
-def trust_exceptions(saga: Saga, _command: c.TrustExceptions, _now: float) -> Events:
-    return () if saga.trusts_exceptions else (e.ExceptionsTrusted(),)
+def trust_exceptions(saga: Saga, command: c.TrustExceptions, _now: float) -> Events:
+    return () if saga.trusts_exceptions else (e.ExceptionsTrusted(command.graph),)
 
 
 def plan_operation(saga: Saga, command: c.PlanOperation, _now: float) -> Events:

@@ -55,7 +55,9 @@ class LeaseTaken(Struct, frozen=True, omit_defaults=True):
 
 
 class ExceptionsTrusted(Struct, frozen=True, omit_defaults=True):
-    """From here on an exception of a node says that nothing happened: its graph was compiled with `trusts_exceptions`."""
+    """From here on an exception of a node says that nothing happened: the graph was compiled with `trusts_exceptions`."""
+
+    graph: str
 
 
 class SagaTurnedBack(Struct, frozen=True, omit_defaults=True):
