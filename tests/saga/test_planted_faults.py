@@ -158,11 +158,8 @@ def a_void_without_a_tombstone_does_not_wait(patch: Patch) -> None:
 
 def what_settled_proves_an_undo_too_early(patch: Patch) -> None:
     real = in_doubt._resettle_by_waiting
-
-    def careless(operation: Operation, _instant: float, now: float) -> Step:
-        return real(replace(operation, quiet_since=-1000.0), 0.0, now)
-
-    patch.setattr(in_doubt, "_resettle_by_waiting", careless)
+    patch.setattr(in_doubt, "_resettle_by_waiting", lambda operation, _instant, now: real(operation, 0.0, now))
+    patch.setattr(in_doubt, "is_settled_by", lambda operation, answer: operation.probe is answer)
 
 
 def a_claim_is_not_undone(patch: Patch) -> None:
@@ -365,7 +362,7 @@ PLANTED = [
     Planted("absence is believed too early", absence_is_believed_too_early, case(ALONE, SETTLING), 1, "I4"),
     Planted("a living sender is forgotten", a_sender_that_may_be_alive_is_forgotten, case(ALONE, SETTLING), 2, "I4"),
     Planted("a void without a tombstone does not wait", a_void_without_a_tombstone_does_not_wait, case(ALONE, COPING), 1, "I4"),
-    Planted("an undo is asked about too early", what_settled_proves_an_undo_too_early, case(ALONE, SETTLING), 2, "I3"),
+    Planted("an undo is asked about too early", what_settled_proves_an_undo_too_early, case(ALONE, SETTLING), 2, "I4"),
     Planted("an exception lied", nothing, case(ALONE, SETTLING), 1, "I4", {"kinds": frozenset({"lie"})}),
     Planted("what a claim landed is not undone", a_claim_is_not_undone, case(ALONE, KEYED), 2, "I4"),
     Planted("a claim rests on what is undone", a_claim_rests_on_what_is_undone, case(CHAIN, KEYED), 2, "I5"),
