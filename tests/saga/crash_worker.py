@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from sagagraph import Lock
 from sagagraph.errors import SagaClosedError, SagaGraphError, UnknownSagaError
@@ -71,9 +72,14 @@ class BodyScenario:
     fails: bool = False
     runs_again: bool = True
     remembers_keys: bool = True
+    promises: str = "keys"
+
+    @property
+    def needs_nobody(self) -> bool:
+        return self.remembers_keys or self.promises != "keys"
 
     def ledger(self, folder: Path) -> Ledger:
-        return Ledger(folder / "ledger.db", remembers_keys=self.remembers_keys)
+        return Ledger(folder / "ledger.db", remembers_keys=self.remembers_keys, promises=self.promises)
 
     @contextmanager
     def world(self, folder: Path) -> Iterator[None]:
@@ -95,7 +101,7 @@ class BodyScenario:
                 engine.register(self.ledger(folder).action(name))
             if self.runs_again:
                 await self._run_body(engine, folder)
-            if not (self.runs_again and self.remembers_keys):  # a body that runs again needs nobody's help
+            if not (self.runs_again and self.needs_nobody):  # a body that runs again needs nobody's help
                 await engine.resume(SAGA)
         except UnknownSagaError:
             pass
@@ -103,7 +109,8 @@ class BodyScenario:
             await engine.close()
 
     async def _run_body(self, engine: Engine, folder: Path) -> None:
-        with suppress(NoHolidayError, SagaClosedError, *(() if self.remembers_keys else (SagaGraphError,))):
+        given_up = () if self.needs_nobody and self.promises != "copes" else (SagaGraphError,)
+        with suppress(NoHolidayError, SagaClosedError, *given_up):
             await body(engine, self.ledger(folder), fails=self.fails)
 
     async def judge(self, folder: Path) -> Judgement:
@@ -128,6 +135,12 @@ class BodyScenario:
         return Judgement(status.value, tuple(faults))
 
 
+PROVIDERS: dict[str, dict[str, Any]] = {
+    "remembers": {},
+    "forgets": {"remembers_keys": False},
+    "settles": {"remembers_keys": False, "promises": "settles"},
+}
+
 SCENARIOS = {
     each.name: each
     for each in (
@@ -135,6 +148,10 @@ SCENARIOS = {
         BodyScenario("the body fails and runs again", fails=True),
         BodyScenario("it is resumed without its body", fails=True, runs_again=False),
         BodyScenario("nothing is guaranteed", fails=True, remembers_keys=False),
+        BodyScenario("it settles", remembers_keys=False, promises="settles"),
+        BodyScenario("it settles, and the body fails", fails=True, remembers_keys=False, promises="settles"),
+        BodyScenario("its undoing copes", remembers_keys=False, promises="copes"),
+        BodyScenario("its undoing copes, and the body fails", fails=True, remembers_keys=False, promises="copes"),
     )
 }
 
@@ -153,9 +170,9 @@ def sweep_in_steps(name: str, kind: str, stride: int) -> None:
             tell(json.dumps(asdict(case)))
 
 
-async def freeze(folder: Path, *, remembers_keys: bool) -> None:
+async def freeze(folder: Path, provider: str) -> None:
     """Run the body slowly, for a test that stops this process in the middle of its first call."""
-    ledger = Ledger(folder / "ledger.db", remembers_keys=remembers_keys, calls_take_s=0.5)
+    ledger = Ledger(folder / "ledger.db", calls_take_s=0.5, **PROVIDERS[provider])
     engine = Engine(await SqliteSagaStore.open(folder / "journal.db"), lease_ttl_s=LEASE_TTL_S)
     try:
         await body(engine, ledger)
@@ -172,4 +189,4 @@ if __name__ == "__main__":
         case ["sweep", name, kind, stride]:
             sweep_in_steps(name, kind, int(stride))
         case ["freeze", folder, provider]:
-            asyncio.run(freeze(Path(folder), remembers_keys=provider == "remembers"))
+            asyncio.run(freeze(Path(folder), provider))

@@ -22,11 +22,16 @@ CREATE TABLE IF NOT EXISTS undone (number INTEGER PRIMARY KEY, name TEXT, key TE
 
 
 class Ledger:
-    """`remembers_keys`: whether a repeated key lands nothing, and what its actions promise."""
+    """`remembers_keys`: whether a repeated key lands nothing. `promises`: what its actions declare; by default that.
 
-    def __init__(self, path: Path, *, remembers_keys: bool = True, calls_take_s: float = 0.002) -> None:
+    "settles": what has not landed when its process has ended never will, and it can be asked. "copes": the same, and instead of
+    answering it can be told to undo what may not have landed.
+    """
+
+    def __init__(self, path: Path, *, remembers_keys: bool = True, promises: str = "keys", calls_take_s: float = 0.002) -> None:
         self.path = path
         self._remembers_keys = remembers_keys
+        self._promises = promises
         self._calls_take_s = calls_take_s
 
     def prepare(self) -> None:
@@ -40,6 +45,8 @@ class Ledger:
 
         async def compensate(request: Any, result: Any, call: Call) -> Any:
             await self._arrived(f"undo {name}", call)
+            if self._promises == "copes" and not self._has_landed(call.operation_key):
+                return None
             return self._undo(name, call.operation_key)
 
         async def ask(request: Any, call: Call) -> Probe:
@@ -50,7 +57,12 @@ class Ledger:
                 return Probe.multiple(landed)
             return Probe.undone(call.operation_key) if undone else Probe.landed(call.operation_key) if landed else Probe.absent()
 
-        promised = {"guarantees": Guarantees(dedup=timedelta(days=1)), "probe": ask} if self._remembers_keys else {}
+        here = timedelta(0)
+        promised: dict[str, Any] = {
+            "keys": {"guarantees": Guarantees(dedup=timedelta(days=1)), "probe": ask} if self._remembers_keys else {},
+            "settles": {"guarantees": Guarantees(settles=here, here=True), "probe": ask},
+            "copes": {"guarantees": Guarantees(settles=here, here=True, void=True)},
+        }[self._promises]
         policy = Policy(backoff=Backoff(base_s=0.01, cap_s=0.02))
         return action(execute, **{"name": name, "compensate": compensate, "policy": policy, **promised, **declared})
 
@@ -58,6 +70,11 @@ class Ledger:
         with self._open() as connection:
             connection.execute("INSERT INTO calls (what, key) VALUES (?, ?)", (what, call.idempotency_key))
         await asyncio.sleep(self._calls_take_s)
+
+    def _has_landed(self, key: str) -> bool:
+        with self._open() as connection:
+            landed = connection.execute("SELECT count(*) FROM landings WHERE key = ?", (key,)).fetchone()[0]
+            return bool(landed > connection.execute("SELECT count(*) FROM undone WHERE key = ?", (key,)).fetchone()[0])
 
     def _land(self, name: str, key: str) -> str:
         with self._open() as connection:

@@ -87,10 +87,13 @@ class Service:
         return action(
             execute,
             name=name,
-            guarantees=Guarantees(dedup, cancel_by_key if void else None, deadline, refusals_final),
             **({"compensate": compensate} if undoable else {}),
             **({"probe": ask} if probe else {}),
-            **{"policy": quick(), **declared},
+            **{
+                "policy": quick(),
+                "guarantees": Guarantees(dedup, cancel_by_key if void else None, deadline, refusals_final),
+                **declared,
+            },
         )
 
     async def _answer(self, name: str, call: Call, work: Land) -> Any:

@@ -21,7 +21,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.sqlite import SqliteSagaStore
 
-from .crash_worker import BOOKED, LEASE_TTL_S, SAGA, SCENARIOS, body
+from .crash_worker import BOOKED, LEASE_TTL_S, PROVIDERS, SAGA, SCENARIOS, body
 from .ledger import Ledger
 
 TAKEOVER_S = 5.0
@@ -54,6 +54,10 @@ def sweeps() -> Iterator[dict[str, subprocess.Popen[str]]]:
         ("the body fails and runs again", {"compensated"}, 0),
         ("it is resumed without its body", {"compensated"}, 0),
         ("nothing is guaranteed", {"compensated", "stuck"}, 14),
+        ("it settles", {"committed"}, 0),
+        ("it settles, and the body fails", {"compensated"}, 0),
+        ("its undoing copes", {"committed", "compensated"}, 0),
+        ("its undoing copes, and the body fails", {"compensated"}, 0),
     ],
 )
 def test_a_saga_killed_anywhere_goes_on_and_does_nothing_twice(
@@ -66,7 +70,8 @@ def test_a_saga_killed_anywhere_goes_on_and_does_nothing_twice(
     assert {each["judgement"]["outcome"] for each in cases} - {"never begun"} == outcomes
     assert sum(each["judgement"]["outcome"] == "stuck" for each in cases) <= stuck_at_most
     killed = " ".join(each["place"] for each in cases)
-    for place in ("journal append", "the action of", *(["the compensation of"] if SCENARIOS[name].fails else [])):
+    places = ["the action of", "the compensation of"] if SCENARIOS[name].fails else []  # of others too few are met here
+    for place in ("journal append", *places):
         assert place in killed
 
 
@@ -84,7 +89,7 @@ def frozen(journal: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
     started: list[subprocess.Popen[str]] = []
 
     def freeze(provider: str) -> subprocess.Popen[str]:
-        ledger = Ledger(journal.parent / "ledger.db", remembers_keys=provider == "remembers")
+        ledger = Ledger(journal.parent / "ledger.db", **PROVIDERS[provider])
         ledger.prepare()
         process = worker("freeze", str(journal.parent), provider)
         started.append(process)
@@ -147,6 +152,25 @@ async def test_rule_6_what_a_stopped_worker_still_learns_is_adopted(
     assert (ledger.live(), ledger.faults()) == (BOOKED, ())
     flight = next(each for each in events if isinstance(each, OperationSucceeded) and each.operation == "flight-1")
     assert (flight.via, ledger.calls("do flight")) == (Via.EVIDENCE, 1)
+
+
+async def test_rule_3a_absence_is_a_fact_only_once_the_sender_is_known_to_be_dead(
+    frozen: Callable[[str], subprocess.Popen[str]], journal: Path, watchdog: None
+) -> None:
+    """It was stopped before its call landed: it may land when it wakes, and never when it has been killed."""
+    process = frozen("settles")
+    ledger = Ledger(journal.parent / "ledger.db", **PROVIDERS["settles"])
+    engine = Engine(await SqliteSagaStore.open(journal), lease_ttl_s=LEASE_TTL_S)
+    try:
+        with pytest.raises(OperationHeldError, match="may still be alive"):
+            await body(engine, ledger)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(timeout=5)
+        await body(engine, ledger)
+        assert (await engine.status(SAGA)).status is SagaStatus.COMMITTED
+    finally:
+        await engine.close()
+    assert (ledger.live(), ledger.faults(), ledger.calls("do flight")) == (BOOKED, (), 2)
 
 
 async def test_rule_6_the_saga_of_a_killed_worker_is_taken_over_at_once(
