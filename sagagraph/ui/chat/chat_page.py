@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from datetime import date
 from typing import Any, Final
 
 import gradio as gr
-from markupsafe import Markup
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.saga.core.next_steps import status_of
@@ -24,7 +22,7 @@ from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.handlers import Handlers, Stream, Updates
 from sagagraph.ui.history import records
 from sagagraph.ui.html import cards
-from sagagraph.ui.html.templates import render
+from sagagraph.ui.html.front import front_words
 from sagagraph.ui.page_state import Shown, kept
 from sagagraph.ui.progress import something_stands, waits_for_the_world
 from sagagraph.ui.service import Service
@@ -382,14 +380,6 @@ class ChatPage:
             updates |= {card: gr.update(visible=there, value=value), choose: gr.update(visible=there)}
             updates[plan_hash] = offered[number]["plan_hash"] if there else ""
         return updates
-
-
-def front_words(service: Service, today: date | None = None) -> Markup:
-    """Return what the app is, in the words that come first."""
-    is_practice = any(each.desk is not None for each in service.pages.values())
-    day = "" if today is None else f"{today:%A} {today.day} {today:%B %Y}"
-    boards = [(f"board/{name}", board.title) for name, board in service.boards.items()]
-    return render("front", is_practice=is_practice, today=day, pages=[*boards, ("harness", "Rules over numbers")])
 
 
 def _can_cancel(model: PageModel) -> bool:
