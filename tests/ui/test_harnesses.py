@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -170,6 +171,7 @@ async def test_an_example_is_explained_at_a_click_and_its_sheet_changes_the_file
     shown = await ann.get("/harness", params={"example": "cloud_sla"})
     assert (shown.status_code, "Nothing can pass: that is proven" in shown.text) == (200, True)
     entries = dict(re.findall(r'<input name="([^"]+)"[^>]* value="([^"]+)"', shown.text))
+    entries = {name: html.unescape(value) for name, value in entries.items()}
     entries |= dict(re.findall(r'<select name="([^"]+)"[^>]*>.*?<option selected>([^<]+)</option>', shown.text))
     assert (entries["variable-3-value"], entries["rule-1-severity"]) == ("1200", "CRITICAL")
     same = await ann.post("/harness", data={"harness": CLOUD, **entries})

@@ -36,10 +36,11 @@ def with_entries(text: str, form: Form) -> str:
     """Return the file with what a form's entries change in it; the same text if they change nothing."""
     document = _document(text)
     before = repr(document)
-    if "variable-0-name" in form:
+    kinds = {name.partition("-")[0] for name in form}
+    if "variable" in kinds:
         document["variables"] = dict(_variables(document, form))
         document["rules"] = list(_rules(document, form))
-    if "derived-0-name" in form:
+    if "derived" in kinds:
         terms = ((form.get(f"derived-{n}-name", ""), form.get(f"derived-{n}-what must hold", "")) for n in range(len(form)))
         document["derived"] = {name: term for name, term in terms if name}
     for move in filter(None, form.get(_TRY, "").split(";")):
@@ -76,7 +77,7 @@ def _listed(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _shown(variable: Any) -> dict[str, str]:
     known = variable if isinstance(variable, dict) else {}
     domain = known.get("domain")
-    low, high = domain if _is_range(domain) else (None if domain is None else domain, None)
+    low, high = domain if domain is not None and _is_range(domain) else (domain, None)
     may_move = "yes" if known.get("negotiable") is True else ""
     return {"unit": _text(known.get("unit")), "value": _text(known.get("value")), "from": _text(low), "to": _text(high),
             "may move": may_move}  # fmt: skip

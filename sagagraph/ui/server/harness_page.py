@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import partial
 from importlib.resources import files
 from typing import Any, Final
@@ -12,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.planning.sheets import Form
+from sagagraph.planning.sheets import Sheet
 from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.html.harness_sheets import harness_sheets, with_entries
 from sagagraph.ui.pictures.regions import picture
@@ -77,14 +76,15 @@ def _read(body: dict[str, Any]) -> SignedOverride:
 async def _shown(
     request: Request, text: str, problem: str = "", signed: Json | None = None, *, explains: bool = True
 ) -> HTMLResponse:
-    sheets, said = (), None
+    sheets: tuple[Sheet, ...] = ()
+    said = None
     try:
         sheets = await bounded(partial(harness_sheets, text), _SECONDS, field=_FIELD)
         said = await bounded(partial(explained, text, _SECONDS, drawn=True), _SECONDS, field=_FIELD) if explains else None
     except SagaGraphError as exc:
         problem = problem or str(exc)
     moves = [each["moves"][0] for each in said.get("menu", ()) if len(each["moves"]) == 1] if said else []
-    values: Form | Mapping[str, Any] = {
+    values: dict[str, Any] = {
         "examples": _EXAMPLES,
         "sheets": sheets,
         "text": text,
