@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from sagagraph.planning.fields import Form, Sheet
 from sagagraph.planning.page import PlanView
-from sagagraph.planning.sheets import Form, Sheet
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from sagagraph.errors import ModelError
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
+from sagagraph.planning.fields import Field, Part, State
 from sagagraph.saga.core.state import Saga
 
 Known = Any
@@ -231,6 +232,8 @@ class Page(Reader):
     """The answer to wishes that nobody here can take care of."""
     under_way: str = ""
     """The message while a plan is carried out and nothing moves; empty if that does not happen."""
+    suggestions: Mapping[str, Sequence[str]] = {}
+    """Lists from which fields suggest values."""
     desk: FaultDesk | None = None
     """Where faults can be injected; None if the provider is not a sandbox."""
 
@@ -257,6 +260,21 @@ class Page(Reader):
     async def changed(self, known: Known, key: str, text: str | None) -> Draft:
         """Return the request with one wish replaced by what `text` says; None removes the wish."""
         return await self.read(text or "", {name: value for name, value in known.items() if name != key})
+
+    def fields(self, draft: Draft) -> tuple[Part, ...]:
+        """Return what is known as fields to change; by default, each wish is one, in words. For `NOTHING_KNOWN`, the empty fields."""
+        missing = (
+            Field(draft.field, "Still open", size=40, state=State.MISSING, note=draft.questions[0]) if draft.questions else None
+        )
+        said = [Field(wish.key, wish.label, wish.text, size=40, state=State.SAID) for wish in draft.wishes]
+        return (("What you have said", (*said, *(() if missing is None or not missing.name else (missing,)))),) if said else ()
+
+    async def with_field(self, known: Known, name: str, value: str) -> Draft:
+        """Return the request with another value of one of its `fields`, as it is typed; an empty one takes it away.
+
+        Raises `InvalidInputError` for a value that cannot be meant.
+        """
+        return await self.changed(known, name, value.strip() or None)
 
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
         return request

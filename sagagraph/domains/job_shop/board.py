@@ -14,8 +14,8 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.planning.board import Board, Drawn
 from sagagraph.planning.budget import Budget
+from sagagraph.planning.fields import Cell, Field, Form, Sheet, Widget, choices_of
 from sagagraph.planning.page import COUNT_BEGINS, Bar, PlanView
-from sagagraph.planning.sheets import Cell, Entry, Form, Sheet
 
 _MOST_STEPS: Final = 2000
 _MOST_ON_SHEET: Final = 400
@@ -57,7 +57,7 @@ class JobShopBoard(Board):
         columns = tuple(f"Step {place}" for place in range(1, longest + 2))
         hint = "Machine and time of each step. The last row and the last column are for more; what is empty is left out."
         happened = tuple(
-            (row, tuple((Entry(name, label, form.get(name, "")),) for name, label in fields.items()))
+            (row, tuple((Field(name, label, form.get(name, "")),) for name, label in fields.items()))
             for row, fields in _NEWS.items()
         )
         news = Sheet("What has happened since", ("which", "from, or step", "until, or in all", "known at"), happened, _LEAVE_OUT)
@@ -93,8 +93,8 @@ def _step(job: int, place: int, steps: tuple[Step, ...], machines: tuple[str, ..
     machine, minutes = (str(steps[place - 1].machine), str(steps[place - 1].duration)) if place <= len(steps) else ("", "")
     label = f"step {place}"
     return (
-        Entry(f"machine-{job}-{place}", f"{label}: machine", machine, machines),
-        Entry(f"minutes-{job}-{place}", f"{label}: time", minutes, size=4),
+        Field(f"machine-{job}-{place}", f"{label}: machine", machine, Widget.CHOICE, choices_of(*machines)),
+        Field(f"minutes-{job}-{place}", f"{label}: time", minutes, size=4),
     )
 
 

@@ -18,6 +18,7 @@ from sagagraph.ui.chat.fault_panel import FaultPanel
 from sagagraph.ui.chat.front_door import FrontDoor
 from sagagraph.ui.chat.gallery import Drawn, Gallery
 from sagagraph.ui.chat.page_model import PageModel, page_model
+from sagagraph.ui.chat.request_board import RequestBoard
 from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.handlers import Handlers, Stream, Updates
 from sagagraph.ui.history import records
@@ -29,7 +30,6 @@ from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 from sagagraph.ui.wording import in_words, names_in
 
-_MOST_WISHES: Final = 24
 _MOST_ALTERNATIVES: Final = 3
 _BREATH_S: Final = 0.25
 """Seconds between two updates of a page: a burst of events is shown in one go."""
@@ -43,6 +43,7 @@ class ChatPage:
         self._conversations = conversations
         self._faults = FaultPanel(service, self._follow)
         self._front = FrontDoor(service, conversations)
+        self._request = RequestBoard(service)
         self._gallery = Gallery()
 
     # -- components ----------------------------------------------------------------------------------------------------
@@ -55,11 +56,11 @@ class ChatPage:
             with gr.Column(scale=3, min_width=320):
                 self._build_chat()
             with gr.Column(scale=3, min_width=320):
+                self._request.build()
                 self._front.build()
                 self._gallery.build()
                 self._build_actions()
                 self._build_alternatives()
-                self._build_wishes()
                 self._faults.build()
 
     def build_under_the_hood(self) -> None:
@@ -111,26 +112,6 @@ class ChatPage:
             self._later = gr.Button("Not now", min_width=80, elem_id="later")
         self._enough = gr.Button("Take this plan, search no longer", visible=False, elem_id="enough")
 
-    def _build_wishes(self) -> None:
-        self._wishes: list[tuple[gr.Row, gr.Textbox, gr.Button, gr.Textbox]] = []
-        title = "What you have said (change it here, or in the chat)"
-        with gr.Accordion(title, open=True, visible=False, elem_id="wishes") as self._wish_box:
-            for number in range(_MOST_WISHES):
-                with gr.Row(visible=False, elem_classes="sg-wish") as row:
-                    key = kept()
-                    text = gr.Textbox(
-                        label="You said",
-                        show_label=False,
-                        container=False,
-                        scale=5,
-                        min_width=160,
-                        max_lines=1,
-                        elem_id=f"wish-{number}",
-                        interactive=True,
-                    )
-                    drop = gr.Button("Remove", scale=0, min_width=44, elem_id=f"drop-{number}", elem_classes="sg-drop")
-                self._wishes.append((row, text, drop, key))
-
     def _build_actions(self) -> None:
         with gr.Row(elem_classes="sg-tight"):
             self._reject = gr.Button("Discard this plan", size="sm", visible=False, min_width=90, elem_id="reject")
@@ -173,18 +154,15 @@ class ChatPage:
         on(self._undo.click, self._on_undo, [self._shown], at_once=hidden)
         on(self._keep.click, self._on_keep)
         on(self._resume.click, self._on_resume, [self._shown])
-        for _row, text, drop, key in self._wishes:
-            on(text.submit, self._on_reword, [self._shown, key, text])
-            on(drop.click, self._on_reword, [self._shown, key])
+        on(self._request.filled, self._on_fill, [self._shown], often=True, of_event=("field", "value"))
         for _card, choose, plan_hash in self._alternatives:
             on(choose.click, self._on_choose, [self._shown, plan_hash])
         self._front.listen(on)
         self._faults.listen(on, outputs, self._shown)
 
     def _outputs(self) -> list[Any]:
-        wishes = [part for wish in self._wishes for part in wish]
         offers = [part for offer in self._alternatives for part in offer]
-        said = [self._chatbot, self._say, self._domain, self._header, self._wish_box, *wishes]
+        said = [self._chatbot, self._say, self._domain, self._header, *self._request.outputs]
         plans = [
             self._status,
             self._plan,
@@ -218,11 +196,8 @@ class ChatPage:
         if domain in self._service.pages:
             self._conversations.open(visitor, domain)
 
-    async def _on_reword(self, visitor: Visitor, shown: str, key: str, text: str | None = None) -> None:
-        """Reword a request; an empty text drops it. The page may be older than the conversation."""
-        wishes = (await self._look(visitor)).conversation.draft.wishes
-        if any(wish.key == key for wish in wishes):
-            await self._talk(visitor, shown, lambda talk: talk.change(key, text))
+    async def _on_fill(self, visitor: Visitor, field: str, value: str, shown: str) -> None:
+        await self._talk(visitor, shown, lambda talk: talk.fill(field[:200], value[:4000]))
 
     async def _on_approve(self, visitor: Visitor, shown: str) -> None:
         await self._decide(visitor, shown, approved=True)
@@ -333,22 +308,11 @@ class ChatPage:
                 stamp=model.stamp,
             ),
             self._shown: shown.text,
-            **self._wishes_of(model),
+            **self._request.of(model, drawn),
             **self._plans_of(model),
             **self._faults.of(model),
             **self._gallery.of(model, drawn),
         }
-
-    def _wishes_of(self, model: PageModel) -> Updates:
-        happened = model.page.happened(model.saga.request) if model.saga is not None else ()
-        wishes = (*model.conversation.draft.wishes, *happened)
-        updates: Updates = {self._wish_box: gr.update(visible=bool(wishes))}
-        for number, (row, text, drop, key) in enumerate(self._wishes):
-            wish = wishes[number] if number < len(wishes) else None
-            updates[row] = gr.update(visible=wish is not None)
-            if wish is not None:
-                updates |= {text: wish.text, key: wish.key, drop: gr.update(visible=wish.removable)}
-        return updates
 
     def _taken_along(self, model: PageModel) -> Updates:
         saga = model.saga

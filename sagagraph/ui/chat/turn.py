@@ -53,6 +53,7 @@ class Turn:
         self._page = service.pages[conversation.domain]
         self._shown_hash = shown_hash
         self._pending: Pending | None = None
+        self._is_filling = False
         self.conversation = conversation
         self.deeds: list[Deed] = []
 
@@ -72,7 +73,9 @@ class Turn:
 
     def _say(self, deed: Deed, text: str) -> None:
         self.deeds.append(deed)
-        if self.conversation.messages[-1].text != text:  # what applies to both decisions is said once
+        if (
+            not self.conversation.messages or self.conversation.messages[-1].text != text
+        ):  # what applies to both decisions is said once
             self.conversation = self.conversation.answered(text)
 
     def _add(self, text: str) -> None:
@@ -93,7 +96,9 @@ class Turn:
         for remark in draft.remarks:
             if remark not in before.remarks:
                 self._add(remark)
-        if draft.questions:
+        if draft.questions and self._is_filling and saga is None:
+            self.deeds.append(Deed.ASKED)
+        elif draft.questions:
             is_stuck = saga is not None and draft.questions == before.questions
             self._say(Deed.ASKED, f"{draft.questions[0]}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
         elif saga is None or (status_of(saga) in OVER and not is_same):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
-from sagagraph.planning.sheets import Entry, Form, Row, Sheet
+from sagagraph.planning.fields import Field, Form, Row, Sheet, Widget, choices_of
 
 _FIELD: Final = "harness"
 _TRY: Final = "try"
@@ -118,11 +118,13 @@ def _sheet(title: str, kind: str, columns: tuple[str, ...], rows: list[dict[str,
 
 def _row(kind: str, number: int, columns: tuple[str, ...], known: Mapping[str, str]) -> Row:
     choices = {"severity": _SEVERITIES, "may move": ("", "yes")}
-    cells = tuple(
-        (Entry(f"{kind}-{number}-{each}", each, known.get(each, ""), choices.get(each, ()), _WIDE.get(each, 6)),)
-        for each in columns
-    )
+    cells = tuple((_field(f"{kind}-{number}-{each}", each, known.get(each, ""), choices.get(each, ())),) for each in columns)
     return f"{number + 1}", cells
+
+
+def _field(name: str, label: str, value: str, choices: tuple[str, ...]) -> Field:
+    widget = Widget.CHOICE if choices else Widget.TEXT
+    return Field(name, label, value, widget, choices_of(*choices), _WIDE.get(label, 6))
 
 
 def _entered(form: Form, kind: str, number: int, known: Mapping[str, str], columns: tuple[str, ...]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.planning.board import Board
-from sagagraph.planning.sheets import Form, Sheet
+from sagagraph.planning.fields import Form, Sheet
 from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.pictures.lanes import lanes
 from sagagraph.ui.server.bounds import bounded, form_of

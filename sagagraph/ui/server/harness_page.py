@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.planning.sheets import Sheet
+from sagagraph.planning.fields import Sheet
 from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.html.harness_sheets import harness_sheets, with_entries
 from sagagraph.ui.pictures.regions import picture

@@ -14,6 +14,7 @@ from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.page import wishes as w
 from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
+from sagagraph.domains.travel.page.fields import CITIES, fields_of, with_value
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.planning.measures import cents, converted
@@ -31,8 +32,11 @@ from sagagraph.language.utterance.tongues import cannot_read, tongue_of
 from sagagraph.money import cost_text, money_text
 from sagagraph.planning import page as p
 from sagagraph.planning.fault_desk import FaultDesk
+from sagagraph.planning.fields import Part
 from sagagraph.saga.core.state import Saga
 
+_MOST_SUGGESTED: Final = 500
+"""Cities in the list of a field, the biggest."""
 _CURRENCY: Final = form(rf"(?<!\w)({SIGN})(?!\w)")
 _KINDS: Final = ("hotel", "flight", "train", "payment")
 
@@ -58,6 +62,7 @@ class TravelPage(p.Page):
 
     def __init__(self, travel: Travel, model: Model | None = None) -> None:
         super().__init__(travel, model)
+        self.suggestions = {CITIES: [city.name for city in travel.cities.cities[:_MOST_SUGGESTED]]}
         if isinstance(travel.provider, HttpReservationProvider):
             self.desk = FaultDesk(travel.provider.url, _KINDS)
 
@@ -100,6 +105,12 @@ class TravelPage(p.Page):
         trip = wish_of(request)
         follows = trip.rooms == rooms_for(trip.travellers, trip.children)
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
+
+    def fields(self, draft: p.Draft) -> tuple[Part, ...]:
+        return fields_of(draft.known or PartialRequest())
+
+    async def with_field(self, known: Any, name: str, value: str) -> p.Draft:
+        return self._draft(with_value(known or PartialRequest(), name, value, self.domain.cities))
 
     async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
         if text is None:
