@@ -36,8 +36,8 @@ class Widget(StrEnum):
 class Field:
     """Field. `label`: what it is, for those who cannot see its column, too. `value`: as it is typed; dates are ISO's.
 
-    `choices`: what can be chosen, each with its words. `size`: how many characters are seen at once. `suggests`: the name of a list
-    of the page's `suggestions`. `least`, `most`: of a number or a date.
+    `choices`: what can be chosen, each with its words. `size`: how many characters are seen at once. `suggests`: the name of a
+    list of the page's `suggestions`. `least`, `most`: of a number or a date; a number that has both is also changed in steps.
     """
 
     name: str
@@ -68,8 +68,20 @@ class Sheet:
     hint: str = ""
 
 
-Part = Sheet | tuple[str, tuple[Field, ...]]
-"""A sheet, or fields side by side under a title."""
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Fields side by side. `is_rare`: they are folded as long as nobody has said anything about them."""
+
+    title: str
+    fields: tuple[Field, ...]
+    is_rare: bool = False
+
+    @property
+    def is_folded(self) -> bool:
+        return self.is_rare and all(each.state is State.OPEN for each in self.fields)
+
+
+Part = Sheet | Fields
 
 
 def choices_of(*values: str) -> tuple[tuple[str, str], ...]:

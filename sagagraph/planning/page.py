@@ -16,7 +16,7 @@ from sagagraph.errors import ModelError
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
-from sagagraph.planning.fields import Field, Part, State
+from sagagraph.planning.fields import Field, Fields, Part, State
 from sagagraph.saga.core.state import Saga
 
 Known = Any
@@ -262,12 +262,9 @@ class Page(Reader):
         return await self.read(text or "", {name: value for name, value in known.items() if name != key})
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
-        """Return what is known as fields to change; by default, each wish is one, in words. For `NOTHING_KNOWN`, the empty fields."""
-        missing = (
-            Field(draft.field, "Still open", size=40, state=State.MISSING, note=draft.questions[0]) if draft.questions else None
-        )
-        said = [Field(wish.key, wish.label, wish.text, size=40, state=State.SAID) for wish in draft.wishes]
-        return (("What you have said", (*said, *(() if missing is None or not missing.name else (missing,)))),) if said else ()
+        """Return what is known as fields to change, for `NOTHING_KNOWN` the empty ones; by default each wish, in words."""
+        said = tuple(Field(wish.key, wish.label, wish.text, size=40, state=State.SAID) for wish in draft.wishes)
+        return (Fields("What you have said", said),) if said else ()
 
     async def with_field(self, known: Known, name: str, value: str) -> Draft:
         """Return the request with another value of one of its `fields`, as it is typed; an empty one takes it away.

@@ -38,7 +38,8 @@ class Handlers:
     ) -> None:
         """Call `handle(visitor, *inputs)`, which returns updates, or None to let the page follow the running work.
 
-        `of_event`: values that the browser sends with the event; they come before the inputs. `at_once`: what is shown before that. `often`: a second use does not wait for the first.
+        `of_event`: values that the browser sends with the event; they come before the inputs. `at_once`: what is shown
+        before that. `often`: a second use does not wait for the first.
         """
 
         async def stream(request: gr.Request, *values: Any) -> Stream:

@@ -16,6 +16,7 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
+from sagagraph.domains.reunion.page.fields import fields_of, with_value
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
@@ -26,6 +27,7 @@ from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_s
 from sagagraph.domains.reunion.text.rewording import in_plainer_words
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
+from sagagraph.planning.fields import Part
 from sagagraph.planning.page import Disruption, Download, Draft, Page, PlanView, Preference, Wish
 from sagagraph.saga.core.state import Saga
 
@@ -91,6 +93,16 @@ class ReunionPage(Page):
         except InvalidInputError:
             is_so = False
         return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
+
+    def fields(self, draft: Draft) -> tuple[Part, ...]:
+        return super().fields(draft) if draft.request is None else fields_of(parse_request(draft.request).problem)
+
+    async def with_field(self, known: Any, name: str, value: str) -> Draft:
+        """Change the problem as a whole; what was said before is part of it."""
+        meant = meaning_of(known) if known else None
+        if meant is None or meant.problem is None:
+            return await super().with_field(known, name, value)
+        return self._draft(Revision(Transcript(base=with_value(meant.problem, name, value))))
 
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
         """Leave out the sentence under that key, or say `text` instead."""

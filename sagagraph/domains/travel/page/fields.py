@@ -22,7 +22,7 @@ from sagagraph.domains.travel.request import (
 )
 from sagagraph.domains.travel.text.partial import BUDGET_FIELDS, PartialRequest, PartialStop
 from sagagraph.errors import InvalidInputError
-from sagagraph.planning.fields import Cell, Field, Part, Sheet, State, Widget
+from sagagraph.planning.fields import Cell, Field, Fields, Part, Sheet, State, Widget
 
 CITIES: Final = "cities"
 _STOP: Final = re.compile(r"stops\[(\d+)\](?:\.(city|nights|stars))?")
@@ -45,20 +45,20 @@ def fields_of(said: PartialRequest, today: date | None = None) -> tuple[Part, ..
     """Return what is known of a trip as fields. `today`: days before it cannot be chosen."""
     asked = {each.field: each.text for each in said.missing()}
     back = "" if said.one_way else said.return_to or said.origin or ""
-    way = (
+    is_said = _assumed(said.return_to or said.one_way, back, "a round trip")
+    journey = (
         _text("origin", "From", said.origin, asked),
-        Field(
-            "return_to",
-            "Back to",
-            back,
-            size=16,
-            suggests=CITIES,
-            **_assumed(said.return_to or said.one_way, back, "a round trip"),
-        ),
-        Field("order", "Stops in any order", "yes" if said.order is Order.ANY else "", Widget.CHECK),
+        Field("return_to", "Back to", back, size=16, suggests=CITIES, **is_said),
+        Field("order", "In any order", "yes" if said.order is Order.ANY else "", Widget.CHECK),
     )
-    return (("Journey", way), _stops(said, asked), ("When", tuple(_days(said, asked, today))), ("Who", tuple(_party(said, asked))),
-            ("Budget and comfort", tuple(_comfort(said, asked))))  # fmt: skip
+    return (
+        Fields("Journey", journey),
+        _stops(said, asked),
+        Fields("When", tuple(_days(said, asked, today))),
+        Fields("Who", tuple(_party(said, asked))),
+        Fields("Budget and comfort", tuple(_comfort(said, asked))),
+        Fields("Hours, insurance", tuple(_rare(said)), is_rare=True),
+    )
 
 
 def with_value(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> PartialRequest:
@@ -140,24 +140,27 @@ def _party(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
 
 
 def _comfort(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
-    amount, each = said.budget or said.budget_each, said.budget_each is not None
-    shown = "" if amount is None else f"{amount:f}".rstrip("0").rstrip(".") if "." in f"{amount:f}" else f"{amount:f}"
+    amount = said.budget or said.budget_each
+    name, label = ("budget", "At most") if said.budget_each is None else ("budget_each", "At most, each")
     state = State.MISSING if "budget" in asked else State.SAID if amount else State.OPEN
-    yield Field("budget_each" if each else "budget", "At most, each" if each else "At most", shown, Widget.NUMBER, size=8, least="1",
-                state=state, note=asked.get("budget", ""))  # fmt: skip
+    shown, note = "" if amount is None else f"{amount.normalize():f}", asked.get("budget", "")
+    yield Field(name, label, shown, Widget.NUMBER, size=8, least="1", state=state, note=note)
     yield Field("currency", "in", said.currency or "USD", Widget.CHOICE, tuple((each, each) for each in sorted(CURRENCIES)))
     stars = "" if said.stars in (None, (1, 5)) else "-".join(map(str, said.stars or ()))
     yield Field("stars", "Hotel stars", stars, Widget.CHOICE, _with(_STARS[0], stars), state=State.SAID if stars else State.OPEN)
     direct = said.direct or Direct.ANY
     yield Field("direct", "Flights", direct.value, Widget.CHOICE, _DIRECT, state=State.SAID if said.direct else State.OPEN)
+
+
+def _rare(said: PartialRequest) -> Iterator[Field]:
     hours = said.hours or JourneyHours()
     for name, label in _HOURS.items():
         of, _, end = name.partition(".")
         hour = getattr(getattr(hours, of), end)
-        yield Field(
-            f"hours.{name}", label, f"{hour:%H:%M}" if hour else "", Widget.TIME, state=State.SAID if hour else State.OPEN
-        )
-    yield Field("insured", "Insure the fares", "yes" if said.insured else "", Widget.CHECK)
+        shown, state = (f"{hour:%H:%M}", State.SAID) if hour else ("", State.OPEN)
+        yield Field(f"hours.{name}", label, shown, Widget.TIME, state=state)
+    insured, state = ("yes", State.SAID) if said.insured else ("", State.OPEN)
+    yield Field("insured", "Insure the fares", insured, Widget.CHECK, state=state)
 
 
 # -- what a value makes of the request ---------------------------------------------------------------------------------

@@ -8,7 +8,15 @@ element.addEventListener("change", event => {
   const box = event.target
   if (box.name) send(box.name, box.type === "checkbox" ? (box.checked ? "yes" : "") : box.value)
 })
-element.addEventListener("click", event => { const drop = event.target.closest(".sg-drop"); if (drop) send(drop.name, "") })
+element.addEventListener("click", event => {
+  const drop = event.target.closest(".sg-drop"), step = event.target.closest("[data-by]")
+  if (drop) send(drop.name, "")
+  if (!step) return
+  const box = step.parentElement.querySelector("input")
+  box.value = Math.min(box.max, Math.max(box.min, Number(box.value) + Number(step.dataset.by)))
+  at = box.name
+  send(box.name, box.value)
+})
 watch("value", () => {
   const box = at && named(at)
   if (!box || (document.activeElement && document.activeElement !== document.body)) return
