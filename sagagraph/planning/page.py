@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, Protocol
 
 from sagagraph.context.model import Model
@@ -131,6 +131,19 @@ class PlanView:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """Measure of a plan, for comparison with others: less is better. `text`: with its unit."""
+
+    name: str
+    value: float
+    text: str
+
+
+Figures = tuple[Measure, Measure, Measure]
+"""What a plan costs, how long it takes, and what it lacks in comfort."""
+
+
+@dataclass(frozen=True, slots=True)
 class Detail:
     """Detail of one line of a plan beyond the line itself, in sentences without a full stop; empty if there is none."""
 
@@ -217,6 +230,10 @@ class Page(Reader):
     """What is planned, as in `A trip`."""
     opening: str
     """The page's first question."""
+    promise: str = ""
+    """What it does for people, in a sentence."""
+    showcase: PlanView = PlanView()
+    """A plan to look at before there is any."""
     examples: tuple[str, ...] = ()
     go_ahead: str = "Book"
     """What approving a plan does, as a verb."""
@@ -293,6 +310,10 @@ class Page(Reader):
         """Return the price in the currency that a question names; empty if it names none, or no rate is known."""
         return ""
 
+    def figures(self, saga: Saga, plan: Json, cost: Mapping[str, Any] | None) -> Figures | None:  # noqa: ARG002
+        """Return what one of the saga's plans is compared by; None: only by its price."""
+        return None
+
     def details(self, saga: Saga) -> tuple[Detail, ...]:  # noqa: ARG002
         """Return details about the lines of the saga's plan, for when somebody asks."""
         return ()
@@ -328,6 +349,16 @@ class Page(Reader):
     def happened(self, request: Json) -> tuple[Wish, ...]:  # noqa: ARG002
         """Return facts learnt since then, which hold in addition to the wishes; nobody can withdraw them."""
         return ()
+
+
+def showcase_of(*rows: tuple[str, tuple[tuple[str, float, float], ...]]) -> PlanView:
+    """Return a plan to look at: of each row its kinds of bars, and from which hour until which."""
+    bars = (
+        Bar(row, kind, kind, COUNT_BEGINS + timedelta(hours=begins), COUNT_BEGINS + timedelta(hours=ends))
+        for row, kinds in rows
+        for kind, begins, ends in kinds
+    )
+    return PlanView(bars=tuple(bars))
 
 
 NOTHING_KNOWN: Final = Draft(None)

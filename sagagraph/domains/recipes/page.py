@@ -18,7 +18,7 @@ from sagagraph.language.forms import form
 from sagagraph.language.numbers import Number
 from sagagraph.language.tagging import tagged
 from sagagraph.planning.fields import Field, Fields, Part, Widget
-from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish
+from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish, showcase_of
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.validators.complaints import shown
 
@@ -42,6 +42,13 @@ class RecipesPage(Page):
     domain: Cooking
     title = "A meal"
     opening = f"What shall be cooked? There are {', '.join(name.replace('-', ' ') for name in SHIPPED)}."
+    promise = "Every step of several dishes, for one cook or more, and all of it on the table in time."
+    showcase = showcase_of(
+        ("cook", (("soup", 0, 1), ("crumble", 1, 2), ("soup", 2, 2.5))),
+        ("pot", (("soup", 0.5, 3.5),)),
+        ("oven", (("crumble", 2, 4),)),
+        ("bowl", (("crumble", 1, 2),)),
+    )
     examples = ("We make lentil soup and apple crumble", "Flatbread and custard, dinner at 19:00")
     go_ahead = "Cook"
     outcome = "dinner is served"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Final
 
 import gradio as gr
@@ -24,13 +25,14 @@ from sagagraph.ui.handlers import Handlers, Stream, Updates
 from sagagraph.ui.history import records
 from sagagraph.ui.html import cards
 from sagagraph.ui.html.front import front_words
+from sagagraph.ui.html.templates import CHOOSE
 from sagagraph.ui.page_state import Shown, kept
+from sagagraph.ui.pictures.comparison import comparison
 from sagagraph.ui.progress import something_stands, waits_for_the_world
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 from sagagraph.ui.wording import in_words, names_in
 
-_MOST_ALTERNATIVES: Final = 3
 _BREATH_S: Final = 0.25
 """Seconds between two updates of a page: a burst of events is shown in one go."""
 
@@ -55,12 +57,12 @@ class ChatPage:
         with gr.Row(elem_classes="sg-columns"):
             with gr.Column(scale=3, min_width=320):
                 self._build_chat()
+                self._front.build()
             with gr.Column(scale=3, min_width=320):
                 self._request.build()
-                self._front.build()
+                self._comparison = gr.HTML(visible=False, elem_id="alternatives", js_on_load=CHOOSE)
                 self._gallery.build()
                 self._build_actions()
-                self._build_alternatives()
                 self._faults.build()
 
     def build_under_the_hood(self) -> None:
@@ -123,14 +125,6 @@ class ChatPage:
                 self._undo = gr.Button("Yes, undo it", variant="stop", min_width=110, elem_id="undo")
                 self._keep = gr.Button("Keep it", min_width=90, elem_id="keep")
 
-    def _build_alternatives(self) -> None:
-        self._alternatives: list[tuple[gr.HTML, gr.Button, gr.Textbox]] = []
-        with gr.Accordion("Other plans", open=False, visible=False, elem_id="alternatives") as self._others:
-            for number in range(_MOST_ALTERNATIVES):
-                card, plan_hash = gr.HTML(visible=False), kept()
-                choose = gr.Button("Take this one instead", size="sm", visible=False, elem_id=f"choose-{number}")
-                self._alternatives.append((card, choose, plan_hash))
-
     # -- events --------------------------------------------------------------------------------------------------------
 
     def listen(self, page: gr.Blocks) -> None:
@@ -141,8 +135,8 @@ class ChatPage:
         on(self._again.click, self._on_nothing)
         for listen in (self._say.submit, self._send.click):
             on(listen, self._on_say, [self._say, self._shown], at_once={self._say: ""}, often=True)
-        for example in self._front.examples:
-            on(example.click, self._on_example, [example])
+        for domain, example in self._front.examples:
+            on(example.click, partial(self._on_example, domain))
         on(self._anew.click, self._on_anew)
         on(self._domain.input, self._on_domain, [self._domain])
         on(self._approve.click, self._on_approve, [self._shown], often=True)
@@ -155,13 +149,11 @@ class ChatPage:
         on(self._keep.click, self._on_keep)
         on(self._resume.click, self._on_resume, [self._shown])
         on(self._request.filled, self._on_fill, [self._shown], often=True, of_event=("field", "value"))
-        for _card, choose, plan_hash in self._alternatives:
-            on(choose.click, self._on_choose, [self._shown, plan_hash])
+        on(self._comparison.select, self._on_choose, [self._shown], of_event=("plan",))
         self._front.listen(on)
         self._faults.listen(on, outputs, self._shown)
 
     def _outputs(self) -> list[Any]:
-        offers = [part for offer in self._alternatives for part in offer]
         said = [self._chatbot, self._say, self._domain, self._header, *self._request.outputs]
         plans = [
             self._status,
@@ -173,8 +165,7 @@ class ChatPage:
             self._reject,
             self._cancel,
             self._resume,
-            self._others,
-            *offers,
+            self._comparison,
         ]
         preview = [self._preview_box, self._preview]
         return [*said, *plans, *preview, *self._front.outputs, *self._gallery.outputs, *self._faults.outputs, self._shown]
@@ -186,8 +177,9 @@ class ChatPage:
         if text.strip():
             await self._talk(visitor, shown, lambda talk: talk.say(text.strip()))
 
-    async def _on_example(self, visitor: Visitor, text: str) -> None:
-        await self._talk(visitor, "", lambda talk: talk.say(text))
+    async def _on_example(self, domain: str, visitor: Visitor) -> None:
+        self._conversations.keep(visitor, Conversation(domain))
+        await self._talk(visitor, "", lambda talk: talk.say(self._service.pages[domain].examples[0]))
 
     async def _on_anew(self, visitor: Visitor) -> None:
         self._conversations.keep(visitor, Conversation(self._conversations.of(visitor).domain))
@@ -231,9 +223,8 @@ class ChatPage:
                 draft = model.page.draft_of(model.saga.request)
                 self._conversations.keep(visitor, model.conversation.settled(draft))
 
-    async def _on_choose(self, visitor: Visitor, shown: str, plan_hash: str) -> None:
-        if (saga_id := Shown.in_text(shown).saga_id) and plan_hash:
-            await self._service.choose(visitor, saga_id, plan_hash)
+    async def _on_choose(self, visitor: Visitor, plan_hash: str, shown: str) -> None:
+        await self._talk(visitor, shown, lambda talk: talk.choose(plan_hash))
 
     async def _on_cancel(self, visitor: Visitor, shown: str) -> Updates | None:
         if not (saga_id := Shown.in_text(shown).saga_id):
@@ -322,7 +313,7 @@ class ChatPage:
         return {self._files: gr.update(visible=bool(links), value=links)}
 
     def _plans_of(self, model: PageModel) -> Updates:
-        shown = model.shown
+        shown, page = model.shown, model.page
         before = None if model.before is None else (model.before.plan, model.before.cost)
         has_plan = shown is not None and shown.plan.content is not None
         plan = cards.plan_card(shown, model.page, before, model.today) if shown is not None and has_plan else ""
@@ -336,14 +327,8 @@ class ChatPage:
             self._cancel: gr.update(visible=_can_cancel(model), value=_cancel_label(model)),
             self._resume: gr.update(visible=_can_resume(model)),
         }
-        offered = shown.plan.alternatives[:_MOST_ALTERNATIVES] if shown is not None and model.is_asking else ()
-        updates[self._others] = gr.update(visible=bool(offered))
-        for number, (card, choose, plan_hash) in enumerate(self._alternatives):
-            there = number < len(offered)
-            value = cards.alternative_card(offered[number], model.page) if there else ""
-            updates |= {card: gr.update(visible=there, value=value), choose: gr.update(visible=there)}
-            updates[plan_hash] = offered[number]["plan_hash"] if there else ""
-        return updates
+        compared = comparison(shown, page) if shown is not None and model.is_asking else ""
+        return updates | {self._comparison: gr.update(visible=bool(compared), value=compared)}
 
 
 def _can_cancel(model: PageModel) -> bool:

@@ -60,6 +60,12 @@ class Talk(Wishing, Deciding):
         await self._told_why_not(self._fill(name, value.encode(errors="replace").decode()))
         return self.conversation
 
+    async def choose(self, plan_hash: str) -> Conversation:
+        """Show one of the plans on offer instead. The same as saying which."""
+        if (saga := await self._saga()) is not None:
+            await self._told_why_not(self._take_offer(plan_hash, saga, "Another one of the plans."))
+        return self.conversation
+
     async def _told_why_not(self, turn: Coroutine[None, None, None]) -> None:
         try:
             await turn

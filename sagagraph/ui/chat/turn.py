@@ -14,6 +14,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Before, Conversation, Pending
+from sagagraph.ui.differences import filled
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
@@ -143,8 +144,14 @@ class Turn:
         self._remember(saga)
         if self._deed_of_change is Deed.CHANGED:
             self.conversation = self.conversation.can_undo(replace(was, not_understood=()))
-        self._say(self._deed_of_change, _echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
+        echo = self._filled if self._is_filling else _echo
+        self._say(self._deed_of_change, echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
         self._deed_of_change = Deed.CHANGED
+
+    def _filled(self, before: Draft, after: Draft) -> str:
+        """Say which fields are different now."""
+        told = list(filled(self._page.fields(before), self._page.fields(after)))
+        return f"Now: {'; '.join(told)}." if told else ""
 
     async def _take_back(self, saga: Saga) -> bool:
         """Take back a change of a booked plan that waits for approval, if there is one."""

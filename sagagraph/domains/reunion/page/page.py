@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any, Final
@@ -20,15 +20,17 @@ from sagagraph.domains.reunion.page.fields import fields_of, with_value
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
+from sagagraph.domains.reunion.planning.measure import tradeoffs
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import suggestions
 from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
 from sagagraph.domains.reunion.text.rewording import in_plainer_words
+from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Part
-from sagagraph.planning.page import Disruption, Download, Draft, Page, PlanView, Preference, Wish
+from sagagraph.planning.page import Disruption, Download, Draft, Figures, Measure, Page, PlanView, Preference, Wish, showcase_of
 from sagagraph.saga.core.state import Saga
 
 _ADD: Final = re.compile(
@@ -44,6 +46,13 @@ class ReunionPage(Page):
     opening = "Who comes together, where and by when? Say who is where, who drives, and what has to be done."
     change = "dinner at 7 instead"
     supposition = "what if James is an hour late?"
+    promise = "Who drives whom, who watches the oven, and what changes when a flight is late."
+    showcase = showcase_of(
+        ("James", (("rental car", 13.5, 15), ("rental car", 15, 16))),
+        ("Emily", (("rental car", 15, 16),)),
+        ("Michael", (("Michael's car", 11, 15),)),
+        ("Sarah", (("oven", 14, 18),)),
+    )
     go_ahead = "Tell everybody"
     outcome = "everybody has been told their part"
     under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I will repair the plan."
@@ -171,6 +180,14 @@ class ReunionPage(Page):
 
     def view(self, plan: Any) -> PlanView:
         return view_of(DayPlan.model_validate(plan))
+
+    def figures(self, saga: Saga, plan: Any, cost: Mapping[str, Any] | None) -> Figures | None:  # noqa: ARG002
+        found = tradeoffs(parse_request(saga.request).problem, DayPlan.model_validate(plan).plan)
+        return (
+            Measure("driving", found.driving_minutes, f"{found.driving_minutes:g} minutes of driving"),
+            Measure("everything done", found.ends, f"done at {text_of(found.ends)}"),
+            Measure("waiting", found.waiting, f"{found.waiting:g} minutes of waiting"),
+        )
 
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
         return disruptions(saga)
