@@ -45,7 +45,7 @@ class FrontDoor:
         with gr.Column(min_width=170, elem_classes="sg-show"):
             picture = route_map(page.showcase) if page.showcase.route.connections else lanes(page.showcase)
             gr.HTML(render("showcase", picture=picture, title=page.title, promise=page.promise))
-            return gr.Button(f"{page.title}, for example", size="sm", elem_id=f"example-{page.name}", elem_classes="sg-example")
+            return gr.Button(f"{page.title}, for example", elem_id=f"example-{page.name}", elem_classes="sg-example")
 
     @property
     def outputs(self) -> list[Any]:

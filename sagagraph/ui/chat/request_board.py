@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from sagagraph.planning.page import NOTHING_KNOWN
 from sagagraph.ui.chat.gallery import Drawn
 from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.handlers import Updates
@@ -35,7 +36,9 @@ class RequestBoard:
         page = model.page
         happened = page.happened(model.saga.request) if model.saga is not None else ()
         parts = page.fields(model.conversation.draft)
-        board = render("request", title=page.title, parts=parts, happened=happened) if parts or happened else ""
+        is_fresh = model.conversation.draft is NOTHING_KNOWN
+        told = {"title": page.title, "parts": parts, "happened": happened, "is_fresh": is_fresh}
+        board = render("request", **told) if parts or happened else ""
         if board == drawn.board:
             return {}
         drawn.board = board

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ from sagagraph.domains.reunion.text.rewording import in_plainer_words
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
-from sagagraph.planning.fields import Part
+from sagagraph.planning.fields import Fields, Part, State
 from sagagraph.planning.page import Disruption, Download, Draft, Figures, Measure, Page, PlanView, Preference, Wish, showcase_of
 from sagagraph.saga.core.state import Saga
 
@@ -104,12 +105,17 @@ class ReunionPage(Page):
         return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
-        return super().fields(draft) if draft.request is None else fields_of(parse_request(draft.request).problem)
+        said = super().fields(draft)
+        if draft.request is None:
+            return said
+        words = tuple(replace(each, state=State.OPEN) for part in said if isinstance(part, Fields) for each in part.fields)
+        folded = (Fields("In your words", words, is_rare=True),) if words else ()
+        return (*fields_of(parse_request(draft.request).problem), *folded)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
-        """Change the problem as a whole; what was said before is part of it."""
+        """Change a sentence, or the problem as a whole: what was said before is then part of it."""
         meant = meaning_of(known) if known else None
-        if meant is None or meant.problem is None:
+        if meant is None or meant.problem is None or name.partition(":")[0] in (_SENTENCE, _SENSE):
             return await super().with_field(known, name, value)
         return self._draft(Revision(Transcript(base=with_value(meant.problem, name, value))))
 
