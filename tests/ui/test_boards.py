@@ -64,7 +64,7 @@ async def test_what_cannot_be_planned_is_named_and_escaped(ann: httpx2.AsyncClie
 async def test_an_example_is_planned_at_a_click_and_its_sheet_holds_the_same_problem(ann: httpx2.AsyncClient) -> None:
     shown = await ann.get(BOARD, params={"example": 2})
     assert (shown.status_code, "Repaired: makespan 19" in shown.text) == (200, True)
-    entries = dict(re.findall(r'<input name="([^"]+)"[^>]* value="([^"]+)"', shown.text))
+    entries = dict(re.findall(r'<input [^>]*name="([^"]+)"[^>]* value="([^"]+)"', shown.text))
     machines = re.findall(r'<select name="([^"]+)"[^>]*>.*?<option selected>(\d+)</option>', shown.text)
     assert (len(machines), entries["minutes-4-2"], entries["machine"]) == (12, "3", "1")
     assert "Repaired: makespan 19" in (await ann.post(BOARD, data={**entries, **dict(machines)})).text

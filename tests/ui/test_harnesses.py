@@ -170,7 +170,7 @@ async def test_the_page_shows_what_a_file_says_as_text(ann: httpx2.AsyncClient) 
 async def test_an_example_is_explained_at_a_click_and_its_sheet_changes_the_file(ann: httpx2.AsyncClient) -> None:
     shown = await ann.get("/harness", params={"example": "cloud_sla"})
     assert (shown.status_code, "Nothing can pass: that is proven" in shown.text) == (200, True)
-    entries = dict(re.findall(r'<input name="([^"]+)"[^>]* value="([^"]+)"', shown.text))
+    entries = dict(re.findall(r'<input [^>]*name="([^"]+)"[^>]* value="([^"]+)"', shown.text))
     entries = {name: html.unescape(value) for name, value in entries.items()}
     entries |= dict(re.findall(r'<select name="([^"]+)"[^>]*>.*?<option selected>([^<]+)</option>', shown.text))
     assert (entries["variable-3-value"], entries["rule-1-severity"]) == ("1200", "CRITICAL")

@@ -13,7 +13,7 @@ from sagagraph.planning.page import Figures, Page
 from sagagraph.saga.core.state import Saga
 from sagagraph.ui.html.templates import render
 
-_LEAST, _MOST = 26, 44
+_LEAST, _MOST = 38, 58
 """Pixels across: of the least and the most comfortable plan."""
 _EDGE: Final = 10
 """Hundredths of the picture that are left free at each side."""
