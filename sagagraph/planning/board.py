@@ -1,4 +1,4 @@
-"""Boards: pages of domains whose problems are pasted and whose plans are only drawn, because they are never carried out."""
+"""Boards: pages of domains whose plans are only drawn, because they are never carried out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from sagagraph.planning.fields import Form, Sheet
 from sagagraph.planning.page import PlanView
 
 
@@ -19,19 +20,26 @@ class Drawn:
 
 
 class Board(Protocol):
-    """Board: the fields that a person fills in, and the result. It is sent to another process, and back."""
+    """Board: what a person fills in, and the result. It is sent to another process, and back.
+
+    All methods raise `InvalidInputError`, naming the field.
+    """
 
     title: str
     opening: str
     problem: str
     """The label of the problem's text."""
-    example: str
-    """A problem to begin with."""
-    news: str
-    """What the `fields` tell."""
-    fields: Mapping[str, str]
-    """What may have happened since the plan was made: names and labels."""
+    examples: Mapping[str, Form]
+    """Problems to begin with, by name; the first is shown."""
 
-    def drawn(self, form: Mapping[str, str], seconds: float) -> Drawn:
-        """Plan within `seconds`; then repair, if something has happened. Raises `InvalidInputError`, naming the field."""
+    def problem_in(self, form: Form) -> str:
+        """Return the problem that a form holds, as text."""
+        ...
+
+    def sheets(self, form: Form) -> tuple[Sheet, ...]:
+        """Return the problem as sheets to change; empty if it is too large for them."""
+        ...
+
+    def drawn(self, form: Form, seconds: float) -> Drawn:
+        """Plan within `seconds`; then repair, if something has happened."""
         ...

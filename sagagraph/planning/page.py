@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, Protocol
 
 from sagagraph.context.model import Model
@@ -16,6 +16,7 @@ from sagagraph.errors import ModelError
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
+from sagagraph.planning.fields import Field, Fields, Part, State
 from sagagraph.saga.core.state import Saga
 
 Known = Any
@@ -130,6 +131,19 @@ class PlanView:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """Measure of a plan, for comparison with others: less is better. `text`: with its unit."""
+
+    name: str
+    value: float
+    text: str
+
+
+Figures = tuple[Measure, Measure, Measure]
+"""What a plan costs, how long it takes, and what it lacks in comfort."""
+
+
+@dataclass(frozen=True, slots=True)
 class Detail:
     """Detail of one line of a plan beyond the line itself, in sentences without a full stop; empty if there is none."""
 
@@ -216,6 +230,10 @@ class Page(Reader):
     """What is planned, as in `A trip`."""
     opening: str
     """The page's first question."""
+    promise: str = ""
+    """What it does for people, in a sentence."""
+    showcase: PlanView = PlanView()
+    """A plan to look at before there is any."""
     examples: tuple[str, ...] = ()
     go_ahead: str = "Book"
     """What approving a plan does, as a verb."""
@@ -231,6 +249,8 @@ class Page(Reader):
     """The answer to wishes that nobody here can take care of."""
     under_way: str = ""
     """The message while a plan is carried out and nothing moves; empty if that does not happen."""
+    suggestions: Mapping[str, Sequence[str]] = {}
+    """Lists from which fields suggest values."""
     desk: FaultDesk | None = None
     """Where faults can be injected; None if the provider is not a sandbox."""
 
@@ -258,6 +278,18 @@ class Page(Reader):
         """Return the request with one wish replaced by what `text` says; None removes the wish."""
         return await self.read(text or "", {name: value for name, value in known.items() if name != key})
 
+    def fields(self, draft: Draft) -> tuple[Part, ...]:
+        """Return what is known as fields to change, for `NOTHING_KNOWN` the empty ones; by default each wish, in words."""
+        said = tuple(Field(wish.key, wish.label, wish.text, size=40, state=State.SAID) for wish in draft.wishes)
+        return (Fields("What you have said", said),) if said else ()
+
+    async def with_field(self, known: Known, name: str, value: str) -> Draft:
+        """Return the request with another value of one of its `fields`, as it is typed; an empty one takes it away.
+
+        Raises `InvalidInputError` for a value that cannot be meant.
+        """
+        return await self.changed(known, name, value.strip() or None)
+
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
         return request
 
@@ -277,6 +309,10 @@ class Page(Reader):
     async def price_as_asked(self, asked: str, saga: Saga) -> str:  # noqa: ARG002  # for those that override it
         """Return the price in the currency that a question names; empty if it names none, or no rate is known."""
         return ""
+
+    def figures(self, saga: Saga, plan: Json, cost: Mapping[str, Any] | None) -> Figures | None:  # noqa: ARG002
+        """Return what one of the saga's plans is compared by; None: only by its price."""
+        return None
 
     def details(self, saga: Saga) -> tuple[Detail, ...]:  # noqa: ARG002
         """Return details about the lines of the saga's plan, for when somebody asks."""
@@ -313,6 +349,16 @@ class Page(Reader):
     def happened(self, request: Json) -> tuple[Wish, ...]:  # noqa: ARG002
         """Return facts learnt since then, which hold in addition to the wishes; nobody can withdraw them."""
         return ()
+
+
+def showcase_of(*rows: tuple[str, tuple[tuple[str, float, float], ...]]) -> PlanView:
+    """Return a plan to look at: of each row its kinds of bars, and from which hour until which."""
+    bars = (
+        Bar(row, kind, kind, COUNT_BEGINS + timedelta(hours=begins), COUNT_BEGINS + timedelta(hours=ends))
+        for row, kinds in rows
+        for kind, begins, ends in kinds
+    )
+    return PlanView(bars=tuple(bars))
 
 
 NOTHING_KNOWN: Final = Draft(None)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sagagraph.money import cost_text, money_text
+from sagagraph.planning.fields import Field, Fields, Part, Widget
 from sagagraph.planning.page import Line
 
 
@@ -50,3 +51,28 @@ def _changed(old: Line, new: Line) -> Iterator[str]:
     for before, after in ((old.what, new.what), (old.when, new.when), (old.price, new.price)):
         if before != after:
             yield f"{before or 'nothing'} → {after or 'nothing'}"
+
+
+def filled(before: Sequence[Part], after: Sequence[Part]) -> Iterator[str]:
+    """Yield each field that is different, with what it was and is."""
+    old, new = dict(_values(before)), dict(_values(after))
+    for key in dict.fromkeys((*old, *new)):
+        if old.get(key) != new.get(key):
+            was, now = (each.get(key) or "–" for each in (old, new))
+            yield f"{key}: {was} → {now}"
+
+
+def _values(parts: Sequence[Part]) -> Iterator[tuple[str, str]]:
+    """Yield the fields by their labels, those of a table with the name of its row, and the words for their values."""
+    for part in parts:
+        if isinstance(part, Fields):
+            yield from ((each.label, _words(each)) for each in part.fields)
+        else:
+            for _, cells in part.rows:
+                fields = [each for cell in cells for each in cell if each.widget is not Widget.DROP]
+                row = _words(fields[0]) if len(fields) > 1 else ""
+                yield from ((f"{row}, {each.label}", _words(each)) for each in fields if row)
+
+
+def _words(field: Field) -> str:
+    return dict(field.choices).get(field.value, field.value)

@@ -34,10 +34,12 @@ class Handlers:
         *,
         at_once: Updates | None = None,
         often: bool = False,
+        of_event: Sequence[str] = (),
     ) -> None:
         """Call `handle(visitor, *inputs)`, which returns updates, or None to let the page follow the running work.
 
-        `at_once`: what is shown before that. `often`: a second use does not wait for the first.
+        `of_event`: values that the browser sends with the event; they come before the inputs. `at_once`: what is shown
+        before that. `often`: a second use does not wait for the first.
         """
 
         async def stream(request: gr.Request, *values: Any) -> Stream:
@@ -54,8 +56,12 @@ class Handlers:
             async for updates in self.follow(visitor, *values):
                 yield updates
 
+        async def stream_of(request: gr.Request, event: gr.EventData, *values: Any) -> Stream:
+            async for updates in stream(request, *(str(getattr(event, name, "")) for name in of_event), *values):
+                yield updates
+
         listen(
-            stream,
+            stream_of if of_event else stream,
             list(inputs),
             list(self.outputs),
             api_visibility="private",

@@ -34,10 +34,10 @@ class Chat:
         return await self.look()
 
     async def remove(self, key: str) -> PageModel:
-        return await self._turn(lambda talk: talk.change(key, None))
+        return await self._turn(lambda talk: talk.fill(key, ""))
 
     async def reword(self, key: str, text: str) -> PageModel:
-        return await self._turn(lambda talk: talk.change(key, text))
+        return await self._turn(lambda talk: talk.fill(key, text))
 
     async def _turn(self, turn) -> PageModel:  # type: ignore[no-untyped-def]
         shown = (await self.look()).shown

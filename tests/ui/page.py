@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Locator, Page
 
 SAMPLE = (
     "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, flexible within "
@@ -63,14 +63,21 @@ class Visit:
     def until_said(self, text: str) -> None:
         self.page.locator("#chat").get_by_text(text).last.wait_for()
 
-    def until_wished(self, *texts: str, gone: tuple[str, ...] = ()) -> None:
-        """Until all of these, and none of those, are listed beside the chat."""
+    def until_filled(self, fields: dict[str, str]) -> None:
+        """Until these fields have these values."""
         self.page.wait_for_function(
-            "([there, gone]) => { const said = [...document.querySelectorAll('#wishes textarea, #wishes input')]"
-            ".filter(box => box.offsetParent).map(box => box.value);"
-            " return there.every(text => said.includes(text)) && !gone.some(text => said.includes(text)) }",
-            arg=[texts, gone],
+            "wanted => Object.entries(wanted).every(([name, value]) => {"
+            " const box = document.querySelector(`#request [name=${CSS.escape(name)}]`); return box && box.value === value })",
+            arg=fields,
         )
+
+    def field(self, name: str) -> Locator:
+        return self.page.locator(f'#request [name="{name}"]')
+
+    def fill(self, name: str, value: str) -> None:
+        """Change a field as a person does: the change is sent when the field is left."""
+        self.field(name).fill(value)
+        self.page.keyboard.press("Tab")
 
     def until_other_plan(self, than: str) -> str:
         """The hash of the plan that waits for approval, once it is another one."""
@@ -107,11 +114,6 @@ class Visit:
     @property
     def chat(self) -> str:
         return self.page.locator("#chat").inner_text()
-
-    @property
-    def wishes(self) -> list[str]:
-        boxes = self.page.locator("#wishes textarea:visible, #wishes input:visible")
-        return [boxes.nth(number).input_value() for number in range(boxes.count())]
 
     @property
     def saga_id(self) -> str:

@@ -34,8 +34,7 @@ def test_a_plan_that_was_changed_in_another_tab_is_shown_and_not_booked(
     two = Visit.to(server.url, one.page.context)
     assert two.until_asked() == plan_hash
     two.page.route("**/stamp", lambda route: route.abort())  # it cannot see by itself that it is out of date
-    one.page.locator("#alternatives button").first.click()
-    one.click("choose-0")
+    one.page.locator("#alternatives .sg-scatter [data-choose]").first.click()
     chosen = one.until_other_plan(plan_hash)
     two.click("approve")
     two.until_said("look at it again before you decide")

@@ -52,13 +52,25 @@ async def test_a_job_shop_is_planned_drawn_and_repaired_when_a_machine_fails(ann
         ({"problem": "1 1\n0 3\n", "job": "1"}, "step"),
         ({"problem": "1 1\n0 3\n", "from": "1", "until": "4"}, "machine"),
         ({"problem": "<script>1</script>"}, "problem"),
-        ({str(each): "x" for each in range(30)}, "more fields"),
+        ({str(each): "x" for each in range(3000)}, "more fields"),
         ({"problem": "1 1\n0 3\n", "machine": "9" * 5000}, "is not a whole number"),
     ],
 )
 async def test_what_cannot_be_planned_is_named_and_escaped(ann: httpx2.AsyncClient, form: dict[str, str], words: str) -> None:
     answer = await ann.post(BOARD, data=form)
     assert (answer.status_code, words in answer.text, "<script>" in answer.text) == (422, True, False), answer.text
+
+
+async def test_an_example_is_planned_at_a_click_and_its_sheet_holds_the_same_problem(ann: httpx2.AsyncClient) -> None:
+    shown = await ann.get(BOARD, params={"example": 2})
+    assert (shown.status_code, "Repaired: makespan 19" in shown.text) == (200, True)
+    entries = dict(re.findall(r'<input [^>]*name="([^"]+)"[^>]* value="([^"]+)"', shown.text))
+    machines = re.findall(r'<select name="([^"]+)"[^>]*>.*?<option selected>(\d+)</option>', shown.text)
+    assert (len(machines), entries["minutes-4-2"], entries["machine"]) == (12, "3", "1")
+    assert "Repaired: makespan 19" in (await ann.post(BOARD, data={**entries, **dict(machines)})).text
+    longer = {**entries, **dict(machines), "minutes-5-1": "20", "machine-5-1": "2", "machine": "", "from": "", "until": ""}
+    planned = await ann.post(BOARD, data=longer)
+    assert ("makespan 32 " in planned.text, "Repaired" in planned.text, "Job 6" in planned.text) == (True, False, True)
 
 
 async def test_there_is_no_board_of_another_name(ann: httpx2.AsyncClient) -> None:

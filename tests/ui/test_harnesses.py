@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -164,20 +165,46 @@ async def test_the_page_shows_what_a_file_says_as_text(ann: httpx2.AsyncClient) 
         assert not {"<script>", "<b>"} & set(re.findall("<[a-z]+>", answer.text))
 
 
-def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_and_signs(browser: Browser, server: Server) -> None:
+@in_loop
+@pytest.mark.quick
+async def test_an_example_is_explained_at_a_click_and_its_sheet_changes_the_file(ann: httpx2.AsyncClient) -> None:
+    shown = await ann.get("/harness", params={"example": "cloud_sla"})
+    assert (shown.status_code, "Nothing can pass: that is proven" in shown.text) == (200, True)
+    entries = dict(re.findall(r'<input [^>]*name="([^"]+)"[^>]* value="([^"]+)"', shown.text))
+    entries = {name: html.unescape(value) for name, value in entries.items()}
+    entries |= dict(re.findall(r'<select name="([^"]+)"[^>]*>.*?<option selected>([^<]+)</option>', shown.text))
+    assert (entries["variable-3-value"], entries["rule-1-severity"]) == ("1200", "CRITICAL")
+    same = await ann.post("/harness", data={"harness": CLOUD, **entries})
+    assert "# Availability of a service" in same.text, "what is not changed is left as it was written"
+    dearer = await ann.post("/harness", data={"harness": CLOUD, **entries, "variable-3-value": "2300"})
+    assert ("It can be done" in dearer.text, "value: 2300" in dearer.text) == (True, True), dearer.text
+    tried = await ann.post("/harness", data={"harness": CLOUD, "try": "replicas_needed=2;"})
+    assert "It can be done" in tried.text
+    more = {"rule-2-name": "ODD", "rule-2-what must hold": "replicas >= 3", "rule-2-severity": "CRITICAL", "rule-0-name": ""}
+    changed = await ann.post("/harness", data={"harness": CLOUD, **entries, **more, "variable-3-value": "9000"})
+    assert ("id: ODD" in changed.text, "id: AVAILABILITY" in changed.text) == (True, False)
+
+
+def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_tries_a_way_out_and_signs(
+    browser: Browser, server: Server
+) -> None:
     page = browser.new_page()
     page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{server.url}/harness")
+    page.click("text=As a file, in YAML")
     page.fill("#harness", RAIN.replace("version: 1", "version: 7"))
-    page.click("text=Explain")
+    page.click("text=Explain this file")
     line = page.locator("svg.number-line")
     assert line.locator("rect").count() == 2
-    assert {"0 to 55.2104", "84 to 130"} <= set(re.findall(r": ([0-9.]+ to [0-9.]+)", page.inner_text("ul")))
+    assert {"0 to 55.2104", "84 to 130"} <= set(re.findall(r": ([0-9.]+ to [0-9.]+)", page.inner_text("section ul")))
     assert "FORWARD_COLLISION" in page.inner_text(".conflict")
-    assert "another option beats it" in page.inner_text("table")
-    page.select_option("select", "max_deceleration_limit")
+    assert "another option beats it" in page.inner_text("section table")
+    page.click("text=Sign for another value")
+    page.select_option("select[name=parameter]", "max_deceleration_limit")
     for name, value in (("to", "3.62"), ("by", "Bob"), ("reason", "comfort")):
         page.fill(f"input[name={name}]", value)
-    page.click("text=Sign")
+    page.get_by_role("button", name="Sign").click()
     assert "Bob moved max_deceleration_limit from 2 to 3.62 for one run" in page.inner_text("[role=status]")
+    page.get_by_role("button", name="Try way B").click()
+    page.get_by_text("It can be done").wait_for()
     page.close()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from markupsafe import Markup
 
-from sagagraph.planning.page import Line, PlanView
+from sagagraph.planning.fields import Field, Fields, Sheet, Widget
 from sagagraph.saga.engine.views.preview import CancelPreview, UndoneOperation
 from sagagraph.ui.html import cards
 from sagagraph.ui.html.templates import render, table
+from sagagraph.ui.pictures.comparison import Point
 
 pytestmark = pytest.mark.quick
 
@@ -39,19 +38,15 @@ def test_cells_of_tables_are_escaped() -> None:
     assert "<b>fine</b>" in table(("what",), [(Markup("<b>fine</b>"),)])
 
 
-class Evil:
-    """A page whose plans hold what somebody may have called a hotel."""
-
-    def view(self, _plan: Any) -> PlanView:
-        return PlanView((Line(EVIL, EVIL, EVIL, EVIL),))
+EVIL_FIELD = Field(EVIL, EVIL, EVIL, note=EVIL, suggests=EVIL)
+EVIL_SHEET = Sheet(EVIL, (EVIL,), ((EVIL, ((EVIL_FIELD, Field(EVIL, EVIL, EVIL, Widget.CHOICE, ((EVIL, EVIL),))),)),), EVIL)
 
 
 @pytest.mark.parametrize(
     "card",
     [
-        cards.alternative_card(
-            {"cost": {"total": 1, "currency": "USD"}, "plan": {}, "reasons": [EVIL, EVIL], "plan_hash": EVIL}, Evil()
-        ),  # type: ignore[arg-type]
+        render("comparison", points=[Point(1, EVIL, EVIL), Point(2, EVIL, "")], axes=(EVIL, EVIL, EVIL)),
+        render("request", title=EVIL, parts=(EVIL_SHEET, Fields(EVIL, (EVIL_FIELD,))), happened=(), is_fresh=False),
         cards.preview_card(
             CancelPreview("s", True, (UndoneOperation(EVIL, EVIL, True, 1, "USD"),), 1, "USD", (EVIL,)), {EVIL: EVIL}
         ),

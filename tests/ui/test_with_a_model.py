@@ -53,7 +53,7 @@ def test_a_model_understands_and_proposes_and_without_it_the_rules_go_on(
         person = visit(server.url)
         person.say(MUDDLED)
         person.until_asked()
-        person.until_wished("from San Francisco", "4 nights in Berlin", "2 nights in Cologne", "at most $5,000")
+        person.until_filled({"origin": "San Francisco", "stops[0].nights": "4", "stops[1].nights": "2", "budget": "5000"})
         (proposed,) = [each for each in person.told("/log")["events"] if each["type"] == "PlanProposed"]
         assert proposed["data"]["proposed_by"] == "openai:m"
         person.say("yes")

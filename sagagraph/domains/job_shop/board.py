@@ -8,37 +8,63 @@ from typing import Any, Final
 
 from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.parsing import parse_events
-from sagagraph.domains.job_shop.request import Event, JobShop, Schedule
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Step
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.planning.board import Board, Drawn
 from sagagraph.planning.budget import Budget
+from sagagraph.planning.fields import Cell, Field, Form, Sheet, Widget, choices_of
 from sagagraph.planning.page import COUNT_BEGINS, Bar, PlanView
 
 _MOST_STEPS: Final = 2000
+_MOST_ON_SHEET: Final = 400
+"""The most steps that are shown in fields; larger problems are text."""
 _LATEST: Final = 1_000_000_000
 """The last time on the chart; after it the calendar has no dates."""
+_EXAMPLE: Final = "4 3\n0 3 1 2 2 4\n1 4 0 3 2 2\n2 3 0 2 1 4\n0 2 2 3 1 1\n"
+_LEAVE_OUT: Final = "Leave empty what has not happened."
+_NEWS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Machine down": {"machine": "machine", "from": "from", "until": "until"},
+    "Step longer": {"job": "job", "step": "step", "minutes": "takes in all", "at": "known at"},
+}
+_FIELDS: Final = {name: label for fields in _NEWS.values() for name, label in fields.items()}
 
 
 class JobShopBoard(Board):
     title = "Job shops"
     opening = "Which step of which job is on which machine when: the least makespan, and what becomes of it when a machine fails."
     problem = "Jobs, machines and durations, in the standard format, Taillard's, or REALM-Bench's JSON"
-    example = "4 3\n0 3 1 2 2 4\n1 4 0 3 2 2\n2 3 0 2 1 4\n0 2 2 3 1 1\n"
-    news = "What has happened since (leave out what has not)"
-    fields: Mapping[str, str] = {
-        "machine": "Machine that is down",
-        "from": "from",
-        "until": "until",
-        "job": "Job",
-        "step": "whose step",
-        "minutes": "takes in all",
-        "at": "known at",
+    examples: Mapping[str, Form] = {
+        "Four jobs on three machines": {"problem": _EXAMPLE},
+        "A machine fails": {"problem": _EXAMPLE, "machine": "1", "from": "2", "until": "9"},
+        "A step takes longer": {"problem": _EXAMPLE, "job": "3", "step": "1", "minutes": "8", "at": "1"},
     }
 
-    def drawn(self, form: Mapping[str, str], seconds: float) -> Drawn:
-        problem, budget = parse_problem(form.get("problem", "")), Budget.of(seconds)
+    def problem_in(self, form: Form) -> str:
+        return form["problem"] if "problem" in form else _standard_text(form)
+
+    def sheets(self, form: Form) -> tuple[Sheet, ...]:
+        jobs = parse_problem(self.problem_in(form)).jobs
+        if sum(map(len, jobs)) > _MOST_ON_SHEET:
+            return ()
+        longest, machines = max(map(len, jobs)), [str(step.machine) for steps in jobs for step in steps]
+        known = ("", *sorted({*machines, str(len(set(machines)))}, key=int))
+        rows = tuple(
+            (f"Job {number}", tuple(_step(number, place, steps, known) for place in range(1, longest + 2)))
+            for number, steps in enumerate((*jobs, ()), start=1)
+        )
+        columns = tuple(f"Step {place}" for place in range(1, longest + 2))
+        hint = "Machine and time of each step. The last row and the last column are for more; what is empty is left out."
+        happened = tuple(
+            (row, tuple((Field(name, label, form.get(name, "")),) for name, label in fields.items()))
+            for row, fields in _NEWS.items()
+        )
+        news = Sheet("What has happened since", ("which", "from, or step", "until, or in all", "known at"), happened, _LEAVE_OUT)
+        return (Sheet("Jobs and machines", columns, rows, hint), news)
+
+    def drawn(self, form: Form, seconds: float) -> Drawn:
+        problem, budget = parse_problem(self.problem_in(form)), Budget.of(seconds)
         if sum(map(len, problem.jobs)) > _MOST_STEPS:
             raise InvalidInputError(f"more than {_MOST_STEPS} steps: use `sagagraph jobshop solve` for it", field="problem")
         events = parse_events(problem, _events(form))
@@ -63,9 +89,31 @@ class JobShopBoard(Board):
         return Drawn(_chart(repaired.schedule), (told, again, _judged(problem, repaired.schedule, events, first)), _chart(first))
 
 
-def _events(form: Mapping[str, str]) -> list[dict[str, Any]]:
+def _step(job: int, place: int, steps: tuple[Step, ...], machines: tuple[str, ...]) -> Cell:
+    machine, minutes = (str(steps[place - 1].machine), str(steps[place - 1].duration)) if place <= len(steps) else ("", "")
+    label = f"step {place}"
+    return (
+        Field(f"machine-{job}-{place}", f"{label}: machine", machine, Widget.CHOICE, choices_of(*machines)),
+        Field(f"minutes-{job}-{place}", f"{label}: time", minutes, size=4),
+    )
+
+
+def _standard_text(form: Form) -> str:
+    """Return what the fields say in the standard format. A step is there if its time is."""
+    jobs: dict[int, list[tuple[int, str, str]]] = {}
+    for name, minutes in form.items():
+        kind, _, place = name.partition("-")
+        if kind == "minutes" and minutes:
+            job, step = (_number("job", each) for each in place.split("-", 1))
+            jobs.setdefault(job, []).append((step, form.get(f"machine-{place}") or "0", minutes))
+    machines = [_number("machine", machine) for steps in jobs.values() for _, machine, _ in steps]
+    lines = (" ".join(f"{machine} {minutes}" for _, machine, minutes in sorted(jobs[job])) for job in sorted(jobs))
+    return "\n".join([f"{len(jobs)} {max(machines, default=0) + 1}", *lines, ""])
+
+
+def _events(form: Form) -> list[dict[str, Any]]:
     """Return the events of a form as in files, even incomplete ones, which are then refused by name."""
-    said = {name: _number(name, form[name]) for name in JobShopBoard.fields if form.get(name)}
+    said = {name: _number(name, form[name]) for name in _FIELDS if form.get(name)}
     down: dict[str, Any] = {name: said[name] for name in ("machine", "until") if name in said}
     longer: dict[str, Any] = {name: said[name] for name in ("job", "step", "minutes") if name in said}
     events: list[dict[str, Any]] = []
@@ -80,7 +128,7 @@ def _number(name: str, said: str) -> int:
     try:
         return int(said)
     except ValueError:
-        raise InvalidInputError(f"{said!r} is not a whole number", field=JobShopBoard.fields[name]) from None
+        raise InvalidInputError(f"{said!r} is not a whole number", field=_FIELDS[name]) from None
 
 
 def _judged(problem: JobShop, schedule: Schedule, events: tuple[Event, ...] = (), against: Schedule | None = None) -> str:

@@ -17,7 +17,8 @@ from sagagraph.language.clock import Clock
 from sagagraph.language.forms import form
 from sagagraph.language.numbers import Number
 from sagagraph.language.tagging import tagged
-from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish
+from sagagraph.planning.fields import Field, Fields, Part, Widget
+from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish, showcase_of
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.validators.complaints import shown
 
@@ -41,6 +42,13 @@ class RecipesPage(Page):
     domain: Cooking
     title = "A meal"
     opening = f"What shall be cooked? There are {', '.join(name.replace('-', ' ') for name in SHIPPED)}."
+    promise = "Every step of several dishes, for one cook or more, and all of it on the table in time."
+    showcase = showcase_of(
+        ("cook", (("soup", 0, 1), ("crumble", 1, 2), ("soup", 2, 2.5))),
+        ("pot", (("soup", 0.5, 3.5),)),
+        ("oven", (("crumble", 2, 4),)),
+        ("bowl", (("crumble", 1, 2),)),
+    )
     examples = ("We make lentil soup and apple crumble", "Flatbread and custard, dinner at 19:00")
     go_ahead = "Cook"
     outcome = "dinner is served"
@@ -89,6 +97,27 @@ class RecipesPage(Page):
         if (cooks := request.get("cooks", 1)) != 1:
             wishes.append(Wish("cooks", "Cooks", f"{cooks} cooks"))
         return Draft(request, tuple(wishes), request=request)
+
+    def fields(self, draft: Draft) -> tuple[Part, ...]:
+        known = draft.known or {}
+        own = [each["recipe"] for each in known.get("recipes", ())]
+        dishes = (Field(f"recipe {name}", name.replace("-", " "), "yes" if name in own else "", Widget.CHECK)
+                  for name in dict.fromkeys((*SHIPPED, *own)))  # fmt: skip
+        table = (
+            Field("dinner", "On the table at", known.get("dinner") or "", Widget.TIME),
+            Field("warm", "Everything warm", "yes" if known.get("warm") else "", Widget.CHECK),
+            Field("cooks", "Cooks", str(known.get("cooks", 1)), Widget.NUMBER, least="1", most="10"),
+        )
+        return (Fields("Dishes", tuple(dishes)), Fields("The table and the kitchen", table))
+
+    async def with_field(self, known: Any, name: str, value: str) -> Draft:
+        kind, _, dish = name.partition(" ")
+        if kind == "recipe" and value:
+            return await self.read(dish.replace("-", " "), known)
+        words = {"warm": "warm", "dinner": f"dinner at {value}", "cooks": f"{value} cooks"}
+        if kind != "recipe" and kind not in words:
+            raise InvalidInputError("there is no such field: look at the page again", field=name)
+        return await self.changed({"recipes": (), **(known or {})}, name, words[kind] if value and kind in words else None)
 
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
         rest = {name: value for name, value in known.items() if name != key}

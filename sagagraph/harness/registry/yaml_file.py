@@ -91,9 +91,13 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def decimal_text(value: fmpq) -> str:
+    """Return a decimal number as it is written."""
+    return str(Decimal(int(value.p)) if value.q == 1 else Decimal(int(value.p)) / Decimal(int(value.q)))
+
+
 def _written(dumper: yaml.SafeDumper, value: fmpq) -> yaml.Node:
-    number = Decimal(int(value.p)) if value.q == 1 else Decimal(int(value.p)) / Decimal(int(value.q))
-    return dumper.represent_scalar("tag:yaml.org,2002:float", str(number))
+    return dumper.represent_scalar(f"{_TAG}{'int' if value.q == 1 else 'float'}", decimal_text(value))
 
 
 _Dumper.add_representer(fmpq, _written)

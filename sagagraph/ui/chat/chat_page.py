@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from datetime import date
+from functools import partial
 from typing import Any, Final
 
 import gradio as gr
-from markupsafe import Markup
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.saga.core.next_steps import status_of
@@ -20,19 +19,20 @@ from sagagraph.ui.chat.fault_panel import FaultPanel
 from sagagraph.ui.chat.front_door import FrontDoor
 from sagagraph.ui.chat.gallery import Drawn, Gallery
 from sagagraph.ui.chat.page_model import PageModel, page_model
+from sagagraph.ui.chat.request_board import RequestBoard
 from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.handlers import Handlers, Stream, Updates
 from sagagraph.ui.history import records
 from sagagraph.ui.html import cards
-from sagagraph.ui.html.templates import render
+from sagagraph.ui.html.front import front_words
+from sagagraph.ui.html.templates import CHOOSE
 from sagagraph.ui.page_state import Shown, kept
+from sagagraph.ui.pictures.comparison import comparison
 from sagagraph.ui.progress import something_stands, waits_for_the_world
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 from sagagraph.ui.wording import in_words, names_in
 
-_MOST_WISHES: Final = 24
-_MOST_ALTERNATIVES: Final = 3
 _BREATH_S: Final = 0.25
 """Seconds between two updates of a page: a burst of events is shown in one go."""
 
@@ -45,6 +45,7 @@ class ChatPage:
         self._conversations = conversations
         self._faults = FaultPanel(service, self._follow)
         self._front = FrontDoor(service, conversations)
+        self._request = RequestBoard(service)
         self._gallery = Gallery()
 
     # -- components ----------------------------------------------------------------------------------------------------
@@ -56,12 +57,12 @@ class ChatPage:
         with gr.Row(elem_classes="sg-columns"):
             with gr.Column(scale=3, min_width=320):
                 self._build_chat()
-            with gr.Column(scale=3, min_width=320):
                 self._front.build()
+            with gr.Column(scale=3, min_width=320):
+                self._request.build()
+                self._comparison = gr.HTML(visible=False, elem_id="alternatives", js_on_load=CHOOSE)
                 self._gallery.build()
                 self._build_actions()
-                self._build_alternatives()
-                self._build_wishes()
                 self._faults.build()
 
     def build_under_the_hood(self) -> None:
@@ -113,26 +114,6 @@ class ChatPage:
             self._later = gr.Button("Not now", min_width=80, elem_id="later")
         self._enough = gr.Button("Take this plan, search no longer", visible=False, elem_id="enough")
 
-    def _build_wishes(self) -> None:
-        self._wishes: list[tuple[gr.Row, gr.Textbox, gr.Button, gr.Textbox]] = []
-        title = "What you have said (change it here, or in the chat)"
-        with gr.Accordion(title, open=True, visible=False, elem_id="wishes") as self._wish_box:
-            for number in range(_MOST_WISHES):
-                with gr.Row(visible=False, elem_classes="sg-wish") as row:
-                    key = kept()
-                    text = gr.Textbox(
-                        label="You said",
-                        show_label=False,
-                        container=False,
-                        scale=5,
-                        min_width=160,
-                        max_lines=1,
-                        elem_id=f"wish-{number}",
-                        interactive=True,
-                    )
-                    drop = gr.Button("Remove", scale=0, min_width=44, elem_id=f"drop-{number}", elem_classes="sg-drop")
-                self._wishes.append((row, text, drop, key))
-
     def _build_actions(self) -> None:
         with gr.Row(elem_classes="sg-tight"):
             self._reject = gr.Button("Discard this plan", size="sm", visible=False, min_width=90, elem_id="reject")
@@ -144,14 +125,6 @@ class ChatPage:
                 self._undo = gr.Button("Yes, undo it", variant="stop", min_width=110, elem_id="undo")
                 self._keep = gr.Button("Keep it", min_width=90, elem_id="keep")
 
-    def _build_alternatives(self) -> None:
-        self._alternatives: list[tuple[gr.HTML, gr.Button, gr.Textbox]] = []
-        with gr.Accordion("Other plans", open=False, visible=False, elem_id="alternatives") as self._others:
-            for number in range(_MOST_ALTERNATIVES):
-                card, plan_hash = gr.HTML(visible=False), kept()
-                choose = gr.Button("Take this one instead", size="sm", visible=False, elem_id=f"choose-{number}")
-                self._alternatives.append((card, choose, plan_hash))
-
     # -- events --------------------------------------------------------------------------------------------------------
 
     def listen(self, page: gr.Blocks) -> None:
@@ -162,8 +135,8 @@ class ChatPage:
         on(self._again.click, self._on_nothing)
         for listen in (self._say.submit, self._send.click):
             on(listen, self._on_say, [self._say, self._shown], at_once={self._say: ""}, often=True)
-        for example in self._front.examples:
-            on(example.click, self._on_example, [example])
+        for domain, example in self._front.examples:
+            on(example.click, partial(self._on_example, domain))
         on(self._anew.click, self._on_anew)
         on(self._domain.input, self._on_domain, [self._domain])
         on(self._approve.click, self._on_approve, [self._shown], often=True)
@@ -175,18 +148,13 @@ class ChatPage:
         on(self._undo.click, self._on_undo, [self._shown], at_once=hidden)
         on(self._keep.click, self._on_keep)
         on(self._resume.click, self._on_resume, [self._shown])
-        for _row, text, drop, key in self._wishes:
-            on(text.submit, self._on_reword, [self._shown, key, text])
-            on(drop.click, self._on_reword, [self._shown, key])
-        for _card, choose, plan_hash in self._alternatives:
-            on(choose.click, self._on_choose, [self._shown, plan_hash])
+        on(self._request.filled, self._on_fill, [self._shown], often=True, of_event=("field", "value"))
+        on(self._comparison.select, self._on_choose, [self._shown], of_event=("plan",))
         self._front.listen(on)
         self._faults.listen(on, outputs, self._shown)
 
     def _outputs(self) -> list[Any]:
-        wishes = [part for wish in self._wishes for part in wish]
-        offers = [part for offer in self._alternatives for part in offer]
-        said = [self._chatbot, self._say, self._domain, self._header, self._wish_box, *wishes]
+        said = [self._chatbot, self._say, self._domain, self._header, *self._request.outputs]
         plans = [
             self._status,
             self._plan,
@@ -197,8 +165,7 @@ class ChatPage:
             self._reject,
             self._cancel,
             self._resume,
-            self._others,
-            *offers,
+            self._comparison,
         ]
         preview = [self._preview_box, self._preview]
         return [*said, *plans, *preview, *self._front.outputs, *self._gallery.outputs, *self._faults.outputs, self._shown]
@@ -210,8 +177,9 @@ class ChatPage:
         if text.strip():
             await self._talk(visitor, shown, lambda talk: talk.say(text.strip()))
 
-    async def _on_example(self, visitor: Visitor, text: str) -> None:
-        await self._talk(visitor, "", lambda talk: talk.say(text))
+    async def _on_example(self, domain: str, visitor: Visitor) -> None:
+        self._conversations.keep(visitor, Conversation(domain))
+        await self._talk(visitor, "", lambda talk: talk.say(self._service.pages[domain].examples[0]))
 
     async def _on_anew(self, visitor: Visitor) -> None:
         self._conversations.keep(visitor, Conversation(self._conversations.of(visitor).domain))
@@ -220,11 +188,8 @@ class ChatPage:
         if domain in self._service.pages:
             self._conversations.open(visitor, domain)
 
-    async def _on_reword(self, visitor: Visitor, shown: str, key: str, text: str | None = None) -> None:
-        """Reword a request; an empty text drops it. The page may be older than the conversation."""
-        wishes = (await self._look(visitor)).conversation.draft.wishes
-        if any(wish.key == key for wish in wishes):
-            await self._talk(visitor, shown, lambda talk: talk.change(key, text))
+    async def _on_fill(self, visitor: Visitor, field: str, value: str, shown: str) -> None:
+        await self._talk(visitor, shown, lambda talk: talk.fill(field[:200], value[:4000]))
 
     async def _on_approve(self, visitor: Visitor, shown: str) -> None:
         await self._decide(visitor, shown, approved=True)
@@ -258,9 +223,8 @@ class ChatPage:
                 draft = model.page.draft_of(model.saga.request)
                 self._conversations.keep(visitor, model.conversation.settled(draft))
 
-    async def _on_choose(self, visitor: Visitor, shown: str, plan_hash: str) -> None:
-        if (saga_id := Shown.in_text(shown).saga_id) and plan_hash:
-            await self._service.choose(visitor, saga_id, plan_hash)
+    async def _on_choose(self, visitor: Visitor, plan_hash: str, shown: str) -> None:
+        await self._talk(visitor, shown, lambda talk: talk.choose(plan_hash))
 
     async def _on_cancel(self, visitor: Visitor, shown: str) -> Updates | None:
         if not (saga_id := Shown.in_text(shown).saga_id):
@@ -335,22 +299,11 @@ class ChatPage:
                 stamp=model.stamp,
             ),
             self._shown: shown.text,
-            **self._wishes_of(model),
+            **self._request.of(model, drawn),
             **self._plans_of(model),
             **self._faults.of(model),
             **self._gallery.of(model, drawn),
         }
-
-    def _wishes_of(self, model: PageModel) -> Updates:
-        happened = model.page.happened(model.saga.request) if model.saga is not None else ()
-        wishes = (*model.conversation.draft.wishes, *happened)
-        updates: Updates = {self._wish_box: gr.update(visible=bool(wishes))}
-        for number, (row, text, drop, key) in enumerate(self._wishes):
-            wish = wishes[number] if number < len(wishes) else None
-            updates[row] = gr.update(visible=wish is not None)
-            if wish is not None:
-                updates |= {text: wish.text, key: wish.key, drop: gr.update(visible=wish.removable)}
-        return updates
 
     def _taken_along(self, model: PageModel) -> Updates:
         saga = model.saga
@@ -360,7 +313,7 @@ class ChatPage:
         return {self._files: gr.update(visible=bool(links), value=links)}
 
     def _plans_of(self, model: PageModel) -> Updates:
-        shown = model.shown
+        shown, page = model.shown, model.page
         before = None if model.before is None else (model.before.plan, model.before.cost)
         has_plan = shown is not None and shown.plan.content is not None
         plan = cards.plan_card(shown, model.page, before, model.today) if shown is not None and has_plan else ""
@@ -374,22 +327,8 @@ class ChatPage:
             self._cancel: gr.update(visible=_can_cancel(model), value=_cancel_label(model)),
             self._resume: gr.update(visible=_can_resume(model)),
         }
-        offered = shown.plan.alternatives[:_MOST_ALTERNATIVES] if shown is not None and model.is_asking else ()
-        updates[self._others] = gr.update(visible=bool(offered))
-        for number, (card, choose, plan_hash) in enumerate(self._alternatives):
-            there = number < len(offered)
-            value = cards.alternative_card(offered[number], model.page) if there else ""
-            updates |= {card: gr.update(visible=there, value=value), choose: gr.update(visible=there)}
-            updates[plan_hash] = offered[number]["plan_hash"] if there else ""
-        return updates
-
-
-def front_words(service: Service, today: date | None = None) -> Markup:
-    """Return what the app is, in the words that come first."""
-    is_practice = any(each.desk is not None for each in service.pages.values())
-    day = "" if today is None else f"{today:%A} {today.day} {today:%B %Y}"
-    boards = [(f"board/{name}", board.title) for name, board in service.boards.items()]
-    return render("front", is_practice=is_practice, today=day, pages=[*boards, ("harness", "Rules over numbers")])
+        compared = comparison(shown, page) if shown is not None and model.is_asking else ""
+        return updates | {self._comparison: gr.update(visible=bool(compared), value=compared)}
 
 
 def _can_cancel(model: PageModel) -> bool:

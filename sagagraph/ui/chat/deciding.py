@@ -167,11 +167,13 @@ class Deciding(Reporting):
             )
             self._say(Deed.NOT_TAKEN, f"{there}{': say which, by its number' if offered else ''}. {NOTHING_CHANGED}")
             return
-        chosen = offered[(place or 1) - 1]
+        await self._take_offer(str(offered[(place or 1) - 1]["plan_hash"]), saga, f"Number {place or 1} of the other plans.")
+
+    async def _take_offer(self, plan_hash: str, saga: Saga, what: str) -> None:
         self._remember(saga)
+        await self._service.choose(self._visitor, saga.id, plan_hash)
         self.conversation = self.conversation.can_undo(saga.plan.hash or "")
-        await self._service.choose(self._visitor, saga.id, str(chosen["plan_hash"]))
-        self._say(Deed.CHOSE, f"Number {place or 1} of the other plans. Nothing is booked yet.")
+        self._say(Deed.CHOSE, f"{what} Nothing is booked yet.")
 
     async def _undo(self, saga: Saga | None) -> None:
         *earlier, last = self.conversation.undo or (None,)

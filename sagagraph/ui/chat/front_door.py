@@ -1,4 +1,4 @@
-"""The front door: whole examples to begin with, and the visitor's own plans, each with its state and next step."""
+"""The front door: what the app does in a picture of each domain, with an example, and the visitor's own plans."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any, Final
 
 import gradio as gr
 
+from sagagraph.planning.page import Page
 from sagagraph.saga.core.state import Saga
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import PageModel, own_plans, reopen
 from sagagraph.ui.handlers import Updates
+from sagagraph.ui.html.templates import render
 from sagagraph.ui.page_state import kept
+from sagagraph.ui.pictures.lanes import lanes
+from sagagraph.ui.pictures.route import route_map
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 from sagagraph.ui.wording import next_step, title
 
-_EXAMPLES: Final = 3
 _MOST_PLANS: Final = 12
 
 
@@ -33,13 +36,20 @@ class FrontDoor:
                     (gr.Button("", visible=False, elem_classes="sg-choice", elem_id=f"plan-{number}"), kept())
                     for number in range(_MOST_PLANS)
                 ]
-            gr.HTML("<h2>For example</h2>")
-            first = [*self._service.first_page.examples, *[""] * _EXAMPLES][:_EXAMPLES]
-            self.examples = [gr.Button(each, visible=bool(each), elem_classes="sg-choice sg-example") for each in first]
+            gr.HTML("<h2>What it does: try one</h2>")
+            with gr.Row(elem_classes="sg-cards"):
+                self.examples = [(page.name, self._card(page)) for page in self._service.pages.values() if page.examples]
+
+    def _card(self, page: Page) -> gr.Button:
+        """Build a picture of what a domain does; its button begins with an example."""
+        with gr.Column(min_width=170, elem_classes="sg-show"):
+            picture = route_map(page.showcase) if page.showcase.route.connections else lanes(page.showcase)
+            gr.HTML(render("showcase", picture=picture, title=page.title, promise=page.promise))
+            return gr.Button(f"{page.title}, for example", elem_id=f"example-{page.name}", elem_classes="sg-example")
 
     @property
     def outputs(self) -> list[Any]:
-        return [self._box, self._yours, *self.examples, *(part for plan in self._plans for part in plan)]
+        return [self._box, self._yours, *(part for plan in self._plans for part in plan)]
 
     def listen(self, on: Callable[..., None]) -> None:
         for button, saga_id in self._plans:
@@ -52,9 +62,6 @@ class FrontDoor:
         if model.saga is not None or model.conversation.messages:
             return {self._box: gr.update(visible=False)}
         updates: Updates = {self._box: gr.update(visible=True)}
-        for number, button in enumerate(self.examples):
-            text = model.page.examples[number] if number < len(model.page.examples) else ""
-            updates[button] = gr.update(value=text, visible=bool(text))
         own = (await own_plans(self._service, visitor))[:_MOST_PLANS]
         updates[self._yours] = gr.update(visible=bool(own))
         for number, (button, saga_id) in enumerate(self._plans):

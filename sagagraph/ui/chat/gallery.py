@@ -18,6 +18,7 @@ class Drawn:
     """What a stream has already sent, so that it sends pictures again only when they change."""
 
     plan: object = None
+    board: object = None
 
 
 class Gallery:

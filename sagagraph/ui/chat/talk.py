@@ -55,10 +55,15 @@ class Talk(Wishing, Deciding):
         await self._told_why_not(self._understand(text, saga))
         return self.conversation
 
-    async def change(self, key: str, text: str | None) -> Conversation:
-        """Reword one request; None withdraws it."""
-        text = text and text.encode(errors="replace").decode()
-        await self._told_why_not(self._change_wish(key, text))
+    async def fill(self, name: str, value: str) -> Conversation:
+        """Change one field; an empty value takes away what it said. The same as saying so."""
+        await self._told_why_not(self._fill(name, value.encode(errors="replace").decode()))
+        return self.conversation
+
+    async def choose(self, plan_hash: str) -> Conversation:
+        """Show one of the plans on offer instead. The same as saying which."""
+        if (saga := await self._saga()) is not None:
+            await self._told_why_not(self._take_offer(plan_hash, saga, "Another one of the plans."))
         return self.conversation
 
     async def _told_why_not(self, turn: Coroutine[None, None, None]) -> None:
@@ -67,8 +72,10 @@ class Talk(Wishing, Deciding):
         except SagaGraphError as exc:
             self._say(Deed.NOT_TAKEN, in_words(exc))
 
-    async def _change_wish(self, key: str, text: str | None) -> None:
-        await self._take(await self._page.changed(self.conversation.draft.known, key, text), await self._saga())
+    async def _fill(self, name: str, value: str) -> None:
+        saga = await self._saga()
+        self._is_filling = True  # what is missing is marked at its field, and need not be asked
+        await self._take(await self._page.with_field(self.conversation.draft.known, name, value), saga)
 
     async def _understand(self, text: str, saga: Saga | None) -> None:
         tongue, said = tongue_of(text), utterances(text)

@@ -14,6 +14,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Before, Conversation, Pending
+from sagagraph.ui.differences import filled
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
 
@@ -53,6 +54,7 @@ class Turn:
         self._page = service.pages[conversation.domain]
         self._shown_hash = shown_hash
         self._pending: Pending | None = None
+        self._is_filling = False
         self.conversation = conversation
         self.deeds: list[Deed] = []
 
@@ -72,7 +74,9 @@ class Turn:
 
     def _say(self, deed: Deed, text: str) -> None:
         self.deeds.append(deed)
-        if self.conversation.messages[-1].text != text:  # what applies to both decisions is said once
+        if (
+            not self.conversation.messages or self.conversation.messages[-1].text != text
+        ):  # what applies to both decisions is said once
             self.conversation = self.conversation.answered(text)
 
     def _add(self, text: str) -> None:
@@ -93,7 +97,9 @@ class Turn:
         for remark in draft.remarks:
             if remark not in before.remarks:
                 self._add(remark)
-        if draft.questions:
+        if draft.questions and self._is_filling and saga is None:
+            self.deeds.append(Deed.ASKED)
+        elif draft.questions:
             is_stuck = saga is not None and draft.questions == before.questions
             self._say(Deed.ASKED, f"{draft.questions[0]}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
         elif saga is None or (status_of(saga) in OVER and not is_same):
@@ -138,8 +144,14 @@ class Turn:
         self._remember(saga)
         if self._deed_of_change is Deed.CHANGED:
             self.conversation = self.conversation.can_undo(replace(was, not_understood=()))
-        self._say(self._deed_of_change, _echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
+        echo = self._filled if self._is_filling else _echo
+        self._say(self._deed_of_change, echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
         self._deed_of_change = Deed.CHANGED
+
+    def _filled(self, before: Draft, after: Draft) -> str:
+        """Say which fields are different now."""
+        told = list(filled(self._page.fields(before), self._page.fields(after)))
+        return f"Now: {'; '.join(told)}." if told else ""
 
     async def _take_back(self, saga: Saga) -> bool:
         """Take back a change of a booked plan that waits for approval, if there is one."""

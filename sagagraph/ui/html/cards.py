@@ -112,13 +112,6 @@ def plan_card(saga: Saga, page: Page, before: tuple[Any, Any] | None = None, tod
     )
 
 
-def alternative_card(offered: Mapping[str, Any], page: Page) -> Markup:
-    """Render an alternative. `offered`: the alternative as the journal records it."""
-    price, days = cost_text(offered["cost"]), list(_by_day(page.view(offered["plan"]).lines, None))
-    told = {"price": price, "days": days, "reasons": offered["reasons"], "plan_hash": str(offered["plan_hash"])}
-    return render("plan", **told, terms=(), references={}, verdict="", changed=(), cause="", difference="", is_done=False)
-
-
 def _by_day(lines: Sequence[Line], today: date | None) -> Iterator[tuple[str, list[Line]]]:
     """Group the lines in order, under the day on which each begins; the year is named if it is not this one."""
     heading, group = "", list[Line]()

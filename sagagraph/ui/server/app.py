@@ -25,15 +25,17 @@ from sagagraph.planning.background import in_processes
 from sagagraph.registry import entries
 from sagagraph.settings import Settings
 from sagagraph.sockets import listen, stopped_by_signals, url_of
-from sagagraph.ui.chat.chat_page import ChatPage, front_words
+from sagagraph.ui.chat.chat_page import ChatPage
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import page_model
 from sagagraph.ui.history.history_page import HistoryPage
+from sagagraph.ui.html.front import front_words
 from sagagraph.ui.html.templates import CSS, CSS_AROUND, LOOK_AGAIN
 from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth, Login
 from sagagraph.ui.server.boards import router as boards
 from sagagraph.ui.server.first_words import FirstWords
+from sagagraph.ui.server.harness_page import router as harness_page
 from sagagraph.ui.server.harnesses import router as harnesses
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shutdown import Shutdown
@@ -57,6 +59,7 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
     add_api(api, service)
     api.include_router(harnesses)
+    api.include_router(harness_page)
     api.include_router(boards)
     add_pages(api, service, Conversations(service.first_page.name))
     api.add_middleware(FirstWords, words=front_words(service))

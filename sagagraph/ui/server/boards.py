@@ -9,8 +9,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
-from sagagraph.planning.board import Board, Drawn
-from sagagraph.ui.html.templates import CSS, render
+from sagagraph.planning.board import Board
+from sagagraph.planning.fields import Form, Sheet
+from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.pictures.lanes import lanes
 from sagagraph.ui.server.bounds import bounded, form_of
 
@@ -19,18 +20,21 @@ router = APIRouter()
 
 
 @router.get("/board/{name}", include_in_schema=False)
-async def page(name: str, request: Request) -> HTMLResponse:
-    return _shown(_board(name, request), {})
+async def page(name: str, request: Request, example: int = 0) -> HTMLResponse:
+    """Show the first example, or plan the one of that number."""
+    board = _board(name, request)
+    if 1 <= example <= len(board.examples):
+        return await _shown(board, request, list(board.examples.values())[example - 1])
+    return await _shown(board, request, next(iter(board.examples.values())), plans=False)
 
 
 @router.post("/board/{name}", include_in_schema=False)
 async def planned(name: str, request: Request) -> HTMLResponse:
-    board, form = _board(name, request), {}
+    board = _board(name, request)
     try:
-        form = await form_of(request)
-        return _shown(board, form, drawn=await bounded(partial(board.drawn, form, _SECONDS), _SECONDS, field="problem"))
-    except SagaGraphError as exc:
-        return _shown(board, form, problem=str(exc))
+        return await _shown(board, request, await form_of(request))
+    except InvalidInputError as exc:
+        return await _shown(board, request, {}, problem=str(exc), plans=False)
 
 
 def _board(name: str, request: Request) -> Board:
@@ -40,7 +44,14 @@ def _board(name: str, request: Request) -> Board:
     return boards[name]
 
 
-def _shown(board: Board, form: dict[str, str], problem: str = "", drawn: Drawn | None = None) -> HTMLResponse:
+async def _shown(board: Board, request: Request, form: Form, problem: str = "", *, plans: bool = True) -> HTMLResponse:
+    drawn, sheets, text = None, tuple[Sheet, ...](), form.get("problem", "")
+    try:
+        text = board.problem_in(form)
+        sheets = board.sheets(form)
+        drawn = await bounded(partial(board.drawn, form, _SECONDS), _SECONDS, field="problem") if plans else None
+    except SagaGraphError as exc:
+        problem = problem or str(exc)
     picture = "" if drawn is None else lanes(drawn.view, drawn.before)
-    page = render("board", board=board, form=form, problem=problem, drawn=drawn, picture=picture, css=CSS)
-    return HTMLResponse(page, status_code=422 if problem else 200)
+    told = {"board": board, "sheets": sheets, "text": text, "problem": problem, "drawn": drawn, "picture": picture}
+    return page_alone(request, "board", status_code=422 if problem else 200, **told)

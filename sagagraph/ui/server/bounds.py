@@ -15,7 +15,7 @@ from sagagraph.planning.background import in_background
 T = TypeVar("T")
 _GRACE_S: Final = 10.0
 """Seconds beyond those of a search, because the steps around it do not check the time."""
-_MOST_FIELDS: Final = 20
+_MOST_FIELDS: Final = 2000
 
 
 async def bounded(think: Callable[[], T], seconds: float, *, field: str, instead: str = "use the command line") -> T:

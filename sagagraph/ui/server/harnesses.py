@@ -1,4 +1,4 @@
-"""Harnesses over REST and on a page: judged, explained and run; frozen and changed, and limits overridden, by people who sign for
+"""Harnesses over REST: judged, explained and run; frozen and changed, and limits overridden, by people who sign for
 it.
 
 What anybody sends is limited in size and seconds, and judged in a separate process.
@@ -7,7 +7,6 @@ What anybody sends is limited in size and seconds, and judged in a separate proc
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 import uuid
 from collections.abc import Awaitable, Callable
@@ -17,18 +16,15 @@ from functools import partial
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from sagagraph.context.quoting import new_nonce
-from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.registry import model_of, open_engine
 from sagagraph.settings import Settings
-from sagagraph.ui.html.templates import render
-from sagagraph.ui.pictures.regions import picture
 from sagagraph.ui.server.api import PREFIX, Body, Json
-from sagagraph.ui.server.bounds import bounded, form_of
+from sagagraph.ui.server.bounds import bounded
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, visitor_of
 
@@ -92,7 +88,7 @@ async def check(body: ArtifactAgainst) -> Json:
 
 @router.post(f"{PREFIX}/harness/explain", summary="Say whether any artifact can pass a harness; if none can, prove why")
 async def explain(body: Question) -> Json:
-    return await bounded(partial(_explained, body.harness, body.seconds), body.seconds, field=_FIELD)
+    return await bounded(partial(explained, body.harness, body.seconds), body.seconds, field=_FIELD)
 
 
 @router.post(f"{PREFIX}/harness/replay", summary="Have certificates checked independently")
@@ -135,10 +131,10 @@ async def audit(name: str, request: Request) -> Json:
 
 @router.post(f"{PREFIX}/harness/override", summary="Move one negotiable limit of a proven paradox, and sign for it")
 async def override(body: SignedOverride, request: Request) -> Json:
-    return await _overridden(body, request.app.state.service, visitor_of(request))
+    return await overridden(body, request.app.state.service, visitor_of(request))
 
 
-def _loaded(text: str) -> Any:
+def loaded(text: str) -> Any:
     """Load a harness. `Any`: a `Harness`, whose module needs an extra."""
     with needing("harness"):
         from sagagraph.harness.proof.explain import without_constants
@@ -147,15 +143,15 @@ def _loaded(text: str) -> Any:
 
 
 def _checked(text: str, artifact: Json | None) -> Json:
-    harness = _loaded(text)
+    harness = loaded(text)
     from sagagraph.harness.judging.check import checked_json
 
     return checked_json(harness, artifact)
 
 
-def _explained(text: str, seconds: float, *, drawn: bool = False) -> Json:
+def explained(text: str, seconds: float, *, drawn: bool = False) -> Json:
     """Return an explanation, with the report of a paradox, and the data for its picture."""
-    harness = _loaded(text)
+    harness = loaded(text)
     from sagagraph.harness.life.report import deadlock
     from sagagraph.harness.proof.explain import Status, explain, explanation_json
     from sagagraph.harness.proof.region import region_of
@@ -167,7 +163,7 @@ def _explained(text: str, seconds: float, *, drawn: bool = False) -> Json:
 
 
 def _replayed(text: str, certificates: list[Json]) -> Json:
-    harness = _loaded(text)
+    harness = loaded(text)
     from sagagraph.harness.proof.checker import replay
 
     found = [replay(harness, each) for each in certificates]
@@ -176,7 +172,7 @@ def _replayed(text: str, certificates: list[Json]) -> Json:
 
 def _run(settings: Settings, text: str, saga_id: str, today: date) -> Json:
     """Run it in this process, on a loop of its own."""
-    return asyncio.run(_ran(settings, _loaded(text), saga_id, today))
+    return asyncio.run(_ran(settings, loaded(text), saga_id, today))
 
 
 async def _ran(settings: Settings, harness: Any, saga_id: str, today: date) -> Json:
@@ -206,15 +202,15 @@ def _signer(said: str, visitor: Visitor) -> str:
 
 async def _decided(body: Signed, request: Request, role: str, decide: Callable[[Any, Any, Any], Awaitable[Any]]) -> Json:
     """Make a decision. `Any`: `Records`, `Harness` and `Person`, whose modules need an extra."""
-    harness = await bounded(partial(_loaded, body.harness), _MOST_SECONDS, field=_FIELD)
+    harness = await bounded(partial(loaded, body.harness), _MOST_SECONDS, field=_FIELD)
     from sagagraph.harness.life.records import Person
 
     by = Person(_signer(body.by, visitor_of(request)), role)
     return dict(await decide(request.app.state.service.harness_records(harness.id), harness, by))
 
 
-async def _overridden(body: SignedOverride, service: Service, visitor: Visitor) -> Json:
-    harness = await bounded(partial(_loaded, body.harness), _MOST_SECONDS, field=_FIELD)
+async def overridden(body: SignedOverride, service: Service, visitor: Visitor) -> Json:
+    harness = await bounded(partial(loaded, body.harness), _MOST_SECONDS, field=_FIELD)
     from sagagraph.harness.life.records import Override, Person
 
     by = _signer(body.by, visitor)
@@ -223,47 +219,3 @@ async def _overridden(body: SignedOverride, service: Service, visitor: Visitor) 
                      role="approver", reason=body.reason, until=body.until.isoformat() if body.until else "")  # fmt: skip
     records = service.harness_records(harness.id)
     return dict(await records.override(harness, given, Person(by, "approver"), _now(), _thought))
-
-
-# -- the page --
-
-
-@router.get("/harness", include_in_schema=False)
-async def page() -> HTMLResponse:
-    return _shown("")
-
-
-@router.post("/harness", include_in_schema=False)
-async def asked(request: Request) -> HTMLResponse:
-    """Handle a form: a file to explain or, with a name and a reason too, an override of its report."""
-    text, signed, problem, said = "", None, "", None
-    try:
-        form = await form_of(request)
-        text = form.get("harness", "")[:100_000]
-        if "parameter" in form:
-            body = {name: form.get(name) or None for name in SignedOverride.model_fields}
-            signed = await _overridden(_read(body), request.app.state.service, visitor_of(request))
-        said = await bounded(partial(_explained, text, 20.0, drawn=True), 20.0, field=_FIELD)
-    except SagaGraphError as exc:
-        problem = str(exc)
-    return _shown(text, said, problem, signed)
-
-
-def _read(body: dict[str, Any]) -> SignedOverride:
-    try:
-        return SignedOverride.model_validate(body)
-    except ValueError as exc:
-        raise InvalidInputError("give your name and a reason, and choose one option of the menu", field="override") from exc
-
-
-def _shown(text: str, said: Json | None = None, problem: str = "", signed: Json | None = None) -> HTMLResponse:
-    drawing = picture(said["region"]) if said is not None and said["region"] else ""
-    moves = [each["moves"] for each in said.get("menu", ()) if len(each["moves"]) == 1] if said else []
-    parameters = dict.fromkeys(move["parameter"] for (move,) in moves)
-    whole = json.dumps(said, indent=2, ensure_ascii=False) if said else ""
-    return HTMLResponse(
-        render(
-            "harness", text=text, said=said, problem=problem, signed=signed, picture=drawing, parameters=parameters, whole=whole
-        ),
-        status_code=422 if problem else 200,
-    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
@@ -16,17 +17,21 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
+from sagagraph.domains.reunion.page.fields import fields_of, with_value
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
+from sagagraph.domains.reunion.planning.measure import tradeoffs
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import suggestions
 from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
 from sagagraph.domains.reunion.text.rewording import in_plainer_words
+from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
-from sagagraph.planning.page import Disruption, Download, Draft, Page, PlanView, Preference, Wish
+from sagagraph.planning.fields import Fields, Part, State
+from sagagraph.planning.page import Disruption, Download, Draft, Figures, Measure, Page, PlanView, Preference, Wish, showcase_of
 from sagagraph.saga.core.state import Saga
 
 _ADD: Final = re.compile(
@@ -42,6 +47,13 @@ class ReunionPage(Page):
     opening = "Who comes together, where and by when? Say who is where, who drives, and what has to be done."
     change = "dinner at 7 instead"
     supposition = "what if James is an hour late?"
+    promise = "Who drives whom, who watches the oven, and what changes when a flight is late."
+    showcase = showcase_of(
+        ("James", (("rental car", 13.5, 15), ("rental car", 15, 16))),
+        ("Emily", (("rental car", 15, 16),)),
+        ("Michael", (("Michael's car", 11, 15),)),
+        ("Sarah", (("oven", 14, 18),)),
+    )
     go_ahead = "Tell everybody"
     outcome = "everybody has been told their part"
     under_way = "Everybody has been told their part, and the day is open: tell me what happens, and I will repair the plan."
@@ -91,6 +103,21 @@ class ReunionPage(Page):
         except InvalidInputError:
             is_so = False
         return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
+
+    def fields(self, draft: Draft) -> tuple[Part, ...]:
+        said = super().fields(draft)
+        if draft.request is None:
+            return said
+        words = tuple(replace(each, state=State.OPEN) for part in said if isinstance(part, Fields) for each in part.fields)
+        folded = (Fields("In your words", words, is_rare=True),) if words else ()
+        return (*fields_of(parse_request(draft.request).problem), *folded)
+
+    async def with_field(self, known: Any, name: str, value: str) -> Draft:
+        """Change a sentence, or the problem as a whole: what was said before is then part of it."""
+        meant = meaning_of(known) if known else None
+        if meant is None or meant.problem is None or name.partition(":")[0] in (_SENTENCE, _SENSE):
+            return await super().with_field(known, name, value)
+        return self._draft(Revision(Transcript(base=with_value(meant.problem, name, value))))
 
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
         """Leave out the sentence under that key, or say `text` instead."""
@@ -159,6 +186,14 @@ class ReunionPage(Page):
 
     def view(self, plan: Any) -> PlanView:
         return view_of(DayPlan.model_validate(plan))
+
+    def figures(self, saga: Saga, plan: Any, cost: Mapping[str, Any] | None) -> Figures | None:  # noqa: ARG002
+        found = tradeoffs(parse_request(saga.request).problem, DayPlan.model_validate(plan).plan)
+        return (
+            Measure("driving", found.driving_minutes, f"{found.driving_minutes:g} minutes of driving"),
+            Measure("everything done", found.ends, f"done at {text_of(found.ends)}"),
+            Measure("waiting", found.waiting, f"{found.waiting:g} minutes of waiting"),
+        )
 
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
         return disruptions(saga)

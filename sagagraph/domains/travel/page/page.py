@@ -14,6 +14,7 @@ from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.page import wishes as w
 from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
+from sagagraph.domains.travel.page.fields import CITIES, fields_of, with_value
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.planning.measures import cents, converted
@@ -31,10 +32,31 @@ from sagagraph.language.utterance.tongues import cannot_read, tongue_of
 from sagagraph.money import cost_text, money_text
 from sagagraph.planning import page as p
 from sagagraph.planning.fault_desk import FaultDesk
+from sagagraph.planning.fields import Part
 from sagagraph.saga.core.state import Saga
 
+_MOST_SUGGESTED: Final = 500
+"""Cities in the list of a field, the biggest."""
 _CURRENCY: Final = form(rf"(?<!\w)({SIGN})(?!\w)")
+_MOST_STARS: Final = 5
 _KINDS: Final = ("hotel", "flight", "train", "payment")
+
+
+_SAN_FRANCISCO, _BERLIN, _COLOGNE = (
+    p.Place("San Francisco", -122.4, 37.8),
+    p.Place("Berlin", 13.4, 52.5),
+    p.Place("Cologne", 7.0, 50.9),
+)
+_SHOWCASE: Final = p.PlanView(
+    route=p.Route(
+        (
+            p.Connection(_SAN_FRANCISCO, _BERLIN, "flight", ""),
+            p.Connection(_BERLIN, _COLOGNE, "train", ""),
+            p.Connection(_COLOGNE, _SAN_FRANCISCO, "flight", ""),
+        ),
+        is_map=True,
+    )
+)
 
 
 class TravelPage(p.Page):
@@ -49,6 +71,8 @@ class TravelPage(p.Page):
         "“4 nights in Paris” or “for 2 people”; or ask me about the plan."
     )
     elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays without it."
+    promise = "Flights, trains and hotels as one booking, repaired if a part falls through."
+    showcase = _SHOWCASE
     examples = (
         "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
@@ -58,6 +82,7 @@ class TravelPage(p.Page):
 
     def __init__(self, travel: Travel, model: Model | None = None) -> None:
         super().__init__(travel, model)
+        self.suggestions = {CITIES: [city.name for city in travel.cities.cities[:_MOST_SUGGESTED]]}
         if isinstance(travel.provider, HttpReservationProvider):
             self.desk = FaultDesk(travel.provider.url, _KINDS)
 
@@ -100,6 +125,12 @@ class TravelPage(p.Page):
         trip = wish_of(request)
         follows = trip.rooms == rooms_for(trip.travellers, trip.children)
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
+
+    def fields(self, draft: p.Draft) -> tuple[Part, ...]:
+        return fields_of(draft.known or PartialRequest())
+
+    async def with_field(self, known: Any, name: str, value: str) -> p.Draft:
+        return self._draft(with_value(known or PartialRequest(), name, value, self.domain.cities))
 
     async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
         if text is None:
@@ -186,6 +217,19 @@ class TravelPage(p.Page):
         if converted is None:
             return paid
         return f"{money_text(converted.total, converted.currency)} ({paid}, at the rate of {converted.on:%-d %B %Y})"
+
+    def figures(self, saga: Saga, plan: Any, cost: Mapping[str, Any] | None) -> p.Figures | None:  # noqa: ARG002
+        offers = [leg.offer for leg in Itinerary.model_validate(plan).legs]
+        minutes = sum(each.duration_minutes for each in offers if not isinstance(each, HotelOffer))
+        stays = [(each.stars, each.nights) for each in offers if isinstance(each, HotelOffer)]
+        nights = sum(each for _, each in stays)
+        stars = sum(each * of for each, of in stays) / nights if nights else _MOST_STARS
+        comfort = f"{stars:.2g} stars" if nights else "no hotel"
+        return (
+            p.Measure("price", float((cost or {}).get("total", 0)), cost_text(cost)),
+            p.Measure("time under way", minutes, duration_text(minutes)),
+            p.Measure("hotels", _MOST_STARS - stars, comfort),
+        )
 
     async def price_as_asked(self, asked: str, saga: Saga) -> str:
         total = cents(Decimal(str((saga.plan.cost or {}).get("total", 0))))

@@ -1,0 +1,89 @@
+"""Fields: what a person fills in, alone or in the tables of a sheet, drawn by one template whatever they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+Form = Mapping[str, str]
+"""The fields of a form as they were sent, without spaces around them."""
+
+
+class State(StrEnum):
+    OPEN = "open"
+    """Nobody has said anything about it, and nothing has to be said."""
+    SAID = "said"
+    ASSUMED = "assumed"
+    """Its note says why."""
+    MISSING = "missing"
+    """Nothing is planned without it; its note asks for it."""
+
+
+class Widget(StrEnum):
+    TEXT = "text"
+    NUMBER = "number"
+    DATE = "date"
+    TIME = "time"
+    CHOICE = "choice"
+    CHECK = "check"
+    """Its value is `yes`, or empty."""
+    DROP = "drop"
+    """A button that takes something away, by leaving its field empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Field. `label`: what it is, for those who cannot see its column, too. `value`: as it is typed; dates are ISO's.
+
+    `choices`: what can be chosen, each with its words. `size`: how many characters are seen at once. `suggests`: the name of a
+    list of the page's `suggestions`. `least`, `most`: of a number or a date; a number that has both is also changed in steps.
+    """
+
+    name: str
+    label: str
+    value: str = ""
+    widget: Widget = Widget.TEXT
+    choices: tuple[tuple[str, str], ...] = ()
+    size: int = 6
+    state: State = State.OPEN
+    note: str = ""
+    suggests: str = ""
+    least: str = ""
+    most: str = ""
+
+
+Cell = tuple[Field, ...]
+Row = tuple[str, tuple[Cell, ...]]
+"""A row's heading, and its cells in the order of the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Sheet. `hint`: what can be done in it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Fields side by side. `is_rare`: they are folded as long as nobody has said anything about them."""
+
+    title: str
+    fields: tuple[Field, ...]
+    is_rare: bool = False
+
+    @property
+    def is_folded(self) -> bool:
+        return self.is_rare and all(each.state is State.OPEN for each in self.fields)
+
+
+Part = Sheet | Fields
+
+
+def choices_of(*values: str) -> tuple[tuple[str, str], ...]:
+    """Return choices that are their own words."""
+    return tuple((each, each) for each in values)
