@@ -3,14 +3,14 @@
 How often each road is driven is a flow of vehicles that carries the people, each to their last goal, with the drivers brought
 back too (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984). The seats say how
 often any set of places must be left; the sets that a plan without fractions would need are found by linear relaxations (rounded
-capacity inequalities: Laporte, Nobert and Desrochers, "Optimal routing under capacity and distance restrictions", 1985). They hold
-for hand-overs too: whoever leaves a set sits in some journey out of it.
+capacity inequalities: Laporte, Nobert and Desrochers, "Optimal routing under capacity and distance restrictions", 1985). They
+hold for hand-overs too: whoever leaves a set sits in some journey out of it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Final
 
@@ -61,14 +61,14 @@ def _cuts(situation: Situation, costs: Mapping[Road, int], budget: Budget) -> tu
         flow = _relaxed(situation, costs, cuts)
         if flow is None:
             break
-        used = [(here, there, amount) for (here, there), amount in flow.items() if amount > 1e-6]  # noqa: PLR2004 - rounding
+        used = [(here, there, amount) for (here, there), amount in flow.items() if amount > 1e-6]
 
         def lacking(places: frozenset[str], used: list[tuple[str, str, float]] = used) -> float:
             leaving = sum(amount for here, there, amount in used if here in places and there not in places)
             return needed[places] - leaving
 
         violated = sorted(((lacking(places), places) for places in needed if places not in cuts), key=lambda each: -each[0])
-        new = {places: needed[places] for lack, places in violated[:CUTS_A_ROUND] if lack > 1e-3}  # noqa: PLR2004 - rounding
+        new = {places: needed[places] for lack, places in violated[:CUTS_A_ROUND] if lack > 1e-3}
         if not new:
             break
         cuts |= new
@@ -91,21 +91,21 @@ def _exits(situation: Situation) -> dict[frozenset[str], int]:
 
 def _relaxed(situation: Situation, costs: Mapping[Road, int], cuts: Mapping[frozenset[str], int]) -> dict[Road, float] | None:
     """Return how often each road is driven at least, in fractions, if vehicles leave as often as they come."""
-    model = model_builder.Model()
+    model = model_builder.Model()  # type: ignore[no-untyped-call] # OR-Tools does not say
     driven = {road: model.new_num_var(0, math.inf, "") for road in costs}
+    total = model_builder.LinearExpr.sum
     for place in situation.places:
-        model.add(_sum(driven, lambda here, _, at=place: here == at) == _sum(driven, lambda _, there, at=place: there == at))
+        leaving = [each for (here, _), each in driven.items() if here == place]
+        coming = [each for (_, there), each in driven.items() if there == place]
+        model.add(total([*leaving, *(-each for each in coming)]) == 0)
     for places, count in cuts.items():
-        model.add(_sum(driven, lambda here, there, at=places: here in at and there not in at) >= count)
-    model.minimize(sum(cost * driven[road] for road, cost in costs.items()))
+        out = [each for (here, there), each in driven.items() if here in places and there not in places]
+        model.add(total(out) >= count)
+    model.minimize(model_builder.LinearExpr.weighted_sum(list(driven.values()), list(costs.values())))
     solver = model_builder.Solver("GLOP")
     if solver.solve(model) != model_builder.SolveStatus.OPTIMAL:
         return None
     return {road: solver.value(each) for road, each in driven.items()}
-
-
-def _sum(driven: Mapping[Road, model_builder.Variable], is_counted: Callable[..., bool]) -> model_builder.LinearExprT:
-    return model_builder.LinearExpr.sum([each for road, each in driven.items() if is_counted(*road)])
 
 
 def _seated(situation: Situation) -> tuple[list[Traveller], int]:
