@@ -2,8 +2,8 @@
 
 A round leads from where a vehicle is over some stops to the place where most people are to be in the end. All that may be good
 are listed; a linear relaxation prices them; an integer program chooses among the cheapest, so that everybody is fetched and all
-have the time for it; then the rounds are packed into the vehicles. (Set covering: Balinski and Quandt, "On an integer program for a
-delivery problem", 1964.)
+have the time for it; then the rounds are packed into the vehicles. (Set covering: Balinski and Quandt, "On an integer program for
+a delivery problem", 1964.)
 
 A round says nothing about hand-overs, windows or watching: the sequence model makes each team's plan from it, and improves it.
 """
@@ -30,12 +30,12 @@ from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import solver_with
 
 MOST_STOPS: Final = 5
-NEIGHBOURS: Final = 14
+NEIGHBOURS: Final = 9
 """Who shares a round with whom: those who wait in the same way at the nearest places."""
-FEWER_NEIGHBOURS: Final = 9
-"""If there are more ways to wait than `NEIGHBOURS`."""
-DETOURS: Final = 3
+DETOURS: Final = 2
 """How many of the nearest places that only work leads to a round may go to as well."""
+MOST_FURTHER: Final = 1
+"""How many are fetched elsewhere by a vehicle that is under way, besides those who wait where it is."""
 CHEAPEST: Final = 1500
 """How many rounds are chosen from, for each place where a vehicle starts."""
 SHORTER: Final = 3
@@ -137,7 +137,8 @@ class Rounds:
         starts = sorted({car.place for car in self._cars()})
         for kinds in sorted({*self._together(counts, seats)}, key=lambda each: (len(each), *map(str, each))):
             for start in starts:
-                if kinds or start != self._hub:
+                away = sum(each.stops != (start,) for each in kinds)
+                if kinds if start == self._hub else away <= MOST_FURTHER:
                     yield from self._round(start, kinds)
 
     def _together(self, counts: Mapping[_Kind, int], seats: int) -> Iterator[tuple[_Kind, ...]]:
@@ -146,9 +147,8 @@ class Rounds:
         order = {kind: number for number, kind in enumerate(counts)}
         riding = [kind for kind in counts if kind.people]
         working = [kind for kind in counts if not kind.people]
-        near = NEIGHBOURS if len(riding) <= NEIGHBOURS + 1 else FEWER_NEIGHBOURS
         for first in riding:
-            others = self._nearest(first, riding)[: near + 1]
+            others = self._nearest(first, riding)[: NEIGHBOURS + 1]
             for size in range(seats):
                 for rest in combinations_with_replacement(others, size):
                     kinds = tuple(sorted((first, *rest), key=order.__getitem__))
