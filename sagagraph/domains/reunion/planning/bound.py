@@ -1,11 +1,20 @@
 """Lower bound of every plan, for problems too large for a proof: everybody reaches their goals, but time is ignored.
 
 How often each road is driven is a flow of vehicles that carries the people, each to their last goal, with the drivers brought
-back too (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984).
+back too (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984). The seats say how
+often any set of places must be left; the sets that a plan without fractions would need are found by linear relaxations (rounded
+capacity inequalities: Laporte, Nobert and Desrochers, "Optimal routing under capacity and distance restrictions", 1985). They
+hold for hand-overs too: whoever leaves a set sits in some journey out of it.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import Final
+
+from ortools.linear_solver.python import model_builder
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.reach import weight
@@ -15,6 +24,14 @@ from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import proven_bound, solver_with
 
 Flow = dict[tuple[str, str], cp_model.IntVar]
+Road = tuple[str, str]
+Cut = tuple[frozenset[str], int]
+"""A set of places, and how many journeys leave it at least."""
+
+MOST_SETS: Final = 4096
+"""How many sets of places are looked through for each linear relaxation."""
+CUTS_A_ROUND: Final = 30
+RELAXATIONS_SHARE: Final = 0.4
 
 
 def driving_bound(situation: Situation, objective: Objective, budget: Budget) -> int:
@@ -22,16 +39,82 @@ def driving_bound(situation: Situation, objective: Objective, budget: Budget) ->
     weigh = weight(objective)
     if weigh is None:
         return 0
-    network = _Network(situation)
-    costs: dict[tuple[str, str], int] = {}  # for each road, the least at any time
+    costs: dict[Road, int] = {}  # for each road, the least at any time
     for leg in situation.legs:
         road = leg.here, leg.there
         costs[road] = min(costs.get(road, weigh(leg)), weigh(leg))
+    network = _Network(situation)
+    for cut in _cuts(situation, costs, budget.part(budget.left * RELAXATIONS_SHARE)):
+        network.leave(*cut)
     network.model.minimize(sum(cost * network.driven[road] for road, cost in costs.items()))
     solver = solver_with(budget)
     if solver.solve(network.model) == cp_model.INFEASIBLE:
         return 0
     return max(0, proven_bound(solver))
+
+
+def _cuts(situation: Situation, costs: Mapping[Road, int], budget: Budget) -> tuple[Cut, ...]:
+    """Return inequalities that linear relaxations violate, relaxation by relaxation, until none is violated or time is up."""
+    needed = _exits(situation)
+    cuts: dict[frozenset[str], int] = {places: count for places, count in needed.items() if len(places) == 1}
+    while budget.left:
+        flow = _relaxed(situation, costs, cuts)
+        if flow is None:
+            break
+        used = [(here, there, amount) for (here, there), amount in flow.items() if amount > 1e-6]
+
+        def lacking(places: frozenset[str], used: list[tuple[str, str, float]] = used) -> float:
+            leaving = sum(amount for here, there, amount in used if here in places and there not in places)
+            return needed[places] - leaving
+
+        violated = sorted(((lacking(places), places) for places in needed if places not in cuts), key=lambda each: -each[0])
+        new = {places: needed[places] for lack, places in violated[:CUTS_A_ROUND] if lack > 1e-3}
+        if not new:
+            break
+        cuts |= new
+    return tuple(cuts.items())
+
+
+def _exits(situation: Situation) -> dict[frozenset[str], int]:
+    """Return how often each of the sets of places that are looked at must be left: the smallest sets first."""
+    riders, seats = _seated(situation)
+    places = sorted({each.place for each in riders if _last_goal(each) not in (None, each.place)})
+    needed: dict[frozenset[str], int] = {}
+    for size in range(1, len(places) + 1):
+        for chosen in map(frozenset, combinations(places, size)):
+            if len(needed) == MOST_SETS or not seats:
+                return needed
+            leaving = sum(each.place in chosen and _last_goal(each) not in (None, *chosen) for each in riders)
+            needed[chosen] = math.ceil(leaving / seats)
+    return needed
+
+
+def _relaxed(situation: Situation, costs: Mapping[Road, int], cuts: Mapping[frozenset[str], int]) -> dict[Road, float] | None:
+    """Return how often each road is driven at least, in fractions, if vehicles leave as often as they come."""
+    model = model_builder.Model()  # type: ignore[no-untyped-call] # OR-Tools does not say
+    driven = {road: model.new_num_var(0, math.inf, "") for road in costs}
+    total = model_builder.LinearExpr.sum
+    for place in situation.places:
+        leaving = [each for (here, _), each in driven.items() if here == place]
+        coming = [each for (_, there), each in driven.items() if there == place]
+        model.add(total([*leaving, *(-each for each in coming)]) == 0)
+    for places, count in cuts.items():
+        out = [each for (here, there), each in driven.items() if here in places and there not in places]
+        model.add(total(out) >= count)
+    model.minimize(model_builder.LinearExpr.weighted_sum(list(driven.values()), list(costs.values())))
+    solver = model_builder.Solver("GLOP")
+    if solver.solve(model) != model_builder.SolveStatus.OPTIMAL:
+        return None
+    return {road: solver.value(each) for road, each in driven.items()}
+
+
+def _seated(situation: Situation) -> tuple[list[Traveller], int]:
+    """Return the people who never drive, and how many of them a journey can carry."""
+    seats = max((car.capacity for car in situation.cars), default=0)
+    if any(car.drivers is None for car in situation.cars):
+        return list(situation.travellers), seats
+    drivers = {name for car in situation.cars for name in car.drivers or ()}
+    return [each for each in situation.travellers if each.name not in drivers], seats - 1
 
 
 class _Network:
@@ -56,6 +139,12 @@ class _Network:
                 self.model.add(steering[road] >= self.driven[road])
         self._vehicles()
         self._visits()
+
+    def leave(self, places: Iterable[str], count: int) -> None:
+        """Leave the places at least so often."""
+        inside = set(places)
+        out = (self.driven[road] for road in self._roads if road[0] in inside and road[1] not in inside)
+        self.model.add(sum(out) >= count)
 
     def _flow(self, most: int) -> Flow:
         return {road: self.model.new_int_var(0, most, "") for road in self._roads}

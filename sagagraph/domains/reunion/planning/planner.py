@@ -34,7 +34,7 @@ TOO_MANY: Final = 25
 """If there are more people than these, they are never planned as a whole."""
 TEAMS_SHARE: Final = 0.8
 """Share of the time, if there are fewer people: the rest is for planning as a whole what teams have found no plan for."""
-BOUND_SHARE: Final = 0.1
+BOUND_SHARE: Final = 0.2
 
 
 def plan(

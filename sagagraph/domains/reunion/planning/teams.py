@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise, permutations
+from itertools import permutations
 from operator import or_
-from typing import Final
 
 import networkx as nx
 
 from sagagraph.domains.reunion.plan import Act, Journey
 from sagagraph.domains.reunion.planning.model.situation import drivers_of, roads_of
 from sagagraph.domains.reunion.request import Person, ReunionProblem, Task
-from sagagraph.domains.reunion.times import whole_minutes
 
 Node = tuple[str, str]
-Minutes = Mapping[str, Mapping[str, float]]
-_FAR: Final = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,41 +125,7 @@ def _bonds_of(problem: ReunionProblem, actions: tuple[Act, ...]) -> Iterator[tup
         yield from ((("person", person.name), ("person", name)) for name in met)
 
 
-# -- who fetches whom at first: a guess by the length of tours, which the search over teams then improves --------------
-
-
-@dataclass(slots=True)
-class _Tour:
-    """Tour of a team's vehicles: from home in rounds, each with as many people as there are seats."""
-
-    team: Team
-    home: str
-    minutes: float = 0.0
-
-
-def allot(problem: ReunionProblem) -> tuple[Team, ...]:
-    """Divide the whole problem into teams. People who are already where they are to be stay out of it, with what can be done
-    there. All others, and tasks elsewhere, are taken in rounds of neighbours, the longest rounds first, by the vehicle that is
-    back first.
-    """
-    teams = teams_of(problem)
-    cars = {each.name: each for each in problem.vehicles}
-    tours = [_Tour(team, cars[next(name for name in cars if name in team.vehicles)].place) for team in teams if team.vehicles]
-    if not tours:
-        return (joined(teams),)
-    home = _at_home(problem, teams)
-    waiting = [team for team in teams if not team.vehicles and not (team.people | team.tasks) <= (home.people | home.tasks)]
-    room = [max(cars[name].seats - (cars[name].drivers is not None) for name in tour.team.vehicles) for tour in tours]
-    rounds = _Rounds(problem)
-    start = tours[0].home
-    for team in sorted(rounds.of(waiting, start, max(1, min(room))), key=lambda each: -rounds.length(each, start)):
-        best = min(tours, key=lambda tour: tour.minutes + rounds.length(team, tour.home))
-        best.minutes += rounds.length(team, best.home)
-        best.team |= team
-    return (*((home,) if home.people else ()), *(tour.team for tour in tours))
-
-
-def _at_home(problem: ReunionProblem, teams: tuple[Team, ...]) -> Team:
+def at_home(problem: ReunionProblem, teams: tuple[Team, ...]) -> Team:
     """Return the people who need not go anywhere, and what they can do where they are."""
 
     def may_stay(person: Person) -> bool:
@@ -180,42 +142,3 @@ def _at_home(problem: ReunionProblem, teams: tuple[Team, ...]) -> Team:
         if not team.vehicles and not team.people and all(can_be_done(task) for task in problem.tasks if task.name in team.tasks):
             home |= team
     return home
-
-
-class _Rounds:
-    """Rounds by the shortest ways."""
-
-    def __init__(self, problem: ReunionProblem) -> None:
-        self._problem = problem
-        roads: nx.DiGraph[str] = nx.DiGraph()
-        roads.add_nodes_from(problem.places)
-        roads.add_weighted_edges_from((here, there, taken) for here, there, taken, _ in roads_of(problem))
-        self._minutes: Minutes = dict(nx.all_pairs_dijkstra_path_length(roads))
-
-    def of(self, teams: list[Team], home: str, seats: int) -> list[Team]:
-        """Go from neighbour to neighbour, with as many people at a time as there are seats."""
-        left = sorted(teams, key=lambda each: (sorted(each.people), sorted(each.tasks)))
-        rounds: list[Team] = []
-        place, current = home, Team()
-        while left:
-            near = min(left, key=lambda each: self._way([place, *self._stops(each)[:1]]))
-            left.remove(near)
-            if current.people and len(current.people | near.people) > seats:
-                rounds.append(current)
-                current = Team()
-            current |= near
-            place = (self._stops(near) or [place])[-1]
-        return [*rounds, current] if current != Team() else rounds
-
-    def length(self, team: Team, home: str) -> float:
-        """Return the length of the way there and back, with what is to be done on the way."""
-        work = sum(whole_minutes(task.minutes) for task in self._problem.tasks if task.name in team.tasks)
-        return self._way([home, *self._stops(team), home]) + work
-
-    def _stops(self, team: Team) -> list[str]:
-        people = [each.place for each in self._problem.people if each.name in team.people]
-        tasks = [task.place for task in self._problem.tasks if task.name in team.tasks and task.place is not None]
-        return list(dict.fromkeys((*people, *tasks)))
-
-    def _way(self, stops: list[str]) -> float:
-        return sum(self._minutes[here].get(there, _FAR) for here, there in pairwise(stops))

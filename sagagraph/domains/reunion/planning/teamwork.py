@@ -14,8 +14,10 @@ from typing import Final
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.search import Found, Question, search
+from sagagraph.domains.reunion.planning.model.situation import Situation
+from sagagraph.domains.reunion.planning.rounds import Rounds
 from sagagraph.domains.reunion.planning.solving import Setting, Unsolved, first_plan, questions_of
-from sagagraph.domains.reunion.planning.teams import Team, allot, excerpt, teams_of
+from sagagraph.domains.reunion.planning.teams import Team, at_home, excerpt, joined, teams_of
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
@@ -24,6 +26,8 @@ Plans = dict[Team, tuple[Act, ...]]
 
 SECONDS_FIRST: Final = 6.0
 """For the first plan of one team."""
+SECONDS_TO_FIT: Final = 2.0
+"""For the plan of one team as it was drafted."""
 SECONDS_TOGETHER: Final = 4.0
 """For a better plan of one team, or of two."""
 
@@ -64,24 +68,51 @@ class Teamwork:
     def _first_plans(self) -> Plans | None:
         """Plan each team; one that has no plan alone is joined with the smallest other team."""
         plans: Plans = {}
-        waiting = list(allot(self._as_it_is()))
+        drafts = self._drafts()
+        waiting = list(drafts)
         while waiting:
             team = waiting.pop(0)
-            answer = first_plan(self._question(team), self._budget.part(SECONDS_FIRST))
+            answer = self._as_drafted(team, drafts.get(team, ()))
+            if isinstance(answer, Unsolved):
+                answer = first_plan(self._question(team), self._budget.part(SECONDS_FIRST))
             if not isinstance(answer, Unsolved):
                 plans[team] = answer
                 continue
             others = [*plans, *waiting]
             if not others or not self._budget.left:
                 return None
-            joined = min(others, key=lambda each: (not each.vehicles, len(each.people) + len(each.vehicles)))
-            waiting = [each for each in waiting if each != joined] + [team | joined]
-            plans.pop(joined, None)
+            smallest = min(others, key=lambda each: (not each.vehicles, len(each.people) + len(each.vehicles)))
+            waiting = [each for each in waiting if each != smallest] + [team | smallest]
+            plans.pop(smallest, None)
         return plans
 
-    def _as_it_is(self) -> ReunionProblem:
-        """Return the setting with everybody where they are now."""
+    def _as_drafted(self, team: Team, draft: tuple[Act, ...]) -> tuple[Act, ...] | Unsolved:
+        """Make a plan of the draft: with as many journeys, at times that keep to all rules."""
+        if not draft:
+            return Unsolved(is_proof=False)
+        sequence, _ = self._question(team).model(sum(action.do == "travel" for action in draft))
+        found = search(sequence, (), self._budget.part(SECONDS_TO_FIT), start_from=draft)
+        return found.actions if isinstance(found, Found) else Unsolved(is_proof=False)
+
+    def _drafts(self) -> dict[Team, tuple[Act, ...]]:
+        """Divide everybody into teams, with what the teams of vehicles do first. Those who are already where they are to be
+        stay out of it, with what can be done there.
+        """
         now = self._setting(self._problem, 0, is_free=False)
+        there = self._as_it_is(now)
+        teams = teams_of(there)
+        home = at_home(there, teams)
+        idle = [team for team in teams if not team.vehicles and not (team.people | team.tasks) <= (home.people | home.tasks)]
+        crews = [team for team in teams if team.vehicles]
+        drafted = {home: ()} if home.people else {}
+        first = {next(car.name for car in now.cars if car.name in team.vehicles): team for team in crews}
+        tours = Rounds(there, now, first, idle).tours(self._budget) if first else None
+        if tours is None:
+            return {joined((*idle, *crews)): (), **drafted}
+        return drafted | {tour.team: tour.actions for tour in tours}
+
+    def _as_it_is(self, now: Situation) -> ReunionProblem:
+        """Return the problem with everybody where they are now."""
         at = {each.name: each.place for each in now.travellers}
         cars = {each.name: each.place for each in now.cars}
         people = tuple(each.model_copy(update={"place": at[each.name]}) for each in self._problem.people)
@@ -109,15 +140,15 @@ class Teamwork:
 
     def _replanned(self, plans: Plans, teams: tuple[Team, ...]) -> Plans:
         """Plan these together, and divide them again according to the result; return `plans` itself if that is no better."""
-        joined = teams[0] if len(teams) == 1 else teams[0] | teams[1]
+        together = joined(teams)
         known = _all_of({team: plans[team] for team in teams})
-        sequence, aims = self._question(joined).model(sum(action.do == "travel" for action in known) + 1)
+        sequence, aims = self._question(together).model(sum(action.do == "travel" for action in known) + 1)
         found = search(sequence, aims, self._budget.part(SECONDS_TOGETHER), start_from=known)
         if not isinstance(found, Found) or len(found.values) < len(self._problem.objectives):
             return plans
         after = {team: actions for team, actions in plans.items() if team not in teams}
         idle = Team()  # those who do nothing go with those who stay where they are, so that they are not examined again and again
-        for team in teams_of(excerpt(self._problem, joined, self._before), found.actions):
+        for team in teams_of(excerpt(self._problem, together, self._before), found.actions):
             actions = tuple(each for each in found.actions if team.takes_part_in(each))
             if actions:
                 after[team] = actions
