@@ -145,7 +145,7 @@ def _settle_by_probe(operation: Operation, now: float, *, after_pivot: bool) -> 
                 return _repeat(operation, now, after_pivot=after_pivot)
             return Wait(instant) if instant > now else _probe(operation, now)
         case ProbeAnswer.ABSENT:
-            reason = f"{_probed(operation)}, and {_may_still_land(operation)}: a repeated call could land twice"
+            reason = f"{_probed(operation)}, and a repeated call could land twice: {_may_still_land(operation)}"
             return _void_or_hold(operation, reason, after_pivot=after_pivot)
         case _:  # a person, or the same question later, can tell more
             return _hold(operation, f"{_probed(operation)}, and a repeated call could land twice")
