@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sagagraph.graph.saga_graph import SagaGraph as SagaGraph
     from sagagraph.graph.state.offload import offload as offload
     from sagagraph.graph.tools import saga_tool as saga_tool
+    from sagagraph.graph.undone_by import UndoneBy as UndoneBy
     from sagagraph.mcp.tools import McpTool as McpTool
     from sagagraph.mcp.tools import mcp_tools as mcp_tools
     from sagagraph.planning.models.llm import init_model as init_model
@@ -63,6 +64,7 @@ _HOME = {
     "saga_agent": "sagagraph.agents.agent",
     "saga_entrypoint": "sagagraph.graph.entrypoint",
     "saga_tool": "sagagraph.graph.tools",
+    "UndoneBy": "sagagraph.graph.undone_by",
 }
 
 __all__ = sorted(_HOME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -22,6 +22,7 @@ from sagagraph.graph.declaration import adapted, encoded_result
 from sagagraph.graph.running.current import numbered, perform_below
 from sagagraph.graph.running.run import LeftOpen, Scope, active_scope
 from sagagraph.graph.state.values import decode, encode
+from sagagraph.graph.undone_by import UndoneBy, undoing_with
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import DECLARED, Action, Function, Guarantees, check_void, kind_of
 from sagagraph.saga.engine.call import Paused, enter_call
@@ -77,6 +78,31 @@ def saga_tool(
     check_fails_on(tool.name, fails_on)
     DECLARED.add(made)
     return _SagaTool.around(tool, made)
+
+
+def with_undoes(tools: Iterable[Any], undoes: Mapping[str, str | UndoneBy], *, shown: bool = False) -> list[Any]:
+    """Make each tool that `undoes` names one that another of these tools undoes; those are left out unless `shown`.
+
+    Raises `InvalidInputError` for a name that is not a tool's, and for an argument of an undo that nothing fills.
+    """
+    by_name = {_name_of(each): each for each in tools}
+    told = {name: UndoneBy(by) if isinstance(by, str) else by for name, by in undoes.items()}
+    for name in (*told, *(by.tool for by in told.values())):
+        if not isinstance(by_name.get(name), BaseTool):
+            raise InvalidInputError(f"no tool is called {name!r}; there are {', '.join(sorted(by_name))}", field="undoes")
+    hidden = set() if shown else {by.tool for by in told.values()}
+    made = {name: _undone(by_name[name], by_name[by.tool], by) for name, by in told.items()}
+    return [made.get(name, each) for name, each in by_name.items() if name not in hidden]
+
+
+def _name_of(tool: Any) -> str:
+    return str(getattr(tool, "name", None) or getattr(tool, "__name__", None) or tool)
+
+
+def _undone(tool: BaseTool, undo: BaseTool, by: UndoneBy) -> BaseTool:
+    if isinstance(tool, _SagaTool):
+        raise InvalidInputError(f"{tool.name!r} says already how it is undone", field="undoes")
+    return saga_tool(tool, compensate=undoing_with(tool, undo, by.arguments, lambda each, given: _call_tool(each, given, {})))
 
 
 def kind_of_tool(tool: BaseTool) -> ActionKind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from sagagraph.errors import InvalidInputError, Refused
 from sagagraph.graph.tools import saga_tool
+from sagagraph.graph.undone_by import undoing_with
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Guarantees
 from sagagraph.saga.engine.call import Probe, current_call
@@ -27,14 +28,15 @@ Arguments = dict[str, Any]
 class McpTool:
     """Mapping of one tool: what its server does not say. A `result` is the structured one, or the text if there is none.
 
-    `undo`: another tool of the server, and `undo_with(arguments, result, call)` makes its arguments; `find`: a read-only tool,
-    `find_with(arguments, call)` makes its arguments, and `found(result)` says as a `Probe` whether the effect is there. `key`:
-    the argument that takes an idempotency key, which the model then does not see; `remembers`: how long the server knows keys.
-    `refuses`: an error that this tool reports says that nothing happened. `kind`: overrides the annotations.
+    `undo`: another tool of the server (by default what the annotation `undoneBy` names). `undo_with` makes its arguments: a
+    function of `(arguments, result, call)`, or a mapping as of `UndoneBy`; without it they are the call's own, by name and type.
+    `find`: a read-only tool, `find_with(arguments, call)` makes its arguments, and `found(result)` says as a `Probe` whether the
+    effect is there. `key`: the argument that takes an idempotency key, which the model then does not see; `remembers`: how long the
+    server knows keys. `refuses`: an error that this tool reports says that nothing happened. `kind`: overrides the annotations.
     """
 
     undo: str = ""
-    undo_with: Callable[[Arguments, Any, Call], Arguments] | None = None
+    undo_with: Callable[[Arguments, Any, Call], Arguments] | Mapping[str, str] | None = None
     find: str = ""
     find_with: Callable[[Arguments, Call], Arguments] | None = None
     found: Callable[[Any], Probe] | None = None
@@ -48,16 +50,24 @@ class McpTool:
 def mcp_tools(tools: Iterable[BaseTool], mapping: Mapping[str, McpTool]) -> list[BaseTool]:
     """Turn tools of langchain-mcp-adapters into operations of sagas; those with `readOnlyHint` stay as they are.
 
-    A tool with `undo` is compensatable, any other one a pivot, as a server without annotations promises nothing. A hint is
-    believed as you believe the server. Make them before a saga is resumed or cancelled: they are registered by name.
+    A tool with `undo` is compensatable, any other one a pivot, as a server without annotations promises nothing. A hint is believed as
+    you believe the server. A tool that undoes another one is left out, unless the mapping names it. Make them before a saga is
+    resumed or cancelled: they are registered by name.
 
-    Raises `InvalidInputError` for a name that is not a tool's.
+    Raises `InvalidInputError` for a name that is not a tool's, and for an argument of an undo that nothing fills.
     """
     by_name = {each.name: each for each in tools}
     for name in [*mapping, *(used for each in mapping.values() for used in (each.undo, each.find) if used)]:
         if name not in by_name:
             raise InvalidInputError(f"the server has no tool {name!r}; it has {', '.join(sorted(by_name))}", field="mapping")
-    return [_made(tool, mapping.get(name, McpTool()), by_name) for name, tool in by_name.items()]
+    told = {name: _with_annotation(tool, mapping.get(name, McpTool())) for name, tool in by_name.items()}
+    hidden = {each.undo for each in told.values()} - mapping.keys()
+    return [_made(tool, told[name], by_name) for name, tool in by_name.items() if name not in hidden]
+
+
+def _with_annotation(tool: BaseTool, told: McpTool) -> McpTool:
+    undone_by = (tool.metadata or {}).get("undoneBy")
+    return told if told.undo or not isinstance(undone_by, str) else replace(told, undo=undone_by)
 
 
 def _made(tool: BaseTool, told: McpTool, by_name: Mapping[str, BaseTool]) -> BaseTool:
@@ -68,7 +78,7 @@ def _made(tool: BaseTool, told: McpTool, by_name: Mapping[str, BaseTool]) -> Bas
     remembers = told.remembers or (FOR_EVER if hints.get("idempotentHint") else None)
     return saga_tool(
         _calling(tool, told),
-        compensate=_undoing(by_name[told.undo], told) if told.undo else None,
+        compensate=_undoing(tool, by_name[told.undo], told) if told.undo else None,
         probe=_asking(by_name[told.find], told) if told.find else None,
         kind=kind,
         policy=told.policy,
@@ -107,13 +117,20 @@ async def _outcome_of(tool: BaseTool, arguments: Arguments) -> Any:
     return await tool.coroutine(**arguments)  # type: ignore[attr-defined]  # the adapter makes StructuredTools
 
 
-def _undoing(tool: BaseTool, told: McpTool) -> Callable[..., Any]:
-    async def undo(arguments: Arguments, output: Any, call: Call) -> None:
-        result = None if output is None else _result_of(output)
-        given = told.undo_with(arguments, result, call) if told.undo_with else arguments
-        await _outcome_of(tool, given)
+def _undoing(tool: BaseTool, undo: BaseTool, told: McpTool) -> Callable[..., Any]:
+    made = told.undo_with
+    if not callable(made):
+        by_name = undoing_with(tool, undo, made or {}, lambda each, given: _outcome_of(each, given))
 
-    return undo
+        async def undo_by_name(arguments: Arguments, output: Any, call: Call) -> None:
+            await by_name(arguments, None if output is None else _result_of(output), call)
+
+        return undo_by_name
+
+    async def undo_as_told(arguments: Arguments, output: Any, call: Call) -> None:
+        await _outcome_of(undo, made(arguments, None if output is None else _result_of(output), call))
+
+    return undo_as_told
 
 
 def _asking(tool: BaseTool, told: McpTool) -> Callable[..., Any]:

@@ -282,6 +282,30 @@ def test_a_held_trip_is_cancelled_once_a_person_has_settled_it(command: CommandL
     assert command.ledger().standing == (0, 0)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        (("held",), "OPERATION"),
+        (("held", "T1", "--action", "book_hotel", "--because", "x"), "--action"),
+        (("held", "T1", "--error", "ValueError"), "--error"),
+        (("--action", "book_hotel"), "--because"),
+    ],
+)
+def test_what_is_to_be_resolved_is_said_in_one_way(command: CommandLine, arguments: tuple[str, ...], field: str) -> None:
+    told = command("resolve", *arguments, "--as", "failed")
+    assert (told.code, field in told.err) == (2, True), told.err
+
+
+def test_what_is_held_alike_is_resolved_at_once(command: CommandLine, held: Ended) -> None:
+    (waiting,) = (each for each in held.json["operations"] if each["status"] == "held")
+    assert "sagagraph resolve held" in waiting["remedy"]["command"]
+    nothing = command("resolve", "--action", waiting["action"], "--error", "KeyError", "--as", "failed", "--because", "it is so")
+    assert (nothing.code, "no operation of action" in nothing.err) == (2, True)
+    told = command("resolve", "--action", waiting["action"], "--as", "failed", "--because", "it is so", "--json")
+    assert (told.code, told.json["resolved"]) == (0, {"held": [waiting["id"]]}), told.err
+    assert "it is so" in command("log", "held", "--json").out
+
+
 def test_an_operation_that_needs_nobody_cannot_be_resolved(command: CommandLine) -> None:
     command.trip("fine", "--yes")
     told = command("resolve", "fine", "T1", "--as", "absent")

@@ -9,8 +9,9 @@ import pytest
 from langchain_core.tools import ToolException, tool
 from langgraph.graph import START
 from langgraph.types import RetryPolicy
+from pydantic import BaseModel
 
-from sagagraph import Engine, Guarantees, Probe, Refused, SagaGraph, saga_agent, saga_tool
+from sagagraph import Engine, Guarantees, Probe, Refused, SagaGraph, UndoneBy, saga_agent, saga_tool
 from sagagraph.errors import InvalidInputError, OperationHeldError
 from sagagraph.testing.models import ScriptedModel
 
@@ -165,3 +166,74 @@ def test_without_a_promise_a_tool_that_raises_is_held_and_says_what_to_declare()
     ended, view, booked = run_agent(RuntimeError("no seats"))
     assert (type(ended), view.status, booked) == (OperationHeldError, "held", ["Rome"])
     assert "fails_on=RuntimeError" in str(ended)
+
+
+# -- undone by another tool ----------------------------------------------------------------------------------------------
+
+ROOMS: dict[str, str] = {}
+
+
+class Room(BaseModel):
+    number: str
+    nights: int
+
+
+@tool
+def book_room(city: str) -> Room:
+    """Book a room."""
+    ROOMS["12"] = city
+    return Room(number="12", nights=2)
+
+
+@tool
+def book_table(city: str) -> str:
+    """Book a table."""
+    raise RuntimeError("no table")
+
+
+@tool
+def cancel_room(number: str, city: str) -> str:
+    """Cancel a room."""
+    assert ROOMS.pop(number) == city
+    return "cancelled"
+
+
+@tool
+def cancel_by_id(code: str) -> str:
+    """Cancel by an id."""
+    ROOMS.pop(code)
+    return "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("undo", "by"),
+    [(cancel_room, "cancel_room"), (cancel_by_id, UndoneBy("cancel_by_id", {"code": "result.number"}))],
+    ids=["by name and type", "by a mapping"],
+)
+def test_a_tool_is_undone_by_another_one_that_the_model_does_not_see(undo: Any, by: Any) -> None:
+    ROOMS.clear()
+    model = ScriptedModel.saying([("book_room", {"city": "Rome"})], [("book_table", {"city": "Rome"})], "Done")
+    tools = [book_room, saga_tool(book_table, compensate=lambda *_given: None, fails_on=()), undo]
+    with Engine.open("memory:") as engine:
+        agent = saga_agent(model, tools, engine=engine, undoes={"book_room": by}, trusts_exceptions=True)
+        with pytest.raises(RuntimeError, match="no table"):
+            agent.invoke({"messages": [("user", "Rome, please")]}, THREAD)
+        assert engine.status("trip").status == "compensated"
+    assert ROOMS == {}
+    assert undo.name not in str(agent.get_graph().to_json())
+
+
+@pytest.mark.parametrize(
+    ("undoes", "named"),
+    [
+        ({"book_room": "cancel_by_id"}, "'code'"),
+        ({"book_room": "cancel_car"}, "cancel_car"),
+        ({"book_car": "cancel_room"}, "book_car"),
+        ({"book_room": UndoneBy("cancel_by_id", {"code": "the number"})}, "the number"),
+        ({"book_room": UndoneBy("cancel_by_id", {"number": "result.number"})}, "number"),
+    ],
+    ids=["cannot be filled", "no such undo", "no such tool", "no such source", "no such argument"],
+)
+def test_what_an_undo_lacks_is_an_error_when_the_agent_is_made(undoes: Any, named: str) -> None:
+    with Engine.open("memory:") as engine, pytest.raises(InvalidInputError, match=named):
+        saga_agent(ScriptedModel.saying("Done"), [book_room, cancel_room, cancel_by_id], engine=engine, undoes=undoes)
