@@ -44,11 +44,11 @@ def saga_agent(
 ) -> CompiledSagaGraph[Any, Any, Any, Any]:
     """Make an agent whose tool calls are undone, dependents first, when it fails or when a person says no.
 
-    Tools with effects are made with `saga_tool`, or named in `undoes` with the tool that undoes them; the model does not see that one
-    unless `shows_undoes`. `asks_before`: "irreversible", "effects" or "nothing", see `SagaMiddleware`. The messages say what was
-    undone (`on_undone`), and calls without an answer get one. Without an `engine` it is a node of a SagaGraph. `options` and the rest
-    are those of `create_agent` and `SagaGraph.compile`; a run is a saga with the id of its thread. Raises what the agent raised, after
-    the compensation; `OperationFailedError` if a person said no.
+    Tools with effects are made with `saga_tool`, or named in `undoes` with the tool that undoes them; the model does not see
+    that one unless `shows_undoes`. `asks_before`: "irreversible", "effects" or "nothing", see `SagaMiddleware`. The messages say
+    what was undone (`on_undone`), and calls without an answer get one. Without an `engine` it is a node of a SagaGraph.
+    `options` and the rest are those of `create_agent` and `SagaGraph.compile`; a run is a saga with the id of its thread. Raises
+    what the agent raised, after the compensation; `OperationFailedError` if a person said no.
     """
     with_effects: list[BaseTool] = []
     without: list[AnyTool] = []
