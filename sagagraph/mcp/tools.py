@@ -32,7 +32,7 @@ class McpTool:
     function of `(arguments, result, call)`, or a mapping as of `UndoneBy`; without it they are the call's own, by name and type.
     `find`: a read-only tool, `find_with(arguments, call)` makes its arguments, and `found(result)` says as a `Probe` whether the
     effect is there. `key`: the argument that takes an idempotency key, which the model then does not see; `remembers`: how long
-    the server knows keys. `refuses`: an error that this tool reports says that nothing happened. `kind`: overrides the annotations.
+    the server knows keys. `refuses`: an error that this tool reports says that nothing happened. `kind`: instead of annotations.
     """
 
     undo: str = ""
@@ -50,9 +50,9 @@ class McpTool:
 def mcp_tools(tools: Iterable[BaseTool], mapping: Mapping[str, McpTool]) -> list[BaseTool]:
     """Turn tools of langchain-mcp-adapters into operations of sagas; those with `readOnlyHint` stay as they are.
 
-    A tool with `undo` is compensatable, any other one a pivot, as a server without annotations promises nothing. A hint is believed
-    as you believe the server. A tool that undoes another one is left out, unless the mapping names it. Make them before a saga is
-    resumed or cancelled: they are registered by name.
+    A tool with `undo` is compensatable, any other one a pivot, as a server without annotations promises nothing. A hint is
+    believed as you believe the server. A tool that undoes another one is left out, unless the mapping names it. Make them before
+    a saga is resumed or cancelled: they are registered by name.
 
     Raises `InvalidInputError` for a name that is not a tool's, and for an argument of an undo that nothing fills.
     """
