@@ -28,6 +28,10 @@ class Promises:
     refusals_final: bool
     probe: bool
     reverse: bool
+    settles_s: float | None = None
+    """How long what was sent may take to land."""
+    copes: bool = False
+    """The compensation is the void. It leaves a tombstone, unless everything settles."""
 
     @classmethod
     def drawn(cls, random: Random) -> Promises:
@@ -38,9 +42,10 @@ class Promises:
     def guarantees(self, void: Function) -> Guarantees:
         return Guarantees(
             dedup=None if self.dedup_s is None else timedelta(seconds=self.dedup_s),
-            void=void if self.void else None,
+            void=True if self.copes else void if self.void else None,
             deadline=self.deadline,
             refusals_final=self.refusals_final,
+            settles=None if self.settles_s is None else timedelta(seconds=self.settles_s),
         )
 
 
@@ -145,6 +150,14 @@ class Provider:
             self._undo(promises, key, f"{key}/void")
         return key
 
+    def cope(self, promises: Promises, key: str) -> str:
+        """Undo what has landed under `key`, if anything has, and see to it that nothing lands later."""
+        if promises.settles_s is None:
+            return self.void(promises, key)
+        if self.ledger.landings.get(key, 0) > self.ledger.undos.get(key, 0):
+            self._undo(promises, key, f"{key}/cope")
+        return key
+
     def undo_by_hand(self, operation: str) -> None:
         for key in [each for each in self.ledger.landings if each.split("/")[1] == operation]:
             self.ledger.undos[key] = self.ledger.landings[key]
@@ -157,20 +170,23 @@ class Provider:
             return Probe.multiple([key] * landed)
         return Probe.absent() if not landed else Probe.undone() if undone else Probe.landed(key)
 
-    def mistaken(self, key: str) -> Probe:
-        """An answer that is of no use: none at all, a wrong one, or one that has not seen what landed before its undoing."""
+    def mistaken(self, promises: Promises, key: str) -> Probe:
+        """An answer that is of no use: none at all, a wrong one, or one that has not seen what landed before its undoing.
+
+        Where everything settles, what is looked up afterwards is the truth.
+        """
         match self._random.choice(self.mistakes):
             case "unknown":
                 return Probe.unknown("not now")
             case "multiple":
                 return Probe.multiple([key] * 2)
-            case "absent" if key in self.undoing:
+            case "absent" if key in self.undoing and promises.settles_s is None:
                 return Probe.absent()
         raise ConnectionError("no answer")
 
     def _undo(self, promises: Promises, key: str, undo_key: str) -> str:
         name, ledger = key.split("/")[1], self.ledger
-        if promises.dedup_s is not None and self._is_remembered(undo_key, promises.dedup_s):
+        if promises.dedup_s is not None and not promises.copes and self._is_remembered(undo_key, promises.dedup_s):
             return key
         ledger.remembered[undo_key] = self._now()
         ledger.undos[key] = ledger.undos.get(key, 0) + 1

@@ -41,6 +41,9 @@ SWARM = 1_000_000
 same kind twice (swarm testing: Groce and others, ISSTA 2012)."""
 ALIKE = 2_000_000
 """From here on, in addition, all operations are those of a provider that promises one thing, or nothing."""
+SETTLING = 3_000_000
+"""From here on, as from `SWARM` on, and most operations settle, have an undo that copes with doubt, or both."""
+_SETTLING_S = (0.0, 1.0, 6.0)
 _SOLD_OUT = 0.15
 _FIRST = 2
 """Generation and attempt of the first call, together."""
@@ -115,7 +118,11 @@ class World:
         self.driver = random.choice([Driver.BODY, Driver.WORKFLOW])
         alike = Promises.drawn(random) if random.random() < 0.5 else None
         self.promises = [self._often(alike or Promises.drawn(random)) for _each in range(self.count + 2)]
-        if seed >= ALIKE:
+        self.may_hang = seed >= SETTLING
+        """A call may go on when its time is over, as a thread does."""
+        if self.may_hang:
+            self.promises = [self._settling(each) for each in self.promises]
+        elif seed >= ALIKE:
             self.promises = [_ONE_THING[seed % len(_ONE_THING)]] * len(self.promises)
         self.pivot = self._either(random.randrange(self.count) if random.random() < 0.4 else None, None, 0)
         self.contradiction: dict[int, set[int]] = {}
@@ -151,6 +158,8 @@ class World:
         """How often a call is refused out of the blue, for each time that trouble strikes."""
         self.errs_in = self._either(0.3, 0.7)
         self.struck = self._either(["lost", "late", "silent"], ["lost"], ["late"], ["silent", "late"])
+        if self.may_hang:
+            self.struck = self._either(self.struck, [*self.struck, "hangs"])
         self.provider.mistakes = self._either(self.provider.mistakes, ["multiple"], ["absent"])
         if self.amended is self.handled is self.pivot is None:
             self.refused = self._either(self.refused, self.count - 1)
@@ -171,6 +180,15 @@ class World:
         names = ("void", "deadline", "refusals_final", "probe")
         said = {name: self._either(getattr(promises, name), True, False) for name in names}
         return dataclasses.replace(promises, **said, dedup_s=self._either(promises.dedup_s, 86_400.0, None))
+
+    def _settling(self, promises: Promises) -> Promises:
+        plain = dataclasses.replace(promises, dedup_s=self._either(None, promises.dedup_s), void=False)
+        return dataclasses.replace(
+            plain,
+            settles_s=self._either(None, *_SETTLING_S),
+            copes=self._either(False, True),
+            probe=self._either(True, True, False),
+        )
 
     def _unlikely(self, chance: float, drawn: T) -> T | None:
         return drawn if self.random.random() < chance and not self.is_mild else None
@@ -234,16 +252,24 @@ class World:
     # -- the provider ------------------------------------------------------------------------------------------------
 
     def action(self, worker: Worker, index: int) -> Action:
-        name, promises, provider = f"T{index}", self.promises[index], self.elsewhere if worker.is_elsewhere else self.provider
+        name, promises, provider = f"T{index}", self.promised(index), self.elsewhere if worker.is_elsewhere else self.provider
 
         async def execute(_request: Any, call: Call) -> str:
             return await worker.call(
-                f"do {name}", call, lambda: provider.land(promises, call), lambda: self._refused(index, call)
+                f"do {name}",
+                call,
+                lambda: provider.land(promises, call),
+                lambda: self._refused(index, call),
+                settles_s=promises.settles_s,
             )
 
         async def undo(_request: Any, result: Any, call: Call) -> str:
-            provider.undoing.add(result)
-            return await worker.call(f"undo {name}", call, lambda: provider.undo(promises, result, call))
+            provider.undoing.add(call.operation_key)
+
+            def land() -> str:
+                return provider.cope(promises, call.operation_key) if promises.copes else provider.undo(promises, result, call)
+
+            return await worker.call(f"undo {name}", call, land, settles_s=promises.settles_s)
 
         async def void(_request: Any, call: Call) -> str:
             return await worker.call(f"void {name}", call, lambda: provider.void(promises, call.idempotency_key))
@@ -252,7 +278,7 @@ class World:
             await worker.alive()
             await self.pause()
             if self.strikes() or self._errs():
-                return provider.mistaken(call.operation_key)
+                return provider.mistaken(promises, call.operation_key)
             return provider.found(call.operation_key)
 
         kind = self.kind(index)
@@ -270,6 +296,10 @@ class World:
             validators=(_Never(),) if self.rejects(index) else (),
             policy=replace(_POLICY, catch=(Catch(("*",), f"T{self.count}"),)) if index == self.handled else _POLICY,
         )
+
+    def promised(self, index: int) -> Promises:
+        promises = self.promises[index]
+        return promises if self.kind(index) is ActionKind.COMPENSATABLE else dataclasses.replace(promises, copes=False)
 
     def look(self, worker: Worker) -> Action:
         async def look(_request: Any, _call: Call) -> str:
@@ -293,13 +323,14 @@ class World:
             return self.provider.refuse(promises, key, "not now", transient=not is_final)
         return None
 
-    async def lands_late(self, call: Call, land: Callable[[], object]) -> None:
-        """Soon, much later, or right at its deadline."""
+    async def lands_late(self, call: Call, land: Callable[[], object], settles_s: float | None) -> None:
+        """Soon, much later, or right at its deadline; within its time to settle if there is one, often just so."""
         key, left_s = call.idempotency_key, call.deadline.timestamp() - self.loop.now
         self.provider.under_way[key] += 1
-        await asyncio.sleep(
-            self.random.choice([left_s + 1.0 - self._drawn_s(2.0), self._drawn_s(_SOON_S), self._drawn_s(LATEST_S)])
-        )
+        later = [left_s + 1.0 - self._drawn_s(2.0), self._drawn_s(_SOON_S), self._drawn_s(LATEST_S)]
+        if settles_s is not None:
+            later = [self._drawn_s(settles_s), settles_s]
+        await asyncio.sleep(self.random.choice(later))
         with suppress(Refused):
             land()
         self.provider.under_way[key] -= 1
@@ -329,7 +360,15 @@ class Worker:
         if self.is_dead:
             raise StoreError("this process is dead")
 
-    async def call(self, what: str, call: Call, land: Callable[[], str], refused: Callable[[], str | None] = lambda: None) -> str:
+    async def call(
+        self,
+        what: str,
+        call: Call,
+        land: Callable[[], str],
+        refused: Callable[[], str | None] = lambda: None,
+        *,
+        settles_s: float | None = None,
+    ) -> str:
         """One request to the provider, with all that may happen to it."""
         world = self.world
         await self.alive()
@@ -337,8 +376,10 @@ class Worker:
         if world.strikes():
             match world.random.choice(world.struck):
                 case "late":
-                    task = asyncio.create_task(world.lands_late(call, land))
+                    task = asyncio.create_task(world.lands_late(call, land, settles_s))
                     world.late.add(task)
+                case "hangs":
+                    await self.hangs(call, land)
                 case "silent":
                     with suppress(Refused):
                         land()
@@ -348,6 +389,19 @@ class Worker:
         await world.pause()
         await self.alive()
         return landed
+
+    async def hangs(self, call: Call, land: Callable[[], str]) -> None:
+        """Go on until it lands, whoever gives up waiting for it."""
+        world, until = self.world, self.world.loop.now + self.world.random.random() * LATEST_S / 2
+        world.provider.under_way[call.idempotency_key] += 1
+        while world.loop.now < until or not self.thawed.is_set():
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(until - world.loop.now)
+                await self.thawed.wait()
+        with suppress(Refused):
+            if not self.is_dead:
+                land()
+        world.provider.under_way[call.idempotency_key] -= 1
 
 
 class FaultyStore:
