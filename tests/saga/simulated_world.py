@@ -402,6 +402,8 @@ class Worker:
             if not self.is_dead:
                 land()
         world.provider.under_way[call.idempotency_key] -= 1
+        if self.is_dead:
+            raise asyncio.CancelledError
 
 
 class FaultyStore:
