@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.prebuilt import ToolNode
 
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownOperationError
 from sagagraph.graph.compiled import CompiledSagaGraph
+from sagagraph.graph.tools import with_undoes
+from sagagraph.graph.undone_by import UndoneBy
 
 GIVEN_BY_LANGGRAPH = "__default_error_handler__"
 DEFAULTS = ("retry_policy", "cache_policy", "error_handler", "timeout")
@@ -27,15 +31,21 @@ def builder_of(graph: Any) -> StateGraph[Any, Any, Any, Any]:
     return builder
 
 
-def copy_into(made: Any, builder: StateGraph[Any, Any, Any, Any], told: Mapping[str, Mapping[str, Any]]) -> None:
+def copy_into(
+    made: Any,
+    builder: StateGraph[Any, Any, Any, Any],
+    told: Mapping[str, Mapping[str, Any]],
+    undoes: Mapping[str, str | UndoneBy],
+) -> None:
     """Add the nodes and edges of `builder` to `made`; `told`: options of `add_node`, each by the names of nodes."""
+    _check_undoes(builder, undoes)
     for option, of_nodes in told.items():
         if unknown := set(of_nodes) - set(builder.nodes):
             raise UnknownOperationError(f"{option}= names {min(unknown)!r}, which is not a node of this graph")
     for name, spec in builder.nodes.items():
         if not spec.is_error_handler and name != GIVEN_BY_LANGGRAPH:
             own = {option: of_nodes[name] for option, of_nodes in told.items() if name in of_nodes}
-            made.add_node(name, spec.runnable, **_said_of(builder, spec), **own)
+            made.add_node(name, _with_undoes(spec.runnable, undoes), **_said_of(builder, spec), **own)
     defaults = {name: getattr(builder._node_defaults, name) for name in DEFAULTS}
     made.set_node_defaults(**{name: each for name, each in defaults.items() if each is not None})
     for schema in builder.schemas:
@@ -44,6 +54,27 @@ def copy_into(made: Any, builder: StateGraph[Any, Any, Any, Any], told: Mapping[
     made.waiting_edges |= builder.waiting_edges
     for source, branches in builder.branches.items():
         made.branches[source].update(branches)
+
+
+def _check_undoes(builder: StateGraph[Any, Any, Any, Any], undoes: Mapping[str, str | UndoneBy]) -> None:
+    known = {
+        name for spec in builder.nodes.values() if isinstance(spec.runnable, ToolNode) for name in spec.runnable.tools_by_name
+    }
+    if unknown := set(undoes) - known:
+        raise UnknownOperationError(f"undoes= names {min(unknown)!r}; the tools of this graph's ToolNodes are {sorted(known)}")
+
+
+def _with_undoes(runnable: Any, undoes: Mapping[str, str | UndoneBy]) -> Any:
+    """Return a ToolNode whose tools are undone by others, which it then refuses to a model; anything else as it is."""
+    if not isinstance(runnable, ToolNode):
+        return runnable
+    own = {name: by for name, by in undoes.items() if name in runnable.tools_by_name}
+    if not own:
+        return runnable
+    made = copy.copy(runnable)
+    made.func, made.afunc = made._func, made._afunc  # a copy's own, not those of the node that was copied
+    made._tools_by_name = {each.name: each for each in with_undoes(runnable.tools_by_name.values(), own)}
+    return made
 
 
 def _said_of(builder: StateGraph[Any, Any, Any, Any], spec: Any) -> dict[str, Any]:

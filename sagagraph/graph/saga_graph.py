@@ -25,6 +25,7 @@ from sagagraph.graph.running.undone import RESET, OnUndone, update_of
 from sagagraph.graph.state.offload import offloaded_keys
 from sagagraph.graph.state.unkept import untracked_keys
 from sagagraph.graph.translated import Attempts
+from sagagraph.graph.undone_by import UndoneBy
 from sagagraph.saga.engine.actions import Function, Guarantees, check_void, kind_of
 from sagagraph.saga.engine.engine import Engine, SyncEngine
 from sagagraph.saga.engine.exceptions import FailsOn, check_fails_on
@@ -51,17 +52,20 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
         self._default_attempts = Attempts()
 
     @classmethod
-    def of(cls, graph: Any, **told: Mapping[str, Any]) -> SagaGraph[Any, Any, Any, Any]:
+    def of(
+        cls, graph: Any, *, undoes: Mapping[str, str | UndoneBy] | None = None, **told: Mapping[str, Any]
+    ) -> SagaGraph[Any, Any, Any, Any]:
         """Convert `graph`, a StateGraph or a compiled one: an agent, a supervisor, a graph of a library.
 
-        `told`: options of `add_node`, each as a mapping from the names of nodes: `compensate={"pay": refund}`. What `graph` was
-        compiled with (a checkpointer, breakpoints, a store, a name) is not part of it: pass that to `compile`. `graph` itself is
-        not changed.
+        `told`: options of `add_node`, each as a mapping from the names of nodes: `compensate={"pay": refund}`. `undoes`: tools of
+        its `ToolNode`s, each with the tool of the same node that undoes it: `{"book_flight": "cancel_flight"}`; a model that
+        calls that one is told that there is no such tool. What `graph` was compiled with (a checkpointer, breakpoints, a store, a name)
+        is not part of it: pass that to `compile`. `graph` itself is not changed.
         """
         builder = builder_of(graph)
         schemas = {"input_schema": builder.input_schema, "output_schema": builder.output_schema}
         made: SagaGraph[Any, Any, Any, Any] = cls(builder.state_schema, builder.context_schema, **schemas)
-        copy_into(made, builder, told)
+        copy_into(made, builder, told, undoes or {})
         return made
 
     def set_node_defaults(self, **defaults: Any) -> Self:

@@ -7,12 +7,13 @@ from typing import Any, TypedDict
 
 import pytest
 from langchain_core.tools import ToolException, tool
-from langgraph.graph import START
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import RetryPolicy
 from pydantic import BaseModel
 
 from sagagraph import Engine, Guarantees, Probe, Refused, SagaGraph, UndoneBy, saga_agent, saga_tool
-from sagagraph.errors import InvalidInputError, OperationHeldError
+from sagagraph.errors import InvalidInputError, OperationHeldError, UnknownOperationError
 from sagagraph.testing.models import ScriptedModel
 
 pytestmark = pytest.mark.quick
@@ -237,3 +238,44 @@ def test_a_tool_is_undone_by_another_one_that_the_model_does_not_see(undo: Any, 
 def test_what_an_undo_lacks_is_an_error_when_the_agent_is_made(undoes: Any, named: str) -> None:
     with Engine.open("memory:") as engine, pytest.raises(InvalidInputError, match=named):
         saga_agent(ScriptedModel.saying("Done"), [book_room, cancel_room, cancel_by_id], engine=engine, undoes=undoes)
+
+
+def _plain_agent(model: Any, tools: list[Any]) -> StateGraph[Any, Any, Any, Any]:
+    """A loop of a model and its tools, as people write it without SagaGraph."""
+
+    def think(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [model.invoke(state["messages"])]}
+
+    made = StateGraph(MessagesState).add_node("think", think).add_node("tools", ToolNode(tools, handle_tool_errors=False))
+    return made.add_edge(START, "think").add_conditional_edges("think", tools_condition).add_edge("tools", "think")
+
+
+def test_a_converted_graph_names_the_tool_that_undoes_another_one() -> None:
+    ROOMS.clear()
+    model = ScriptedModel.saying([("book_room", {"city": "Rome"})], [("book_table", {"city": "Rome"})], "Done")
+    tools = [book_room, saga_tool(book_table, compensate=lambda *_given: None, fails_on=RuntimeError), cancel_room]
+    plain = _plain_agent(model, tools)
+    with Engine.open("memory:") as engine:
+        app = SagaGraph.of(plain, undoes={"book_room": "cancel_room"}).compile(engine=engine)
+        with pytest.raises(RuntimeError, match="no table"):
+            app.invoke({"messages": [("user", "Rome, please")]}, THREAD)
+        assert engine.status("trip").status == "compensated"
+    assert ROOMS == {}
+    assert set(plain.nodes["tools"].runnable.tools_by_name) == {"book_room", "book_table", "cancel_room"}
+
+
+def test_a_converted_graph_tells_a_model_that_there_is_no_undo() -> None:
+    ROOMS.clear()
+    model = ScriptedModel.saying([("book_room", {"city": "Rome"})], [("cancel_room", {"number": "12", "city": "Rome"})], "Done")
+    with Engine.open("memory:") as engine:
+        app = SagaGraph.of(_plain_agent(model, [book_room, cancel_room]), undoes={"book_room": "cancel_room"}).compile(
+            engine=engine
+        )
+        told = app.invoke({"messages": [("user", "Rome, please")]}, THREAD)["messages"]
+    assert ROOMS == {"12": "Rome"}
+    assert "cancel_room is not a valid tool" in told[-2].content
+
+
+def test_an_unknown_tool_of_a_converted_graph_is_named() -> None:
+    with pytest.raises(UnknownOperationError, match="book_car"):
+        SagaGraph.of(_plain_agent(None, [book_room, cancel_room]), undoes={"book_car": "cancel_room"})
