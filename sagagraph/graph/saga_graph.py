@@ -59,8 +59,8 @@ class SagaGraph(StateGraph[StateT, ContextT, InputT, OutputT]):
 
         `told`: options of `add_node`, each as a mapping from the names of nodes: `compensate={"pay": refund}`. `undoes`: tools of
         its `ToolNode`s, each with the tool of the same node that undoes it: `{"book_flight": "cancel_flight"}`; a model that
-        calls that one is told that there is no such tool. What `graph` was compiled with (a checkpointer, breakpoints, a store, a name)
-        is not part of it: pass that to `compile`. `graph` itself is not changed.
+        calls that one is told that there is no such tool. What `graph` was compiled with (a checkpointer, breakpoints, a store,
+        a name) is not part of it: pass that to `compile`. `graph` itself is not changed.
         """
         builder = builder_of(graph)
         schemas = {"input_schema": builder.input_schema, "output_schema": builder.output_schema}

@@ -373,6 +373,13 @@ def undo_key(saga_id: str, operation: Operation, undo_generation: int) -> str:
     return _written(operation, operation.owner or saga_id, operation.id, operation.generation, "undo", undo_generation)
 
 
+def void_key(saga_id: str, operation: Operation) -> str:
+    """Return the key of a void: the operation's own, by which the provider knows it, or that of the compensation that is one."""
+    if not operation.spec.guarantees.void_compensates:
+        return operation_key(saga_id, operation)
+    return undo_key(saga_id, operation, operation.undo.generation if operation.undo else 1)
+
+
 @lru_cache(maxsize=4096)
 def _quoted(part: str) -> str:
     """Quote an id: a slash inside it must not make two keys one."""

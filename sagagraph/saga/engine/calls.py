@@ -21,7 +21,7 @@ from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.events import Fault, ProbeAnswer
 from sagagraph.saga.core.settling import sender_of
-from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key
+from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key, void_key
 from sagagraph.saga.core.steps import ReadAgain, Verify
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
@@ -94,7 +94,7 @@ class Effects:
             raise AssertionError(f"{operation.id} is undone without an intent")
         void = action.guarantees.void
         is_void = operation.undo.call is UndoCall.VOID and callable(void)
-        key = operation_key(saga.id, operation) if is_void else undo_key(saga.id, operation, operation.undo.generation)
+        key = void_key(saga.id, operation) if is_void else undo_key(saga.id, operation, operation.undo.generation)
         purpose = Purpose.VOID if is_void else Purpose.COMPENSATION
         call = _call(saga, operation, key, operation.undo.attempts, deadline, purpose)
         try:

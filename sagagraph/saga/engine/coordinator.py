@@ -31,7 +31,7 @@ from sagagraph.saga.core.in_doubt import paused, settles_itself
 from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.next_steps import is_quiet, next_steps
 from sagagraph.saga.core.settling import sender_of
-from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
+from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key, void_key
 from sagagraph.saga.core.steps import (
     CallAction,
     CallCompensation,
@@ -487,7 +487,7 @@ def _note_of(saga: Saga, command: c.Command, sender: str) -> Note | None:
         case c.UndoReplied(name, output):
             operation = saga.operations[name]
             if operation.undo is None or operation.undo.call is UndoCall.VOID:
-                return Note(name, c.CallKind.VOID, operation_key(saga.id, operation), output)
+                return Note(name, c.CallKind.VOID, void_key(saga.id, operation), output)
             return Note(name, c.CallKind.COMPENSATION, undo_key(saga.id, operation, operation.undo.generation), output)
         case _:
             return None

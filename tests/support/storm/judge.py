@@ -94,6 +94,8 @@ def _without_intent(journals: Sequence[Journal], books: Books) -> Iterator[Fault
         for event in (each.event for each in journal.entries):
             if isinstance(event, e.AttemptStarted | e.CompensationStarted | e.VoidStarted):
                 intents.update((purpose, event.key) for purpose in _INTENTS[type(event)])
+                if isinstance(event, e.VoidStarted) and _is_voided_by_its_compensation(journal, event.operation):
+                    intents[Purpose.COMPENSATION, event.key] += 1
                 homes[event.key] = (journal.saga.id, event.operation)
     for (purpose, key), calls in books.calls.items():
         if purpose is not Purpose.PROBE and calls > intents[purpose, key]:
@@ -101,6 +103,10 @@ def _without_intent(journals: Sequence[Journal], books: Books) -> Iterator[Fault
             yield Fault(*homes.get(key, ("unknown", "unknown")), what)
     for key in (books.landed | books.undone).keys() - homes.keys():
         yield Fault("unknown", "unknown", f"the ledger has an effect under {key}, of which no journal knows")
+
+
+def _is_voided_by_its_compensation(journal: Journal, operation: str) -> bool:
+    return journal.saga.operations[operation].spec.guarantees.void_compensates
 
 
 def _faults(journal: Journal, reversal: Journal | None, books: Books) -> Iterator[Fault]:

@@ -34,7 +34,8 @@ CREATE INDEX calls_by_key ON calls (key);
 CREATE TABLE tombstones (key TEXT PRIMARY KEY);
 CREATE TABLE refusals (key TEXT PRIMARY KEY);
 CREATE TABLE underway (
-    number INTEGER PRIMARY KEY, due REAL, purpose TEXT, key TEXT, under TEXT, deadline REAL, dedup INT, enforces INT, finally INT
+    number INTEGER PRIMARY KEY, due REAL, purpose TEXT, key TEXT, under TEXT, deadline REAL, dedup INT, enforces INT, finally INT,
+    tombstone INT
 );
 """
 _LATEST_S = 3.0
@@ -57,6 +58,10 @@ class Promises(NamedTuple):
     refusals_final: bool
     probe: bool
     reverse: bool
+    settles: bool
+    """What was sent lands within `_LATEST_S`, as everything does here."""
+    copes: bool
+    """Its compensation is the void, and leaves no tombstone where everything settles."""
 
     def __str__(self) -> str:
         return "+".join(name for name, given in self._asdict().items() if given) or "nothing"
@@ -143,11 +148,13 @@ class Provider:
             return said
 
         has_effect = kind is not ActionKind.READ_ONLY
+        copes = promises.copes and kind is ActionKind.COMPENSATABLE
         guarantees = Guarantees(
             dedup=timedelta(days=1) if promises.dedup else None,
-            void=void if promises.void else None,
+            void=True if copes else void if promises.void else None,
             deadline=promises.deadline,
             refusals_final=promises.refusals_final,
+            settles=timedelta(seconds=_LATEST_S) if promises.settles else None,
         )
         declared: dict[str, Any] = {"kind": kind, "name": action_name(kind, promises)}
         if has_effect:
@@ -229,7 +236,7 @@ class Provider:
     # -- effects -----------------------------------------------------------------------------------------------------
 
     def _let_land(self, now: float) -> None:
-        columns = "due, number, purpose, key, under, deadline, dedup, enforces, finally"
+        columns = "due, number, purpose, key, under, deadline, dedup, enforces, finally, tombstone"
         due = f"SELECT {columns} FROM underway WHERE due <= ? ORDER BY due"
         for at, number, *effect in self._connection.execute(due, (now,)).fetchall():
             self._connection.execute("DELETE FROM underway WHERE number = ?", (number,))
@@ -244,7 +251,8 @@ class Provider:
                 if not (effect.dedup and self._is_remembered(effect)):
                     self._write("undone", effect, at)
             case Purpose.VOID:
-                self._connection.execute("INSERT OR IGNORE INTO tombstones VALUES (?)", (effect.key,))
+                if effect.tombstone:
+                    self._connection.execute("INSERT OR IGNORE INTO tombstones VALUES (?)", (effect.key,))
                 for _ in range(self._count("landed", key=effect.key) - self._count("undone", key=effect.key)):
                     self._write("undone", effect, at)
 
@@ -326,6 +334,7 @@ class _Effect(NamedTuple):
     dedup: bool
     enforces: bool
     finally_: bool
+    tombstone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,14 +353,16 @@ class _Arrival:
         call, promises = self.call, self.promises
         deadline = call.deadline.timestamp()
         # A reversal is an action whose own key is not that of what it undoes: `operation_key` says which.
+        copes = promises.copes and self.kind is ActionKind.COMPENSATABLE and self.purpose is Purpose.COMPENSATION
         return _Effect(
-            self.purpose,
+            Purpose.VOID if copes else self.purpose,
             call.operation_key,
             call.idempotency_key,
             deadline,
             promises.dedup,
             promises.deadline,
             promises.refusals_final,
+            not copes or not promises.settles,
         )
 
 

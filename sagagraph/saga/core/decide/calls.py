@@ -11,7 +11,7 @@ from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.in_doubt import PAUSED, attempts_left, is_alone, remembers_key
 from sagagraph.saga.core.next_steps import next_steps
 from sagagraph.saga.core.settling import is_final
-from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
+from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key, void_key
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.core.steps import Verify
 from sagagraph.validators.verdict import Verdict, VerdictStatus
@@ -198,7 +198,7 @@ def evidence_found(saga: Saga, command: c.EvidenceFound, now: float) -> Events:
         )
     if operation.status is not OperationStatus.COMPENSATING or undo is None:
         return ()
-    is_of_this_void = undo.call is UndoCall.VOID and command.key == operation_key(saga.id, operation)
+    is_of_this_void = undo.call is UndoCall.VOID and command.key == void_key(saga.id, operation)
     if command.call is c.CallKind.VOID and is_of_this_void:
         return (e.OperationVoided(operation.id, command.output, e.Via.EVIDENCE),)
     if undo.call is UndoCall.COMPENSATION and command.key == undo_key(saga.id, operation, undo.generation):

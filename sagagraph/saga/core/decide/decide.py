@@ -12,7 +12,7 @@ from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide import bodies, calls, locks, people, plans, providers
 from sagagraph.saga.core.events import Events
-from sagagraph.saga.core.state import Saga, UndoCall, operation_key, undo_key
+from sagagraph.saga.core.state import Saga, UndoCall, operation_key, undo_key, void_key
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallVoid
 
 
@@ -37,7 +37,7 @@ def intent(saga: Saga, step: CallAction | CallVoid | CallCompensation, now: floa
         case CallVoid():
             attempt = operation.undo.attempts + 1 if operation.undo else 1
             deadline = now + policy.compensation.timeout_s
-            return e.VoidStarted(operation.id, attempt, operation_key(saga.id, operation), deadline)
+            return e.VoidStarted(operation.id, attempt, void_key(saga.id, operation), deadline)
         case CallCompensation():
             undo = operation.undo if operation.undo and operation.undo.call is UndoCall.COMPENSATION else None
             generation, attempts = (undo.generation, undo.attempts) if undo else (1, 0)

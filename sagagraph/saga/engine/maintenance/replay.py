@@ -16,7 +16,7 @@ from sagagraph.saga.core.codec import decode, encode
 from sagagraph.saga.core.evolve.evolve import begin, evolve, fold
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.redaction import is_redacted
-from sagagraph.saga.core.state import Operation, Saga, operation_key, undo_key
+from sagagraph.saga.core.state import Operation, Saga, operation_key, undo_key, void_key
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Find
 from sagagraph.saga.engine.validation import judged_output
@@ -99,8 +99,10 @@ def _unlike(one: Saga, other: Saga) -> tuple[Json, Json]:
 def _wrong_keys(turn: Turn) -> Iterator[Difference]:
     event, saga = turn.entry.event, turn.after
     match event:
-        case e.AttemptStarted() | e.VoidStarted():
+        case e.AttemptStarted():
             expected = operation_key(saga.id, saga.operations[event.operation])
+        case e.VoidStarted():
+            expected = void_key(saga.id, saga.operations[event.operation])
         case e.CompensationStarted():
             expected = undo_key(saga.id, saga.operations[event.operation], event.generation)
         case _:

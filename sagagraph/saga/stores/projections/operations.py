@@ -10,7 +10,7 @@ from typing import Any
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.dependencies import is_closed
 from sagagraph.saga.core.evolve.index import blocked
-from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key
+from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key, void_key
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.stores.projections.attempts import Attempt, AttemptCall, AttemptFold, AttemptOutcome
 from sagagraph.saga.stores.projections.step import Step
@@ -216,7 +216,7 @@ def _compensation_state(saga: Saga, operation: Operation, *, is_blocked: bool) -
     key = None
     if undo is not None:
         void = undo.call is UndoCall.VOID
-        key = operation_key(saga.id, operation) if void else undo_key(saga.id, operation, undo.generation)
+        key = void_key(saga.id, operation) if void else undo_key(saga.id, operation, undo.generation)
     dedup_s = spec.guarantees.dedup_s
     return CompensationState(
         saga_id=saga.id,
