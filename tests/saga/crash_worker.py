@@ -155,6 +155,9 @@ SCENARIOS = {
     )
 }
 
+PROMISED = tuple(each for each in SCENARIOS.values() if each.promises != "keys")
+"""Of providers that keep only what ordinary code can promise: `python -m sagagraph.testing tests.saga.crash_worker:PROMISED`."""
+
 
 def sweep_in_steps(name: str, kind: str, stride: int) -> None:
     """Each scenario begins at another boundary: what is skipped here is met there.

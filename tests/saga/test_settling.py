@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sagagraph import Call, Guarantees, Policy, Probe, Refused, Retry, action
-from sagagraph.errors import InvalidInputError, NotAllowedError, OperationFailedError, OperationHeldError
+from sagagraph.errors import InvalidInputError, NotAllowedError, OperationFailedError, OperationHeldError, SagaGraphError
 from sagagraph.saga.core.events import CallsEnded, OperationResolved, VoidStarted
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import Action
@@ -274,3 +274,34 @@ async def test_what_has_been_carried_out_cannot_have_failed(engine: Engine, serv
     assert (await engine.status("trip")).status is SagaStatus.STUCK
     with pytest.raises(NotAllowedError, match="has been carried out"):
         await engine.resolve("trip", "flight-1", "failed")
+
+
+# -- what was not kept ---------------------------------------------------------------------------------------------------
+
+
+def lands_later(failure: Exception, **declared: Any) -> Action:
+    """Its probe finds nothing, when that is believed, and finds it at the last check."""
+    answers = [Probe.absent()] if declared.get("guarantees") == HERE else []
+
+    async def find(request: Any, call: Call) -> Probe:
+        return answers.pop() if answers else Probe.landed("R1")
+
+    return raising(failure, probe=find, **{"policy": ONCE, **declared})
+
+
+@pytest.mark.parametrize(
+    ("hotel", "named"),
+    [
+        (lands_later(ConnectionError("reset"), guarantees=HERE), "its provider does not keep 'settles'"),
+        (lands_later(SoldOutError("sold out"), fails_on=SoldOutError), "'SoldOutError' said that nothing had happened"),
+    ],
+    ids=["settles", "fails_on"],
+)
+async def test_rule_9_the_last_check_names_the_promise_that_was_broken(
+    engine: Engine, service: Service, hotel: Action, named: str
+) -> None:
+    with pytest.raises(SagaGraphError):
+        await holiday(engine, service, hotel)
+    held = (await engine.status("trip")).operations[1]
+    assert held.status is OperationStatus.HELD
+    assert held.note == f"the last check found it landed, the journal says failed: {named}"

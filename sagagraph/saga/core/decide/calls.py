@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.broken_promises import broken_promise
 from sagagraph.saga.core.dependencies import comes_after_pivot
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.in_doubt import PAUSED, attempts_left, is_alone, remembers_key
@@ -244,6 +245,8 @@ def _contradictions(saga: Saga, command: c.Verified) -> list[e.Event]:
         if answer in allowed | {e.ProbeAnswer.UNKNOWN}:
             continue
         reason = f"the last check found it {answer.value}, the journal says {operation.status.value}"
+        if broken := broken_promise(operation, answer):
+            reason = f"{reason}: {broken}"
         if operation.status is OperationStatus.COMPENSATED and operation.undo is not None:
             found.append(e.CompensationFailed(name, e.Fault("contradicted", reason)))
         else:
