@@ -20,6 +20,7 @@ DOCUMENT = ROOT / "docs" / "proof.md"
 FIGURES = ROOT / "docs" / "proof.json"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 SWEEP = "tests.support.sweep"
+PROMISED = "tests.saga.crash_worker:PROMISED"
 JOBS = {"kill": "2", "stop": "6", "cut": "2", "lose": "2"}
 """Cases at once. A stopped worker mostly waits for its lease to expire."""
 GRAPHS = {
@@ -65,12 +66,19 @@ def parts() -> list[Part]:
         )
         for store in ("sqlite", "postgresql")
     ]
+    promised = [
+        Part(f"promises {harm} {store}", (SWEEP, PROMISED, "--jobs", JOBS[harm], "--store", store, "--harm", harm))
+        for store in ("sqlite", "postgresql")
+        for harm in ("kill", "stop")
+    ]
     storms = [Part(f"storm {store}", (*STORM, "--store", store)) for store in ("sqlite", "postgresql")]
     return [
         Part("tests", PYTEST),
         *sweeps,
         *graphs,
         *two,
+        *promised,
+        Part("an agent often killed", ("tests.agents.often_killed", "--runs", "200")),
         *storms,
         Part("override of a paradox", ("sagagraph.testing", "tests.harness.overriding:SCENARIO")),
         Part("fuzzing", ("tests.fuzz", "--all", "100000")),
