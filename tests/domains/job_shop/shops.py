@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sagagraph.domains.job_shop.planning.planner import dispatched
+from sagagraph.domains.job_shop.planning.dispatching import dispatched
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, Step
 from sagagraph.planning.budget import Budget

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchmarks.jobshop.generator import generate
 from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.planning.planner import Planned, dispatched, first_schedule, plan
-from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import makespan_bound, schedule_of, workload_of
 from sagagraph.domains.job_shop.request import JobShop
 from sagagraph.domains.job_shop.rules.validator import validate_schedule

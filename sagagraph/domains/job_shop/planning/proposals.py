@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sagagraph.context.model import Model
 from sagagraph.context.slice import Fact, content_hash
-from sagagraph.domains.job_shop.planning.planner import dispatched
-from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.dispatching import dispatched
+from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makespan_bound
 from sagagraph.domains.job_shop.request import Event, JobShop, Moment, Schedule
 from sagagraph.planning.background import in_background

@@ -16,7 +16,7 @@ from sagagraph.domains.job_shop.planning.planner import MOST_MODELLED, Groups, d
 from sagagraph.domains.job_shop.planning.planner import plan as plan_anew
 from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted
 from sagagraph.domains.job_shop.planning.stability import Standing, kept
-from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import Starts, Task, Workload, makespan_bound, schedule_of
 from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
 from sagagraph.planning.budget import Budget
