@@ -20,7 +20,6 @@ from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makes
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status, proven_bound, solver_with
 
-
 _TASKS_A_SECOND: Final = 5_000
 """Approximate number of tasks that are modelled."""
 

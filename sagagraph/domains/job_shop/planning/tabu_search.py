@@ -139,6 +139,30 @@ def improved(
     return [int(start) for start in order[_BEST][: len(starts)]]
 
 
+def restored(workload: Workload, starts: Starts, promised: Starts, budget: Budget, latest: int) -> Starts:
+    """Put neighbours on a machine back into the order that was promised wherever the last task still ends by `latest`."""
+    order, wanted = _order(workload, starts, None), ints(promised)
+    while budget.left and _restore(order, wanted, max(latest, workload.begun_until)):
+        pass
+    return [int(start) for start in order[_HEAD][: len(starts)]]
+
+
+@compiled
+def _restore(order: Table, promised: Ints, latest: int) -> int:
+    """Go through all tasks once. Returns how many pairs were exchanged."""
+    none, exchanged = len(order[0]) - 1, 0
+    for first in range(none):
+        second = order[_LATER][first]
+        if second == none or promised[second] >= promised[first] or _waits_for(order, second, order[_AFTER][first]):
+            continue
+        _move(order, first, second, 1)
+        if _longest(order) > latest:
+            _move(order, second, first, 1)
+        else:
+            exchanged += 1
+    return exchanged
+
+
 def _counts(workload: Workload, starts: Starts, seed: int) -> Ints:
     machines = max(1, len(workload.on_machine))
     counts = [0] * _COUNTS
@@ -167,7 +191,8 @@ def _order(workload: Workload, starts: Starts, may_move: Iterable[int] | None) -
     fixed = (int(n not in free) for n in range(none))
     links = (before, after, earlier, later, rank, sequence, position)
     rows = [*map(list, (durations, releases, fixed, *links, range(0), range(0), starts))]
-    order = table([*([*row, *[0] * (none + 1 - len(row))] for row in rows), *([0] * (none + 1) for _ in range(_ROWS - len(rows)))])
+    rows += [[] for _ in range(_ROWS - len(rows))]
+    order = table([[*row, *[0] * (none + 1 - len(row))] for row in rows])
     _time_heads(order, 0)
     _time_tails(order, none - 1)
     return order
@@ -272,7 +297,7 @@ def _waits_for(order: Table, task: int, other: int) -> bool:
 
 @compiled
 def _fill(order: Table, first: int, last: int, forwards: int) -> int:
-    """Fill the row with the tasks from `first` to `last` as the move leaves them. Returns how many; 0: one of them may not move."""
+    """Fill the row with the tasks from `first` to `last` as the move leaves them. Returns how many; 0: one may not move."""
     row, size = order[_ROW], 0
     n = order[_LATER][first] if forwards else first
     if not forwards:

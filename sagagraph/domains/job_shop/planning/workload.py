@@ -69,6 +69,14 @@ class Workload:
         """Return the tasks so that each comes after the ones that it waits for."""
         return sorted(range(len(starts)), key=lambda n: (starts[n], starts[n] + self.tasks[n].duration, self.tasks[n].step, n))
 
+    def places(self, starts: Starts) -> tuple[int, ...]:
+        """Return the place of each task in the order of its machine, from 0."""
+        places, taken = [0] * len(starts), dict.fromkeys(self.on_machine, 0)
+        for n in self.sequence(starts):
+            places[n] = taken[self.tasks[n].machine]
+            taken[self.tasks[n].machine] += 1
+        return tuple(places)
+
     def ends(self, starts: Starts) -> int:
         """Return the makespan of these tasks and of what has begun."""
         ends = (start + task.duration for start, task in zip(starts, self.tasks, strict=True))
