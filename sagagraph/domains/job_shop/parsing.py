@@ -14,6 +14,7 @@ from sagagraph.domains.job_shop.request import KINDS, DurationChanged, Event, Jo
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
 
+_KINDS: Final = " or ".join(f'"{kind}"' for kind in KINDS)
 _MOMENT: Final = TypeAdapter[int](Moment)
 
 
@@ -89,7 +90,7 @@ def _parse_event(problem: JobShop, said: object, field: str) -> Event:
         raise InvalidInputError(f"an event is a JSON object, not {shown(said)}", field=field)
     kind = said.get("event")
     if not isinstance(kind, str) or kind not in KINDS:
-        what = "is missing" if kind is None else f'must be "machine_down" or "duration", not {shown(kind)}'
+        what = "is missing" if kind is None else f"must be {_KINDS}, not {shown(kind)}"
         raise InvalidInputError(what, field=f"{field}.event")
     try:
         event = KINDS[kind].model_validate(said)

@@ -104,5 +104,17 @@ class DurationChanged(_Event):
     minutes: Annotated[int, Field(strict=True, ge=0, le=LONGEST)]
 
 
-Event = MachineDown | DurationChanged
-KINDS: Final[dict[str, type[Event]]] = {"machine_down": MachineDown, "duration": DurationChanged}
+class SpeedChanged(_Event):
+    """Steps that begin on this machine at `at` or later take `percent` of their duration, rounded up; others keep theirs."""
+
+    event: Literal["machine_speed"] = "machine_speed"
+    machine: Number
+    percent: Annotated[int, Field(strict=True, ge=1, le=10_000)]
+
+
+Event = MachineDown | DurationChanged | SpeedChanged
+KINDS: Final[dict[str, type[Event]]] = {
+    "machine_down": MachineDown,
+    "duration": DurationChanged,
+    "machine_speed": SpeedChanged,
+}

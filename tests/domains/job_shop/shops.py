@@ -68,7 +68,13 @@ def events_for(problem: JobShop, latest: int, most: int = 3) -> st.SearchStrateg
         st.sampled_from([(job, number) for job, number, _ in problem.numbered()]),
         st.integers(0, 8),
     )
-    return st.lists(down | longer, min_size=1, max_size=most)
+    slower = st.builds(
+        lambda at, machine, percent: {"at": at, "event": "machine_speed", "machine": machine, "percent": percent},
+        at,
+        st.sampled_from(problem.machines),
+        st.sampled_from([1, 50, 99, 150, 300]),
+    )
+    return st.lists(down | longer | slower, min_size=1, max_size=most)
 
 
 # -- everything there is ---------------------------------------------------------------------------------------------
@@ -140,6 +146,9 @@ def least_weight(problem: JobShop, old: Schedule, event: Json, latest: int) -> i
 
 def _duration(problem: JobShop, slot: Slot, event: Json) -> int:
     known = problem.jobs[slot.job - 1][slot.step - 1].duration
+    if event["event"] == "machine_speed":
+        is_slower = event["machine"] == slot.machine and slot.start >= event["at"]
+        return -(-known * event["percent"] // 100) if is_slower else known
     is_over = slot.end <= event["at"] and slot.start < event["at"]
     is_named = event["event"] == "duration" and (event["job"], event["step"]) == (slot.job, slot.step)
     return event["minutes"] if is_named and not is_over else known

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
 
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Schedule, Slot
+from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Schedule, Slot, SpeedChanged
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,20 @@ class Progress:
     def end(self, job: int, step: int, start: int) -> float:
         """Return the end of a step that begins while its machine is up. Infinite: its machine does not come back."""
         known = self.problem.jobs[job - 1][step - 1]
-        duration = known.duration
-        for event in self._changes.get((job, step), ()):
-            if start < event.at and self._worked(known.machine, start, duration) <= event.at:
-                break
-            duration = event.minutes
+        changes = self._changes.get((job, step), ())
+        planned = next((event.minutes for event in reversed(changes) if event.at <= start), known.duration)
+        duration = -(-planned * self._percent(known.machine, start) // 100)
+        for event in changes:
+            if start < event.at:
+                if self._worked(known.machine, start, duration) <= event.at:
+                    break
+                duration = event.minutes
         return self._worked(known.machine, start, duration)
+
+    def _percent(self, machine: int, start: int) -> int:
+        """Return how much of its duration a step takes that begins then."""
+        speeds = (event for event in reversed(self.events) if isinstance(event, SpeedChanged) and event.machine == machine)
+        return next((event.percent for event in speeds if event.at <= start), 100)
 
     def _worked(self, machine: int, start: int, duration: int) -> float:
         """Return when this much work has been done: it pauses while the machine is down."""

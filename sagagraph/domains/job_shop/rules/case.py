@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from sagagraph.domains.job_shop.parsing import ParsedSchedule
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown
+from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, SpeedChanged
 from sagagraph.validators.verdict import Violation
 
 T = TypeVar("T")
@@ -92,6 +92,12 @@ class Case:
         """Return the changes by step, in the order in which they became known."""
         changed = (event for event in self.events if isinstance(event, DurationChanged))
         return _grouped(changed, lambda event: (event.job, event.step))
+
+    @cached_property
+    def speeds(self) -> Mapping[int, tuple[SpeedChanged, ...]]:
+        """Return the changes of speed by machine, in the order in which they became known."""
+        changed = (event for event in self.events if isinstance(event, SpeedChanged))
+        return _grouped(changed, lambda event: event.machine)
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[T, ...]]:

@@ -188,11 +188,20 @@ class Timed(Struct, frozen=True, array_like=True):
         return max([self.row.end, *(each.at for each in self.changes)])
 
 
+class Speed(Struct, frozen=True, array_like=True):
+    """Speed of a machine: steps that begin then or later take this part of their duration, in percent."""
+
+    at: int
+    percent: int
+
+
 class DowntimeView(Struct, frozen=True):
     """View of steps on a machine with pauses. `stops`: of the machine, as far as they touch these steps."""
 
     stops: tuple[Stop, ...]
     steps: tuple[Timed, ...]
+    speeds: tuple[Speed, ...] = ()
+    """Of the machine, in the order in which they became known."""
 
 
 def _downtime_scopes(case: Case) -> Iterator[tuple[str, DowntimeView]]:
@@ -202,21 +211,22 @@ def _downtime_scopes(case: Case) -> Iterator[tuple[str, DowntimeView]]:
         return Timed(row, duration, tuple(Change(each.at, each.minutes) for each in changes))
 
     for machine, rows in case.machines.items():
+        speeds = tuple(Speed(each.at, each.percent) for each in case.speeds.get(machine, ()))
         for window in windows(map(timed, rows)):
-            for view in _fitting(tuple(window), case.stops.get(machine, ())):
+            for view in _fitting(tuple(window), case.stops.get(machine, ()), speeds):
                 yield named(f"machine {machine}", [each.row for each in view.steps]), view
 
 
-def _fitting(steps: tuple[Timed, ...], stops: tuple[Stop, ...]) -> Iterator[DowntimeView]:
+def _fitting(steps: tuple[Timed, ...], stops: tuple[Stop, ...], speeds: tuple[Speed, ...]) -> Iterator[DowntimeView]:
     """Yield the steps with the stops that touch them, halved as long as these are too many."""
     first, last = min(each.row.start for each in steps), max(each.until for each in steps)
     touching = tuple(stop for stop in stops if stop.down <= last and (stop.back is None or first < stop.back))
     if len(steps) > 1 and len(msgspec.json.encode((touching, steps))) > concern.ROOM_BYTES:
         half = len(steps) // 2
-        yield from _fitting(steps[:half], touching)
-        yield from _fitting(steps[half:], touching)
+        yield from _fitting(steps[:half], touching, speeds)
+        yield from _fitting(steps[half:], touching, speeds)
     else:
-        yield DowntimeView(touching, steps)
+        yield DowntimeView(touching, steps, speeds)
 
 
 def _check_downtime(view: DowntimeView) -> Iterator[Violation]:
@@ -227,14 +237,21 @@ def _check_downtime(view: DowntimeView) -> Iterator[Violation]:
                 message = f"begins while machine {row.machine} is down, from {stop.down} {until}"
                 yield row.breaks("NOT_YET_AVAILABLE", message, down=stop.down)
     for step in view.steps:
-        yield from _duration(step, view.stops)
+        yield from _duration(step, view)
 
 
-def _duration(step: Timed, stops: tuple[Stop, ...]) -> Iterator[Violation]:
+def _duration(step: Timed, view: DowntimeView) -> Iterator[Violation]:
     """Check an exact duration, by everything that became known before the step was over: when the last of its work is done."""
-    row, needed = step.row, step.duration
+    row, stops, needed = step.row, view.stops, step.duration
     for change in step.changes:
-        if row.start < change.at and _worked(row, change.at, stops) >= needed:
+        if change.at <= row.start:
+            needed = change.minutes
+    known = [speed.percent for speed in view.speeds if speed.at <= row.start]
+    if known:
+        whole, rest = divmod(needed * known[-1], 100)
+        needed = whole + (rest > 0)
+    for change in (each for each in step.changes if each.at > row.start):
+        if _worked(row, change.at, stops) >= needed:
             break
         needed = change.minutes
     worked = _worked(row, row.end, stops)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import ceil, inf
 
 from sagagraph.domains.job_shop.parsing import ParsedSchedule
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Slot, Step
+from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Slot, SpeedChanged, Step
 from sagagraph.validators.verdict import Violation
 
 Check = Callable[["Case"], Iterator[Violation]]
@@ -82,9 +83,17 @@ class Case:
 
     def duration(self, row: Row) -> int:
         """Return its duration by everything that became known before it was over."""
-        duration = row.step.duration
-        for event in self._changes.get((row.slot.job, row.slot.step), ()):
-            if row.slot.start < event.at and self.worked(row, event.at) >= duration:
+        start, duration = row.slot.start, row.step.duration
+        changes = self._changes.get((row.slot.job, row.slot.step), [])
+        for event in [each for each in changes if each.at <= start]:
+            duration = event.minutes
+        percent = 100
+        for other in self.events:
+            if isinstance(other, SpeedChanged) and other.machine == row.step.machine and other.at <= start:
+                percent = other.percent
+        duration = ceil(Fraction(duration * percent, 100))
+        for event in [each for each in changes if each.at > start]:
+            if self.worked(row, event.at) >= duration:
                 break
             duration = event.minutes
         return duration
