@@ -173,3 +173,41 @@ def test_neighbourhoods_grow_and_repairs_change_less_than_recomputing() -> None:
         assert not validate_schedule(problem, rows(anew.schedule), parse_events(problem, events), against=rows(old)).violations
         assert answer.edit_radius.displacement < anew.edit_radius.displacement
         assert answer.edit_radius.operations < anew.edit_radius.operations
+
+
+def test_a_slow_machine_takes_longer_for_what_begins_on_it_and_not_for_what_has_begun() -> None:
+    old = quick(THREE)
+    answer = repaired(THREE, old, {"at": 1, "event": "machine_speed", "machine": 0, "percent": 150})
+    took = {key: slot.end - slot.start for key, slot in answer.schedule.items()}
+    assert (took[1, 1], took[2, 1]) == (3, 3)  # two units at half as much again; the first had begun
+
+
+def test_an_added_job_begins_when_it_is_known_and_takes_no_place_from_others() -> None:
+    added = {"at": 2, "event": "job_added", "steps": [[0, 1], [2, 2]]}
+    answer = repaired(THREE, quick(THREE), added)
+    assert answer.schedule[4, 1].start >= 2
+    assert answer.schedule[4, 2].start >= answer.schedule[4, 1].end
+    assert answer.edit_radius.places == 0
+    longer = {"at": 3, "event": "duration", "job": 4, "step": 2, "minutes": 5}
+    assert repaired(THREE, quick(THREE), added, longer).schedule[4, 2].end >= 5
+
+
+def test_of_a_cancelled_job_only_what_has_begun_is_left() -> None:
+    old = quick(THREE)
+    answer = repaired(THREE, old, {"at": 1, "event": "job_cancelled", "job": 1})
+    assert [key for key in answer.schedule if key[0] == 1] == [(1, 1)]
+    assert answer.makespan <= makespan(old)
+    assert {key for key in old if key[0] != 1} <= set(answer.schedule)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), problem=shops())
+def test_jobs_come_and_go_while_machines_fail(data: Any, problem: JobShop) -> None:
+    old = quick(problem)
+    at = st.integers(0, makespan(old))
+    steps = st.lists(st.tuples(st.sampled_from(problem.machines), st.integers(0, 5)), min_size=1, max_size=3)
+    added = st.builds(lambda at, steps: {"at": at, "event": "job_added", "steps": steps}, at, steps)
+    jobs = st.integers(1, len(problem.jobs))
+    cancelled = st.builds(lambda at, job: {"at": at, "event": "job_cancelled", "job": job}, at, jobs)
+    events = data.draw(st.lists(added | cancelled, min_size=1, max_size=3)) + data.draw(events_for(problem, makespan(old)))
+    repaired(problem, old, *events, budget=Budget.of(0.5))

@@ -29,7 +29,7 @@ def lightest_of_all(stands: Standing, budget: Budget) -> tuple[Starts, int]:
 
 
 def _changed_places(model: Model, stands: Standing) -> list[cp_model.IntVar]:
-    """Return, for each task, a variable that is 1 if its place on its machine has changed."""
+    """Return, for each task that was promised, a variable that is 1 if its place on its machine has changed."""
     workload, cp, starts = stands.workload, model.cp, model.starts
     earlier: list[list[cp_model.LinearExprT]] = [[] for _ in starts]
     for places in workload.on_machine.values():
@@ -37,10 +37,12 @@ def _changed_places(model: Model, stands: Standing) -> list[cp_model.IntVar]:
             is_first = cp.new_bool_var("")
             cp.add(starts[other] >= starts[one] + workload.tasks[one].duration).only_enforce_if(is_first)
             cp.add(starts[one] >= starts[other] + workload.tasks[other].duration).only_enforce_if(~is_first)
-            earlier[other].append(is_first)
-            earlier[one].append(~is_first)
+            if not stands.added.intersection((one, other)):
+                earlier[other].append(is_first)
+                earlier[one].append(~is_first)
     changed = []
-    for before, place in zip(earlier, stands.places, strict=True):
-        changed.append(cp.new_bool_var(""))
-        cp.add(sum(before) == place).only_enforce_if(~changed[-1])
+    for n, (before, place) in enumerate(zip(earlier, stands.places, strict=True)):
+        if n not in stands.added:
+            changed.append(cp.new_bool_var(""))
+            cp.add(sum(before) == place).only_enforce_if(~changed[-1])
     return changed

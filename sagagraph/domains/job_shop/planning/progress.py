@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
 
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Schedule, Slot, SpeedChanged
+from sagagraph.domains.job_shop.request import (
+    DurationChanged,
+    Event,
+    JobAdded,
+    JobShop,
+    MachineDown,
+    Schedule,
+    Slot,
+    SpeedChanged,
+)
 
 
 @dataclass(frozen=True)
@@ -113,4 +122,24 @@ def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuc
             continue
         job_free[slot.job] = machine_free[slot.machine] = end
         made[slot.job, slot.step] = slot.model_copy(update={"start": int(start), "end": int(end)})
+    return Stuck(tuple(stuck)) if stuck else made
+
+
+def with_added(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
+    """Add the steps of jobs that became known at `now`, each behind everything on its machine."""
+    made, stuck = dict(schedule), list[Slot]()
+    machine_free = {slot.machine: slot.end for slot in sorted(schedule.values(), key=lambda slot: slot.end)}
+    added = [event for event in progress.events if isinstance(event, JobAdded)]
+    for job, event in enumerate(added, start=len(progress.problem.jobs) - len(added) + 1):
+        if event.at != now or (job, 1) in schedule:
+            continue
+        free: float = now
+        for number, step in enumerate(progress.problem.jobs[job - 1], start=1):
+            start = max(free, machine_free.get(step.machine, 0), progress.free_from(step.machine))
+            free = start if isinf(start) else progress.end(job, number, int(start))
+            if isinf(free):
+                stuck.append(Slot(job=job, step=number, machine=step.machine, start=now, end=now))
+                break
+            machine_free[step.machine] = int(free)
+            made[job, number] = Slot(job=job, step=number, machine=step.machine, start=int(start), end=int(free))
     return Stuck(tuple(stuck)) if stuck else made

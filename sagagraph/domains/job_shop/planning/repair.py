@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
 from sagagraph.domains.job_shop.planning.least_repair import lightest_of_all
 from sagagraph.domains.job_shop.planning.planner import plan as plan_anew
-from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted
+from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted, with_added
 from sagagraph.domains.job_shop.planning.stability import Standing, lightest
 from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import Starts, Task, Workload, makespan_bound, schedule_of
-from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
+from sagagraph.domains.job_shop.request import Event, JobCancelled, JobShop, Schedule, grown, makespan
 from sagagraph.planning.budget import Budget
 
 _PROVABLE: Final = 40
@@ -37,7 +38,7 @@ _WORTH_ALL: Final = 0.01
 @dataclass(frozen=True, slots=True)
 class EditRadius:
     operations: int
-    """Steps whose start differs."""
+    """Steps whose start differs, among those that both schedules have."""
     jobs: int
     """Jobs with such a step."""
     displacement: int
@@ -68,22 +69,31 @@ def standing(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], kn
     """Return the state of things. `schedule` is valid for the first `known` of `events`; until the latest, steps waited as
     needed.
     """
-    now = events[-1].at
-    stands = schedule
-    for count in range(known + 1, len(events) + 1):
-        if count == len(events) or events[count].at > events[count - 1].at:
-            waiting = shifted(stands, Progress(problem, events[:count]), events[count - 1].at)
-            if isinstance(waiting, Stuck):
-                return waiting
-            stands = waiting
+    now, stands = events[-1].at, dict(schedule)
+    for at, together in groupby(events[known:], key=lambda event: event.at):
+        happened = tuple(together)
+        until_then = tuple(event for event in events if event.at <= at)
+        progress = Progress(grown(problem, until_then), until_then)
+        waiting = shifted(_without_cancelled(stands, happened), progress, at)
+        if not isinstance(waiting, Stuck):
+            waiting = with_added(waiting, progress, at)
+        if isinstance(waiting, Stuck):
+            return waiting
+        stands = dict(waiting)
     begun = {key: slot for key, slot in stands.items() if slot.start < now}
-    tasks = _tasks_left(problem, stands, Progress(problem, events), now)
+    tasks = _tasks_left(stands, Progress(grown(problem, events), events), now)
     workload = Workload(tasks, makespan(begun))
-    promised = tuple(schedule[task.job, task.step].start for task in tasks)
-    return Standing(workload, promised, makespan(schedule), begun, stands)
+    promised = tuple(schedule.get((task.job, task.step), stands[task.job, task.step]).start for task in tasks)
+    added = frozenset(place for place, task in enumerate(tasks) if (task.job, task.step) not in schedule)
+    return Standing(workload, promised, makespan(schedule), begun, stands, added)
 
 
-def _tasks_left(problem: JobShop, stands: Schedule, progress: Progress, now: int) -> tuple[Task, ...]:
+def _without_cancelled(schedule: Schedule, events: tuple[Event, ...]) -> Schedule:
+    cancelled = {event.job: event.at for event in reversed(events) if isinstance(event, JobCancelled)}
+    return {key: slot for key, slot in schedule.items() if slot.start < cancelled.get(slot.job, slot.start + 1)}
+
+
+def _tasks_left(stands: Schedule, progress: Progress, now: int) -> tuple[Task, ...]:
     job_free: dict[int, int] = {}
     machine_free: dict[int, int] = {}
     for slot in stands.values():
@@ -91,12 +101,12 @@ def _tasks_left(problem: JobShop, stands: Schedule, progress: Progress, now: int
             job_free[slot.job] = max(job_free.get(slot.job, 0), slot.end)
             machine_free[slot.machine] = max(machine_free.get(slot.machine, 0), slot.end)
     tasks: list[Task] = []
-    for job, number, step in problem.numbered():
-        slot = stands[job, number]
-        if slot.start >= now:
+    for job, number, step in progress.problem.numbered():
+        left = stands.get((job, number))
+        if left is not None and left.start >= now:
             down_until = int(progress.free_from(step.machine))
             release = max(now, down_until, job_free.get(job, 0), machine_free.get(step.machine, 0))
-            tasks.append(Task(job, number, step.machine, slot.end - slot.start, release))
+            tasks.append(Task(job, number, step.machine, left.end - left.start, release))
     return tuple(tasks)
 
 
@@ -178,8 +188,9 @@ def told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool
 
 
 def edit_radius(old: Schedule, new: Schedule) -> EditRadius:
-    moved = {key: abs(new[key].start - slot.start) for key, slot in old.items() if new[key].start != slot.start}
-    before, after = _places(old), _places(new)
+    both = old.keys() & new.keys()
+    moved = {key: abs(new[key].start - old[key].start) for key in both if new[key].start != old[key].start}
+    before, after = (_places({key: schedule[key] for key in both}) for schedule in (old, new))
     places = sum(place != after[key] for key, place in before.items())
     return EditRadius(len(moved), len({job for job, _step in moved}), sum(moved.values()), places)
 

@@ -33,6 +33,8 @@ class Standing:
     promised_end: int
     begun: Schedule
     waiting: Schedule
+    added: frozenset[int] = frozenset()
+    """Tasks that were never promised: they have no place to keep, and take none from others."""
 
     @cached_property
     def waited(self) -> Starts:
@@ -47,7 +49,7 @@ class Standing:
     @cached_property
     def places(self) -> tuple[int, ...]:
         """Return the place of each task on its machine, as promised."""
-        return self.workload.places(self.promised)
+        return self.workload.places(self.promised, self.added)
 
     @cached_property
     def place_weight(self) -> int:
@@ -57,7 +59,7 @@ class Standing:
 
     def changed(self, starts: Starts) -> int:
         """Return how many tasks have another place on their machine than promised."""
-        return sum(place != was for place, was in zip(self.workload.places(starts), self.places, strict=True))
+        return sum(place != was for place, was in zip(self.workload.places(starts, self.added), self.places, strict=True))
 
     def late(self, starts: Starts) -> int:
         return max(0, self.workload.ends(starts) - self.promised_end)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
-from sagagraph.domains.job_shop.request import Event, JobShop, Slot
+from sagagraph.domains.job_shop.request import Event, JobShop, Slot, grown
 from sagagraph.domains.job_shop.rules.case import Case, History, Row, Stop, named, rows_of
 from sagagraph.validators import concern
 from sagagraph.validators.concern import Concern, Remembered, certified, history_end, in_order_of, judge_scopes, windows
@@ -114,8 +114,8 @@ def _check_jobs(view: JobView) -> Iterator[Violation]:
 
 def _missing_scopes(case: Case) -> Iterator[tuple[str, MissingView]]:
     about = {each.of for each in case.plan.illegible}
-    known = sorted((job, number) for job, number, _step in case.problem.numbered())
-    known_keys = set(known)
+    known = case.needed
+    known_keys = {(job, number) for job, number, _step in case.problem.numbered()}
     strange = sum(each.of not in known_keys for each in case.plan.illegible)
     strange += sum((slot.job, slot.step) not in known_keys for slot in case.plan.slots.values())
     for window in windows(Known(*key, key in case.rows or key in about) for key in known):
@@ -131,6 +131,30 @@ def _check_missing(view: MissingView) -> Iterator[Violation]:
         yield Violation(code="MISSING_TASK", message=message, scope={"job": each.job, "step": each.step})
 
 
+class OrderView(Struct, frozen=True):
+    """View of an added or cancelled job. `since`: when it became known; `until`: when it was cancelled."""
+
+    since: int
+    until: int | None
+    rows: tuple[Row, ...]
+
+
+def _orders_scopes(case: Case) -> Iterator[tuple[str, OrderView]]:
+    for job, rows in case.jobs.items():
+        if job in case.added or job in case.cancelled:
+            for window in windows(rows):
+                yield named(f"job {job}", window), OrderView(case.added.get(job, 0), case.cancelled.get(job), tuple(window))
+
+
+def _check_orders(view: OrderView) -> Iterator[Violation]:
+    for row in view.rows:
+        if row.start < view.since:
+            yield row.breaks("NOT_YET_AVAILABLE", f"begins before its job is known, at {view.since}", known=view.since)
+        if view.until is not None and row.start >= view.until:
+            yield row.breaks("NOT_ALLOWED", f"begins although its job was cancelled at {view.until}", cancelled=view.until)
+
+
+ORDERS = Concern("order", Kind.FACTUAL, OrderView, _orders_scopes, _check_orders)
 JOBS = Concern("job", Kind.DEPENDENCY, JobView, _jobs_scopes, _check_jobs)
 MISSING = Concern("missing steps", Kind.RETENTION, MissingView, _missing_scopes, _check_missing)
 
@@ -303,7 +327,7 @@ def _check_past(view: PastView) -> Iterator[Violation]:
 PAST = Concern("past", Kind.CONSISTENCY, PastView, _past_scopes, _check_past)
 
 
-CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (UNREAD, ENTRIES, JOBS, MACHINES, DOWNTIME, MISSING, PAST)
+CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (UNREAD, ENTRIES, JOBS, MACHINES, DOWNTIME, ORDERS, MISSING, PAST)
 
 
 def validate_schedule(
@@ -330,6 +354,6 @@ def validate_schedule(
         old = parse_schedule(against)
         check_legible(old, "against")
         history = History(old, until)
-    case = Case(problem, parse_schedule(schedule), events, history)
+    case = Case(grown(problem, events), parse_schedule(schedule), events, history)
     verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case, remembered)
     return certified(in_order_of(verdict, "row"), schedule, "jobshop")

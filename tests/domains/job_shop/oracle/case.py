@@ -11,7 +11,17 @@ from itertools import pairwise
 from math import ceil, inf
 
 from sagagraph.domains.job_shop.parsing import ParsedSchedule
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Slot, SpeedChanged, Step
+from sagagraph.domains.job_shop.request import (
+    DurationChanged,
+    Event,
+    JobAdded,
+    JobCancelled,
+    JobShop,
+    MachineDown,
+    Slot,
+    SpeedChanged,
+    Step,
+)
 from sagagraph.validators.verdict import Violation
 
 Check = Callable[["Case"], Iterator[Violation]]
@@ -70,6 +80,31 @@ class Case:
         for row in sorted(self.rows.values(), key=lambda row: (row.slot.start, row.slot.end, row.index)):
             machines[row.step.machine].append(row)
         return {machine: tuple(rows) for machine, rows in machines.items()}
+
+    @cached_property
+    def added(self) -> dict[int, int]:
+        """When each added job became known: they are the last jobs, in the order of events."""
+        ats = [event.at for event in self.events if isinstance(event, JobAdded)]
+        return dict(zip(range(len(self.problem.jobs) + 1 - len(ats), len(self.problem.jobs) + 1), ats, strict=True))
+
+    @cached_property
+    def cancelled(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for event in self.events:
+            if isinstance(event, JobCancelled):
+                found[event.job] = min(event.at, found.get(event.job, event.at))
+        return found
+
+    def is_needed(self, job: int, step: int) -> bool:
+        """Tell whether the schedule must have it: always, unless its job was cancelled before it, or a later one, began."""
+        if job not in self.cancelled or any(key[0] == job and key[1] >= step for key in self.rows):
+            return True
+        old = {} if self.history is None else self.history.old.slots
+        return any(
+            slot.job == job and slot.step >= step and slot.start < self.cancelled[job]
+            for slot in old.values()
+            if self.history is not None and slot.start < self.history.until
+        )
 
     def stop(self, machine: int, moment: int) -> tuple[int, float] | None:
         """Return when the machine went down and comes back, if it is down at that moment."""
