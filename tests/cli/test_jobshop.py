@@ -131,6 +131,19 @@ def test_bad_input_is_one_line_that_names_the_field(command: CommandLine, file: 
         assert ended.json["error"]["exit_code"] == 2
 
 
+def test_a_schedule_is_carried_out_repaired_while_it_runs_and_delivered(command: CommandLine, file: Path, tmp_path: Path) -> None:
+    ended = command("jobshop", "begin", file, "--seconds", "2", "--yes", "--saga-id", "shop", "--json")
+    assert (ended.code, ended.json["status"]) == (0, "running")
+    event = written(tmp_path, "down", DOWN)
+    assert "one event at a time" in command("jobshop", "repair", "shop", "--event", event, "--event", event).err
+    ended = command("jobshop", "repair", "shop", "--event", event)
+    assert (ended.code, "approve it with: sagagraph approve shop" in ended.out) == (0, True)
+    assert command("approve", "shop", "--json").json["status"] == "running"
+    assert command("jobshop", "deliver", "shop", "--json").json["status"] == "committed"
+    assert command("jobshop", "repair", "nobody", "--event", event).code == 2
+    assert command("jobshop", "repair", tmp_path / "nothing", "--event", event).code == 2
+
+
 def _places(rows: list[dict[str, int]]) -> dict[tuple[int, int], int]:
     """The place of each step in the order of its machine."""
     machines: dict[int, list[tuple[int, int]]] = {}

@@ -84,6 +84,19 @@ async def test_a_machine_that_does_not_come_back_leaves_the_production_as_it_was
 
 
 @pytest.mark.quick
+async def test_jobs_that_come_and_go_are_dispatched_and_recalled() -> None:
+    async with producing() as (engine, graph, floor):
+        for event in (
+            {"event": "job_added", "at": 1, "steps": [[0, 2], [1, 1]]},
+            {"event": "job_cancelled", "at": 3, "job": 3},
+        ):
+            await graph.change(SAGA, reported(await engine.load(SAGA), event), by="Ann", approved_by="Ann")
+        saga, standing = await engine.load(SAGA), await floor.standing(SAGA)
+        assert {(slot.job, slot.step) for slot in standing if slot.job in (3, 4)} == {(3, 1), (4, 1), (4, 2)}
+        assert set(standing) == set(accepted(saga).schedule)
+
+
+@pytest.mark.quick
 async def test_the_judge_of_the_sweep_sees_what_is_wrong() -> None:
     async with producing() as (engine, _graph, floor):
         produced, standing = accepted(await engine.load(SAGA)), await floor.standing(SAGA)
