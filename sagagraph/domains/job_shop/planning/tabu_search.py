@@ -134,7 +134,8 @@ def improved(
     if workload.ends(starts) <= bound or not budget.left:
         return starts
     order, barred, counts = _order(workload, starts, may_move), ints(repeat(0, _ORDERS)), _counts(workload, starts, budget.seed)
-    while counts[_ENDS] > bound and budget.left and _search(order, barred, counts, workload.begun_until, AT_ONCE, patience):
+    # The first moves are made even if compiling has used up the time.
+    while _search(order, barred, counts, workload.begun_until, AT_ONCE, patience) and counts[_ENDS] > bound and budget.left:
         pass
     return [int(start) for start in order[_BEST][: len(starts)]]
 
