@@ -19,7 +19,7 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test test-all test-again proof check lint sweep storm model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-recipes \
+.PHONY: help install trip test test-all test-again proof check lint sweep storm model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-alas bench-recipes \
   bench-context bench-caaf bench-ui bench-langgraph screenshots clean
 
 help:
@@ -38,6 +38,7 @@ help:
 	@echo "make bench-trips  plan, book, audit 200 generated trips and compare each with all others; writes docs/benchmarks"
 	@echo "make bench-repair  strike trips while they are booked; an oracle and the ledger judge (some minutes)"
 	@echo "make bench-reunions  plan and repair generated reunions of 5 to 60 people; writes docs/benchmarks (some ten minutes)"
+	@echo "make bench-alas     schedule and repair all published job shops beside other libraries; resumes; writes docs/benchmarks"
 	@echo "make bench-jobshop  schedule and repair job shops beside the best known bounds (SAGAGRAPH_DATA); writes docs/benchmarks"
 	@echo "make bench-recipes  plan the pairs of Recipe2Plan, judged by its own evaluator (SAGAGRAPH_DATA); writes docs/benchmarks"
 	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
@@ -129,6 +130,11 @@ bench-reunions: $(STAMP)
 # JOBSHOP=--instances ta01js abz7 measures only these; --seconds and --out say how long and where to.
 bench-jobshop: $(STAMP)
 	$(BIN)/python -m benchmarks.jobshop $(JOBSHOP)
+
+# Some hours; it resumes. ALAS=--peers PYTHON names an interpreter with job_shop_lib and pyjobshop; --instances, --arms,
+# --seconds, --breakdowns and --out say what, how long and where to.
+bench-alas: $(STAMP)
+	$(BIN)/python -m benchmarks.alas $(ALAS)
 
 # RECIPES=--pairs Cobbler_Pancakes measures only these; --seconds and --out say how long and where to.
 bench-recipes: $(STAMP)

@@ -38,18 +38,19 @@ class Instance:
         return list(self.struck) or strikes(self.problem, makespan, seed=1)
 
 
-def instances(only: Sequence[str]) -> Iterator[Instance]:
+def instances(only: Sequence[str], *, of_all: bool = False) -> Iterator[Instance]:
+    """Yield instances; `of_all`: also published ones that ALAS does not evaluate."""
     folder = os.environ.get("SAGAGRAPH_DATA")
-    for each in _published(Path(folder, "jobshop")) if folder else _generated():
+    for each in _published(Path(folder, "jobshop"), of_all=of_all) if folder else _generated():
         if not only or each.name in only:
             yield each
 
 
-def _published(folder: Path) -> Iterator[Instance]:
+def _published(folder: Path, *, of_all: bool) -> Iterator[Instance]:
     struck = {each["base_instance"]["source_file"].rsplit("/")[-1]: each for each in _json(folder / "j2")}
     with (folder / "bounds.csv").open() as table:
         known = {row["name"]: row for row in csv.DictReader(table)}
-    for name in ALAS:
+    for name in dict.fromkeys((*ALAS, *known)) if of_all else ALAS:
         if name in known:
             file = folder / known[name]["file"]
             problem = parse_problem(file.read_text())

@@ -71,7 +71,9 @@ def test_a_repair_keeps_the_past_and_tells_what_changed(command: CommandLine, fi
     assert all(was == now for was, now in starts if was < DOWN["at"])
     moved = [abs(now - was) for was, now in starts if now != was]
     jobs = {row["job"] for row, (was, now) in zip(old["schedule"], starts, strict=True) if was != now}
-    assert told["edit_radius"] == {"operations": len(moved), "jobs": len(jobs), "displacement": sum(moved)}
+    before, after = (_places(each["schedule"]) for each in (old, told))
+    places = sum(after[key] != place for key, place in before.items())
+    assert told["edit_radius"] == {"operations": len(moved), "jobs": len(jobs), "displacement": sum(moved), "places": places}
     assert told["lower_bound"] <= told["makespan"] <= told["waiting"]["makespan"]
     assert told["least"]
     judged = ("validate", "jobshop", file, mended)
@@ -127,3 +129,24 @@ def test_bad_input_is_one_line_that_names_the_field(command: CommandLine, file: 
         ended = command(*words, "--json")
         assert (ended.code, ended.complaint.startswith(said)) == (2, True), (words, ended.err)
         assert ended.json["error"]["exit_code"] == 2
+
+
+def test_a_schedule_is_carried_out_repaired_while_it_runs_and_delivered(command: CommandLine, file: Path, tmp_path: Path) -> None:
+    ended = command("jobshop", "begin", file, "--seconds", "2", "--yes", "--saga-id", "shop", "--json")
+    assert (ended.code, ended.json["status"]) == (0, "running")
+    event = written(tmp_path, "down", DOWN)
+    assert "one event at a time" in command("jobshop", "repair", "shop", "--event", event, "--event", event).err
+    ended = command("jobshop", "repair", "shop", "--event", event)
+    assert (ended.code, "approve it with: sagagraph approve shop" in ended.out) == (0, True)
+    assert command("approve", "shop", "--json").json["status"] == "running"
+    assert command("jobshop", "deliver", "shop", "--json").json["status"] == "committed"
+    assert command("jobshop", "repair", "nobody", "--event", event).code == 2
+    assert command("jobshop", "repair", tmp_path / "nothing", "--event", event).code == 2
+
+
+def _places(rows: list[dict[str, int]]) -> dict[tuple[int, int], int]:
+    """The place of each step in the order of its machine."""
+    machines: dict[int, list[tuple[int, int]]] = {}
+    for row in sorted(rows, key=lambda row: (row["start"], row["end"])):
+        machines.setdefault(row["machine"], []).append((row["job"], row["step"]))
+    return {key: place for order in machines.values() for place, key in enumerate(order)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, ClassVar
 
 from sagagraph.extras import needing
 from sagagraph.planning.entry import Case, Entry, Surroundings
@@ -11,14 +12,31 @@ from sagagraph.planning.entry import Case, Entry, Surroundings
 if TYPE_CHECKING:
     import typer
 
+    from sagagraph.domains.job_shop.domain import Production
     from sagagraph.planning.board import Board
+    from sagagraph.planning.domain import Json
     from sagagraph.validators.verdict import Verdict
 
 
-class JobShopEntry(Entry[Any]):  # nothing is ever opened: a schedule is in its file
+class JobShopEntry(Entry["Production"]):
+    """Entry of job shops. There is no page for sentences: a shop comes from a file, or from the board."""
+
     name = "jobshop"
-    runs_sagas = False
+    workers = ("sagagraph.domains.job_shop.planning.planner",)
     commands: ClassVar[Mapping[str, str]] = {"jobshop": "Job shops: which step of which job is on which machine when."}
+
+    def title(self, plan: Json) -> str:
+        from sagagraph.domains.job_shop.domain import Produced
+
+        return Produced.model_validate(plan).title
+
+    @asynccontextmanager
+    async def open(self, around: Surroundings) -> AsyncIterator[Production]:
+        with needing("jobshop"):
+            from sagagraph.domains.job_shop.actions import Floor
+            from sagagraph.domains.job_shop.domain import Production
+
+        yield Production(Floor(around.documents))
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         with needing("jobshop"):

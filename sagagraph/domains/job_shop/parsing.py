@@ -10,10 +10,11 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from sagagraph.domains.job_shop.request import KINDS, DurationChanged, Event, JobShop, Moment, Slot
+from sagagraph.domains.job_shop.request import KINDS, DurationChanged, Event, JobAdded, JobCancelled, JobShop, Moment, Slot, grown
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
 
+_KINDS: Final = " or ".join(f'"{kind}"' for kind in KINDS)
 _MOMENT: Final = TypeAdapter[int](Moment)
 
 
@@ -64,8 +65,11 @@ def parse_events(problem: JobShop, *files: object) -> tuple[Event, ...]:
         InvalidInputError: the first fault, in one line that names the event (counted over all files) and its field.
     """
     listed = [each for file in files for each in (file if isinstance(file, list) else [file])]
-    events = [_parse_event(problem, said, f"events[{number}]") for number, said in enumerate(listed)]
-    return tuple(sorted(events, key=lambda each: each.at))
+    fields = {number: f"events[{number}]" for number in range(len(listed))}
+    events = sorted(((_parse_event(said, fields[n]), n) for n, said in enumerate(listed)), key=lambda each: (each[0].at, each[1]))
+    for place, (event, number) in enumerate(events):
+        _check_names(grown(problem, (each for each, _n in events[:place])), event, fields[number])
+    return tuple(event for event, _number in events)
 
 
 def parse_moment_said(text: str, field: str) -> int:
@@ -84,25 +88,34 @@ def check_legible(parsed: ParsedSchedule, field: str) -> None:
         raise InvalidInputError(f"row {each.index} cannot be read: {each.fault}", field=field)
 
 
-def _parse_event(problem: JobShop, said: object, field: str) -> Event:
+def _parse_event(said: object, field: str) -> Event:
     if not isinstance(said, Mapping):
         raise InvalidInputError(f"an event is a JSON object, not {shown(said)}", field=field)
     kind = said.get("event")
     if not isinstance(kind, str) or kind not in KINDS:
-        what = "is missing" if kind is None else f'must be "machine_down" or "duration", not {shown(kind)}'
+        what = "is missing" if kind is None else f"must be {_KINDS}, not {shown(kind)}"
         raise InvalidInputError(what, field=f"{field}.event")
     try:
-        event = KINDS[kind].model_validate(said)
+        return KINDS[kind].model_validate(said)
     except ValidationError as exc:
         name, message = in_words(exc)[0]
         raise InvalidInputError(message, field=f"{field}.{name}") from exc
-    if isinstance(event, DurationChanged):
+
+
+def _check_names(problem: JobShop, event: Event, field: str) -> None:
+    """Check that the jobs, steps and machines exist when it happens."""
+    if isinstance(event, DurationChanged | JobCancelled):
         if not 1 <= event.job <= len(problem.jobs):
             raise InvalidInputError(f"there is no job {event.job}; there are 1 to {len(problem.jobs)}", field=f"{field}.job")
-        if problem.step(event.job, event.step) is None:
+        if isinstance(event, DurationChanged) and problem.step(event.job, event.step) is None:
             message = f"job {event.job} has no step {event.step}; it has 1 to {len(problem.jobs[event.job - 1])}"
             raise InvalidInputError(message, field=f"{field}.step")
-    elif event.machine not in problem.machines:
-        message = f"there is no machine {event.machine}; there are {problem.machines[0]} to {problem.machines[-1]}"
-        raise InvalidInputError(message, field=f"{field}.machine")
-    return event
+        return
+    if isinstance(event, JobAdded):
+        named = {f"{field}.steps[{place}]": machine for place, (machine, _duration) in enumerate(event.steps)}
+    else:
+        named = {f"{field}.machine": event.machine}
+    for where, machine in named.items():
+        if machine not in problem.machines:
+            message = f"there is no machine {machine}; there are {problem.machines[0]} to {problem.machines[-1]}"
+            raise InvalidInputError(message, field=where)

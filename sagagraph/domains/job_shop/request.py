@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Self
 
@@ -104,5 +104,40 @@ class DurationChanged(_Event):
     minutes: Annotated[int, Field(strict=True, ge=0, le=LONGEST)]
 
 
-Event = MachineDown | DurationChanged
-KINDS: Final[dict[str, type[Event]]] = {"machine_down": MachineDown, "duration": DurationChanged}
+class SpeedChanged(_Event):
+    """Steps that begin on this machine at `at` or later take `percent` of their duration, rounded up; others keep theirs."""
+
+    event: Literal["machine_speed"] = "machine_speed"
+    machine: Number
+    percent: Annotated[int, Field(strict=True, ge=1, le=10_000)]
+
+
+class JobAdded(_Event):
+    """A new job, behind all others: it has the next number."""
+
+    event: Literal["job_added"] = "job_added"
+    steps: Annotated[tuple[tuple[Number, Annotated[int, Field(strict=True, ge=0, le=LONGEST)]], ...], Field(min_length=1)]
+    """For each step, its machine and its duration."""
+
+
+class JobCancelled(_Event):
+    """Steps of this job that have not begun at `at` are not done any more; one under way is finished."""
+
+    event: Literal["job_cancelled"] = "job_cancelled"
+    job: Number
+
+
+Event = MachineDown | DurationChanged | SpeedChanged | JobAdded | JobCancelled
+KINDS: Final[dict[str, type[Event]]] = {
+    "machine_down": MachineDown,
+    "duration": DurationChanged,
+    "machine_speed": SpeedChanged,
+    "job_added": JobAdded,
+    "job_cancelled": JobCancelled,
+}
+
+
+def grown(problem: JobShop, events: Iterable[Event]) -> JobShop:
+    """Return the shop with the jobs that were added, in the order of events."""
+    added = tuple(tuple(Step(*step) for step in event.steps) for event in events if isinstance(event, JobAdded))
+    return JobShop(problem.jobs + added, problem.machines)

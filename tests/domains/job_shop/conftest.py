@@ -7,8 +7,8 @@ from itertools import count
 import pytest
 
 from benchmarks.jobshop.generator import generate
-from sagagraph.domains.job_shop.planning.planner import first_schedule
-from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.dispatching import first_schedule
+from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import workload_of
 from sagagraph.planning.budget import Budget
 

@@ -173,14 +173,29 @@ def begun_in_the_past(problem: JobShop, rows: list[Json], rng: Random) -> Corrup
     return Corrupted(problem, new, [n], against=old, until=rng.randint(new[n]["start"] + 1, old[n]["start"]))
 
 
+def begun_although_cancelled(problem: JobShop, rows: list[Json], rng: Random) -> Corrupted:
+    """The last step of a job, which was cancelled when it began, or after the one before it."""
+    n = rng.choice([n for n, row in enumerate(rows) if row["step"] == len(problem.jobs[row["job"] - 1])])
+    at = max([0, *(row["start"] + 1 for row in rows if row["job"] == rows[n]["job"] and row["step"] < rows[n]["step"])])
+    event = {"at": min(at, rows[n]["start"]), "event": "job_cancelled", "job": rows[n]["job"]}
+    return Corrupted(problem, rows, [n], [event])
+
+
+def begun_before_it_was_known(problem: JobShop, rows: list[Json], rng: Random) -> Corrupted:
+    """A job of one step is added, and begins too early, after everything else."""
+    at, machine = _ends(rows), rng.choice(problem.machines)
+    rows.append({"job": len(problem.jobs) + 1, "step": 1, "machine": machine, "start": at, "end": at + 2})
+    return Corrupted(problem, rows, [len(rows) - 1], [{"at": at + 1, "event": "job_added", "steps": [[machine, 2]]}])
+
+
 OPERATORS: Mapping[str, tuple[Operator, ...]] = {
     "MALFORMED": (without_a_field, of_another_type, backwards, before_the_beginning, no_row_at_all),
     "UNKNOWN_REFERENCE": (of_a_stranger,),
-    "NOT_ALLOWED": (on_another_machine,),
+    "NOT_ALLOWED": (on_another_machine, begun_although_cancelled),
     "REPEATED_TASK": (twice,),
     "MISSING_TASK": (left_out,),
     "DURATION": (too_short_or_too_long, of_another_duration_by_now, working_while_its_machine_is_down),
-    "NOT_YET_AVAILABLE": (begun_while_its_machine_is_down,),
+    "NOT_YET_AVAILABLE": (begun_while_its_machine_is_down, begun_before_it_was_known),
     "ORDER": (out_of_order,),
     "OVERLAP": (two_at_once,),
     "PAST_REWRITTEN": (another_past, begun_in_the_past),

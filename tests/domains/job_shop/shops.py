@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sagagraph.domains.job_shop.planning.planner import dispatched
+from sagagraph.domains.job_shop.planning.dispatching import dispatched
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, Step
 from sagagraph.planning.budget import Budget
@@ -68,7 +68,13 @@ def events_for(problem: JobShop, latest: int, most: int = 3) -> st.SearchStrateg
         st.sampled_from([(job, number) for job, number, _ in problem.numbered()]),
         st.integers(0, 8),
     )
-    return st.lists(down | longer, min_size=1, max_size=most)
+    slower = st.builds(
+        lambda at, machine, percent: {"at": at, "event": "machine_speed", "machine": machine, "percent": percent},
+        at,
+        st.sampled_from(problem.machines),
+        st.sampled_from([1, 50, 99, 150, 300]),
+    )
+    return st.lists(down | longer | slower, min_size=1, max_size=most)
 
 
 # -- everything there is ---------------------------------------------------------------------------------------------
@@ -95,45 +101,54 @@ def _with(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
 
 
 def least_weight(problem: JobShop, old: Schedule, event: Json, latest: int) -> int:
-    """How little any repair weighs that ends by `latest`: of all moments at which each step that is left can begin."""
+    """How little any repair weighs that ends by `latest`: of every order in which the steps that are left can begin."""
     now, promised_end = event["at"], max(slot.end for slot in old.values())
-    spans: dict[int, list[tuple[int, int]]] = {machine: [] for machine in problem.machines}
-    job_free = dict.fromkeys(range(1, len(problem.jobs) + 1), 0)
-    left = []
+    job_free = dict.fromkeys(range(1, len(problem.jobs) + 1), now)
+    machine_free = dict.fromkeys(problem.machines, now)
+    left: dict[int, list[tuple[int, int, int, int]]] = {job: [] for job in job_free}
+    begun = 0
     for (job, number), slot in sorted(old.items()):
         duration = _duration(problem, slot, event)
         if slot.start >= now:
-            left.append((job, number, slot.machine, duration, slot.start))
+            left[job].append((job, number, slot.machine, duration))
             continue
-        pause = event["until"] - now if _pauses(slot, event) else 0
-        job_free[job] = slot.start + duration + pause
-        spans[slot.machine].append((slot.start, job_free[job]))
-    begun = max([0, *job_free.values()])
-    count, best = len(left), 10**9
+        end = slot.start + duration + (event["until"] - now if _pauses(slot, event) else 0)
+        begun = max(begun, end)
+        job_free[job], machine_free[slot.machine] = max(now, end), max(machine_free[slot.machine], end)
+    if event["event"] == "machine_down":
+        machine_free[event["machine"]] = max(machine_free[event["machine"]], event["until"])
+    durations = [each[3] for steps in left.values() for each in steps]
+    a_place = max(1, sum(durations) // max(1, len(durations)))
+    in_time = sorted(old.values(), key=lambda slot: (slot.start, slot.end, slot.step, slot.job))
+    promised = {
+        machine: [(slot.job, slot.step) for slot in in_time if slot.machine == machine and slot.start >= now]
+        for machine in problem.machines
+    }
 
-    def place(n: int, job_free: dict[int, int], moved: int, ends: int) -> None:
-        nonlocal best
-        weight = moved + count * max(0, ends - promised_end)
-        if weight >= best:
+    def ends(
+        at: dict[int, int], jobs: dict[int, int], machines: dict[int, int], orders: dict[int, list[tuple[int, int]]], end: int
+    ) -> Iterator[int]:
+        if end > latest:
             return
-        if n == count:
-            best = weight
-            return
-        job, _number, machine, duration, was = left[n]
-        down = event["until"] if event["event"] == "machine_down" and event["machine"] == machine else 0
-        for start in range(max(now, job_free[job], down), latest - duration + 1):
-            end = start + duration
-            if all(end <= other[0] or other[1] <= start for other in spans[machine]):
-                spans[machine].append((start, end))
-                place(n + 1, {**job_free, job: end}, moved + abs(start - was), max(ends, end))
-                spans[machine].pop()
+        if all(at[job] == len(steps) for job, steps in left.items()):
+            changed = sum(a != b for machine in machines for a, b in zip(orders[machine], promised[machine], strict=True))
+            yield 100 * max(0, end - promised_end) + a_place * changed
+        for job, steps in left.items():
+            if at[job] < len(steps):
+                _job, number, machine, duration = steps[at[job]]
+                over = max(jobs[job], machines[machine]) + duration
+                order = {**orders, machine: [*orders[machine], (job, number)]}
+                yield from ends({**at, job: at[job] + 1}, {**jobs, job: over}, {**machines, machine: over}, order, max(end, over))
 
-    place(0, job_free, 0, begun)
-    return best
+    nothing: dict[int, list[tuple[int, int]]] = {machine: [] for machine in problem.machines}
+    return min(ends(dict.fromkeys(left, 0), job_free, machine_free, nothing, begun))
 
 
 def _duration(problem: JobShop, slot: Slot, event: Json) -> int:
     known = problem.jobs[slot.job - 1][slot.step - 1].duration
+    if event["event"] == "machine_speed":
+        is_slower = event["machine"] == slot.machine and slot.start >= event["at"]
+        return -(-known * event["percent"] // 100) if is_slower else known
     is_over = slot.end <= event["at"] and slot.start < event["at"]
     is_named = event["event"] == "duration" and (event["job"], event["step"]) == (slot.job, slot.step)
     return event["minutes"] if is_named and not is_over else known

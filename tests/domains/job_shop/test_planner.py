@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from benchmarks.jobshop.generator import generate
 from sagagraph.domains.job_shop.instances import parse_problem
-from sagagraph.domains.job_shop.planning.planner import Planned, dispatched, first_schedule, plan
-from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.dispatching import dispatched, first_schedule
+from sagagraph.domains.job_shop.planning.planner import Planned, plan
+from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import makespan_bound, schedule_of, workload_of
 from sagagraph.domains.job_shop.request import JobShop
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
@@ -73,7 +74,7 @@ def test_any_rule_gives_a_right_schedule_that_exchanges_do_not_make_worse(proble
 def test_exchanges_find_what_rules_do_not() -> None:
     workload = workload_of(generate(8, 5, 3))
     first = first_schedule(workload, enough())
-    better = improved(workload, first, enough(), makespan_bound(workload), rounds=2)
+    better = improved(workload, first, enough(), makespan_bound(workload))
     assert workload.ends(better) < workload.ends(first)
 
 

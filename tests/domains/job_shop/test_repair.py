@@ -30,9 +30,17 @@ def repaired(problem: JobShop, old: Schedule, *events: Json, budget: Budget | No
     return answer
 
 
-def weight(old: Schedule, new: Schedule, now: int) -> int:
-    left = sum(slot.start >= now for slot in new.values())
-    return edit_radius(old, new).displacement + left * max(0, makespan(new) - makespan(old))
+def weight(problem: JobShop, old: Schedule, new: Schedule, now: int) -> int:
+    """As ADR 37 says: a delay counts a hundred, a place as much as the mean open step is long."""
+    open_steps = [slot.end - slot.start for slot in new.values() if slot.start >= now]
+    a_place = max(1, sum(open_steps) // max(1, len(open_steps)))
+    changed = 0
+    for machine in problem.machines:
+        before, after = (
+            sorted((s.start, s.end, s.step, s.job) for s in each.values() if s.machine == machine) for each in (old, new)
+        )
+        changed += sum(one[2:] != other[2:] for one, other in zip(before, after, strict=True))
+    return 100 * max(0, makespan(new) - makespan(old)) + a_place * changed
 
 
 @settings(max_examples=60, deadline=None)
@@ -43,7 +51,7 @@ def test_what_is_claimed_to_be_the_least_is(data: Any, problem: JobShop) -> None
     answer = repaired(problem, old, event)
     assert answer.is_least
     waiting = makespan(answer.waiting)
-    assert weight(old, answer.schedule, event["at"]) == least_weight(problem, old, event, waiting)
+    assert weight(problem, old, answer.schedule, event["at"]) == least_weight(problem, old, event, waiting)
 
 
 @settings(max_examples=60, deadline=None)
@@ -55,7 +63,7 @@ def test_no_repair_is_worse_than_waiting(data: Any, problem: JobShop) -> None:
     answer = repaired(problem, old, *events, budget=Budget.of(0.5))
     now = max(event["at"] for event in events)
     assert answer.makespan <= makespan(answer.waiting)
-    assert weight(old, answer.schedule, now) <= weight(old, answer.waiting, now)
+    assert weight(problem, old, answer.schedule, now) <= weight(problem, old, answer.waiting, now)
 
 
 @given(data=st.data(), problem=shops())
@@ -64,7 +72,7 @@ def test_without_time_there_is_a_repair(data: Any, problem: JobShop) -> None:
     events = data.draw(events_for(problem, makespan(old)))
     answer = repaired(problem, old, *events, budget=Budget(0, lambda: 1.0))
     now = max(event["at"] for event in events)
-    assert weight(old, answer.schedule, now) <= weight(old, answer.waiting, now)
+    assert weight(problem, old, answer.schedule, now) <= weight(problem, old, answer.waiting, now)
 
 
 @given(data=st.data(), problem=shops())
@@ -76,7 +84,7 @@ def test_what_nothing_happens_to_stays(data: Any, problem: JobShop) -> None:
     assert isinstance(once, Repaired)
     again = repair(problem, once.schedule, parsed, enough(), known=len(parsed))
     assert isinstance(again, Repaired)
-    assert (again.schedule, again.edit_radius) == (once.schedule, EditRadius(0, 0, 0))
+    assert (again.schedule, again.edit_radius) == (once.schedule, EditRadius(0, 0, 0, 0))
 
 
 @settings(max_examples=30, deadline=None)
@@ -116,14 +124,14 @@ def test_a_step_under_way_takes_as_long_as_is_known_now() -> None:
 
 def test_what_is_over_stays_as_it_was() -> None:
     late = {"at": 3, "event": "duration", "job": 1, "step": 1, "minutes": 7}
-    assert repaired(THREE, quick(THREE), late).edit_radius == EditRadius(0, 0, 0)
+    assert repaired(THREE, quick(THREE), late).edit_radius == EditRadius(0, 0, 0, 0)
 
 
 def test_a_disruption_that_touches_nothing_changes_nothing() -> None:
     old = quick(THREE)
     idle = {"at": makespan(old) + 1, "event": "machine_down", "machine": 0, "until": None}
     answer = repaired(THREE, old, idle)
-    assert (answer.schedule, answer.edit_radius, answer.is_least) == (old, EditRadius(0, 0, 0), True)
+    assert (answer.schedule, answer.edit_radius, answer.is_least) == (old, EditRadius(0, 0, 0, 0), True)
 
 
 def test_another_order_is_taken_where_it_weighs_less_than_waiting() -> None:
@@ -165,3 +173,41 @@ def test_neighbourhoods_grow_and_repairs_change_less_than_recomputing() -> None:
         assert not validate_schedule(problem, rows(anew.schedule), parse_events(problem, events), against=rows(old)).violations
         assert answer.edit_radius.displacement < anew.edit_radius.displacement
         assert answer.edit_radius.operations < anew.edit_radius.operations
+
+
+def test_a_slow_machine_takes_longer_for_what_begins_on_it_and_not_for_what_has_begun() -> None:
+    old = quick(THREE)
+    answer = repaired(THREE, old, {"at": 1, "event": "machine_speed", "machine": 0, "percent": 150})
+    took = {key: slot.end - slot.start for key, slot in answer.schedule.items()}
+    assert (took[1, 1], took[2, 1]) == (3, 3)  # two units at half as much again; the first had begun
+
+
+def test_an_added_job_begins_when_it_is_known_and_takes_no_place_from_others() -> None:
+    added = {"at": 2, "event": "job_added", "steps": [[0, 1], [2, 2]]}
+    answer = repaired(THREE, quick(THREE), added)
+    assert answer.schedule[4, 1].start >= 2
+    assert answer.schedule[4, 2].start >= answer.schedule[4, 1].end
+    assert answer.edit_radius.places == 0
+    longer = {"at": 3, "event": "duration", "job": 4, "step": 2, "minutes": 5}
+    assert repaired(THREE, quick(THREE), added, longer).schedule[4, 2].end >= 5
+
+
+def test_of_a_cancelled_job_only_what_has_begun_is_left() -> None:
+    old = quick(THREE)
+    answer = repaired(THREE, old, {"at": 1, "event": "job_cancelled", "job": 1})
+    assert [key for key in answer.schedule if key[0] == 1] == [(1, 1)]
+    assert answer.makespan <= makespan(old)
+    assert {key for key in old if key[0] != 1} <= set(answer.schedule)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), problem=shops())
+def test_jobs_come_and_go_while_machines_fail(data: Any, problem: JobShop) -> None:
+    old = quick(problem)
+    at = st.integers(0, makespan(old))
+    steps = st.lists(st.tuples(st.sampled_from(problem.machines), st.integers(0, 5)), min_size=1, max_size=3)
+    added = st.builds(lambda at, steps: {"at": at, "event": "job_added", "steps": steps}, at, steps)
+    jobs = st.integers(1, len(problem.jobs))
+    cancelled = st.builds(lambda at, job: {"at": at, "event": "job_cancelled", "job": job}, at, jobs)
+    events = data.draw(st.lists(added | cancelled, min_size=1, max_size=3)) + data.draw(events_for(problem, makespan(old)))
+    repaired(problem, old, *events, budget=Budget.of(0.5))

@@ -68,6 +68,7 @@ def mend(
     radius, bound = answer.edit_radius, answer.lower_bound
     if not as_json:
         _tell(f"{makespan_in_words(answer.makespan, bound)}; it was {makespan(old)}")
+        _tell(f"{radius.places} steps change their places in the order of their machines")
         _tell(f"{radius.operations} steps of {radius.jobs} jobs begin at another time, by {radius.displacement} in all")
         _tell_asked(asked)
     waiting = {"makespan": makespan(answer.waiting), "edit_radius": asdict(edit_radius(old, answer.waiting))}
@@ -134,7 +135,7 @@ def _tell_stuck(stuck: Stuck, *, as_json: bool) -> int:
         steps = [{"job": slot.job, "step": slot.step} for slot in slots]
         conflict.append({"sentence": sentence, "machine": machine, "steps": steps})
     nothing: dict[str, Any] = {"makespan": None, "lower_bound": None, "status": "infeasible", "schedule": []}
-    render.print_json({**nothing, "edit_radius": asdict(EditRadius(0, 0, 0)), "verdict": "INVALID", "conflict": conflict})
+    render.print_json({**nothing, "edit_radius": asdict(EditRadius(0, 0, 0, 0)), "verdict": "INVALID", "conflict": conflict})
     return 1
 
 

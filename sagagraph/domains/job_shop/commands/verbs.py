@@ -37,22 +37,52 @@ def solve_command(
     raise typer.Exit(solve(file, seconds, out, settings, as_json=as_json))
 
 
+@jobshop.command("begin")
+def begin_command(
+    file: File,
+    seconds: o.Seconds = 30.0,
+    saga_id: o.NewSagaId = None,
+    yes: o.Yes = False,
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Schedule all jobs and, after approval, dispatch their steps to the machines."""
+    with needing("jobshop"):
+        from sagagraph.domains.job_shop.commands.producing import begin
+
+    o.end(begin(o.Options(store=store, as_json=as_json), file, seconds, saga_id, approved=yes))
+
+
+@jobshop.command("deliver")
+def deliver_command(saga: o.SagaId, store: o.Store = "", as_json: o.AsJson = False) -> None:
+    """End a production: what was made is delivered, and nothing is recalled any more."""
+    from sagagraph.cli import beginning
+    from sagagraph.domains.job_shop.domain import delivered
+
+    o.end(beginning.told(o.Options(store=store, as_json=as_json), "jobshop", saga, delivered))
+
+
 @jobshop.command("repair")
 def repair_command(
-    file: File,
-    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE.json")],
+    file: Annotated[str, typer.Argument(metavar="FILE|SAGA", help="An instance, with its schedule; or a production under way.")],
+    schedule: Annotated[Path | None, typer.Argument(metavar="[SCHEDULE.json]")] = None,
     event: o.Events = None,
     seconds: o.Seconds = 30.0,
     out: Out = None,
     model_seconds: o.ModelSeconds = None,
     max_cost: o.MaxCost = None,
     max_tokens: o.MaxTokens = None,
-    _store: o.UnusedStore = "",
+    yes: o.Yes = False,
+    store: o.Store = "",
     as_json: o.AsJson = False,
 ) -> None:
     """Repair a schedule after events: what has begun is kept, and the rest moves as little as possible."""
     with needing("jobshop"):
+        from sagagraph.domains.job_shop.commands.producing import report
         from sagagraph.domains.job_shop.commands.scheduling import mend
 
+    if schedule is None:
+        o.end(report(o.Options(store=store, as_json=as_json), file, event or [], approved=yes))
+
     settings = o.Options(model_seconds=model_seconds, max_cost=max_cost, max_tokens=max_tokens).settings
-    raise typer.Exit(mend(file, schedule, event or [], seconds, out, settings, as_json=as_json))
+    raise typer.Exit(mend(Path(file), schedule, event or [], seconds, out, settings, as_json=as_json))

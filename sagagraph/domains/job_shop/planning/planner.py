@@ -6,62 +6,19 @@ of the time. (What each is worth: docs/adr/0019-job-shops.md.)
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 from itertools import pairwise, product
 from typing import Final
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.dispatching import first_schedule
+from sagagraph.domains.job_shop.planning.path_relinking import searched
+from sagagraph.domains.job_shop.planning.tabu_search import IS_COMPILED
 from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makespan_bound
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status, proven_bound, solver_with
-
-
-def first_schedule(workload: Workload, budget: Budget) -> Starts:
-    """Return the best schedule of a few rules; there is always one, however little time there is."""
-    most_work_left = [-(tail + task.duration) for task, tail in zip(workload.tasks, workload.tails, strict=True)]
-    longest_rest = [-tail for tail in workload.tails]
-    shortest = [task.duration for task in workload.tasks]
-    in_order = list(workload.heads)
-    best = dispatched(workload, most_work_left)
-    for rule in (longest_rest, in_order, shortest):
-        if not budget.left:
-            break
-        best = min(best, dispatched(workload, rule), key=workload.ends)
-    return best
-
-
-def dispatched(workload: Workload, rule: Sequence[int]) -> Starts:
-    """Schedule by `rule`, a number for each task; the least goes first."""
-    tasks, follows = workload.tasks, workload.follows
-    starts = [0] * len(tasks)
-    waiting: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    free_from: dict[int, int] = defaultdict(int)
-    coming = [(task.release, place) for place, task in enumerate(tasks) if not follows[place]]
-    heapify(coming)
-    freed: list[tuple[int, int]] = []
-    while coming or freed:
-        now = min(each[0][0] for each in (coming, freed) if each)
-        asked: set[int] = set()
-        while coming and coming[0][0] == now:
-            place = heappop(coming)[1]
-            heappush(waiting[tasks[place].machine], (rule[place], place))
-            asked.add(tasks[place].machine)
-        while freed and freed[0][0] == now:
-            asked.add(heappop(freed)[1])
-        for machine in sorted(asked):
-            if waiting[machine] and free_from[machine] <= now:
-                place = heappop(waiting[machine])[1]
-                starts[place], free_from[machine] = now, now + tasks[place].duration
-                heappush(freed, (free_from[machine], machine))
-                if place + 1 < len(tasks) and follows[place + 1]:
-                    heappush(coming, (max(free_from[machine], tasks[place + 1].release), place + 1))
-    return starts
-
 
 _TASKS_A_SECOND: Final = 5_000
 """Approximate number of tasks that are modelled."""
@@ -142,9 +99,12 @@ def shortest(workload: Workload, known: Starts, bound: int, budget: Budget) -> t
 
 MOST_MODELLED: Final = 5_000
 """Tasks: models of more than these take too long to build, and too much memory."""
-_AT_FIRST: Final = 0.1
+_PROVABLE: Final = 150
+"""Tasks: of more than these, a proof is rarely found in seconds, and the searches need the time."""
 _MODEL_SHARE: Final = 0.3
-"""Share of the time that is left; exchanges find better schedules for instances that are too large for a proof."""
+"""Share of the time for a proof, at most."""
+_UNCOMPILED_SHARE: Final = 0.8
+"""The same where searches are not compiled, for then CP-SAT finds the better schedules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +126,8 @@ def makespan_in_words(makespan: int, lower_bound: int) -> str:
 def plan(workload: Workload, budget: Budget) -> Planned:
     """Plan a schedule; there is always one, however little time there is."""
     best, bound = first_schedule(workload, budget), makespan_bound(workload)
-    best = improved(workload, best, budget.part(budget.left * _AT_FIRST), bound, rounds=1)
-    if len(workload.tasks) <= MOST_MODELLED:
-        best, bound = shortest(workload, best, bound, budget.part(budget.left * _MODEL_SHARE))
-    best = improved(workload, best, budget, bound)
+    if len(workload.tasks) <= (_PROVABLE if IS_COMPILED else MOST_MODELLED):
+        share = _MODEL_SHARE if IS_COMPILED else _UNCOMPILED_SHARE
+        best, bound = shortest(workload, best, bound, budget.part(budget.left * share))
+    best = searched(workload, best, budget, bound)
     return Planned(best, workload.ends(best), bound)

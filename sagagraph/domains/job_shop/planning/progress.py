@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
 
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Schedule, Slot
+from sagagraph.domains.job_shop.request import (
+    DurationChanged,
+    Event,
+    JobAdded,
+    JobShop,
+    MachineDown,
+    Schedule,
+    Slot,
+    SpeedChanged,
+)
 
 
 @dataclass(frozen=True)
@@ -25,12 +34,20 @@ class Progress:
     def end(self, job: int, step: int, start: int) -> float:
         """Return the end of a step that begins while its machine is up. Infinite: its machine does not come back."""
         known = self.problem.jobs[job - 1][step - 1]
-        duration = known.duration
-        for event in self._changes.get((job, step), ()):
-            if start < event.at and self._worked(known.machine, start, duration) <= event.at:
-                break
-            duration = event.minutes
+        changes = self._changes.get((job, step), ())
+        planned = next((event.minutes for event in reversed(changes) if event.at <= start), known.duration)
+        duration = -(-planned * self._percent(known.machine, start) // 100)
+        for event in changes:
+            if start < event.at:
+                if self._worked(known.machine, start, duration) <= event.at:
+                    break
+                duration = event.minutes
         return self._worked(known.machine, start, duration)
+
+    def _percent(self, machine: int, start: int) -> int:
+        """Return how much of its duration a step takes that begins then."""
+        speeds = (event for event in reversed(self.events) if isinstance(event, SpeedChanged) and event.machine == machine)
+        return next((event.percent for event in speeds if event.at <= start), 100)
 
     def _worked(self, machine: int, start: int, duration: int) -> float:
         """Return when this much work has been done: it pauses while the machine is down."""
@@ -105,4 +122,24 @@ def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuc
             continue
         job_free[slot.job] = machine_free[slot.machine] = end
         made[slot.job, slot.step] = slot.model_copy(update={"start": int(start), "end": int(end)})
+    return Stuck(tuple(stuck)) if stuck else made
+
+
+def with_added(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
+    """Add the steps of jobs that became known at `now`, each behind everything on its machine."""
+    made, stuck = dict(schedule), list[Slot]()
+    machine_free = {slot.machine: slot.end for slot in sorted(schedule.values(), key=lambda slot: slot.end)}
+    added = [event for event in progress.events if isinstance(event, JobAdded)]
+    for job, event in enumerate(added, start=len(progress.problem.jobs) - len(added) + 1):
+        if event.at != now or (job, 1) in schedule:
+            continue
+        free: float = now
+        for number, step in enumerate(progress.problem.jobs[job - 1], start=1):
+            start = max(free, machine_free.get(step.machine, 0), progress.free_from(step.machine))
+            free = start if isinf(start) else progress.end(job, number, int(start))
+            if isinf(free):
+                stuck.append(Slot(job=job, step=number, machine=step.machine, start=now, end=now))
+                break
+            machine_free[step.machine] = int(free)
+            made[job, number] = Slot(job=job, step=number, machine=step.machine, start=int(start), end=int(free))
     return Stuck(tuple(stuck)) if stuck else made

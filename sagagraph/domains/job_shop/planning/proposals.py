@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sagagraph.context.model import Model
 from sagagraph.context.slice import Fact, content_hash
-from sagagraph.domains.job_shop.planning.planner import dispatched
-from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.dispatching import dispatched
+from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makespan_bound
 from sagagraph.domains.job_shop.request import Event, JobShop, Moment, Schedule
 from sagagraph.planning.background import in_background
@@ -130,7 +130,10 @@ def facts_of_repair(problem: JobShop, promised: Schedule, events: tuple[Event, .
     return {
         **facts_of(problem),
         "what has happened": [each.model_dump(mode="json") for each in events],
-        "starts until now": [[promised[job, n].start for n in range(1, len(row) + 1)] for job, row in enumerate(problem.jobs, 1)],
+        "starts until now": [
+            [promised[job, n].start for n in range(1, len(row) + 1) if (job, n) in promised]
+            for job, row in enumerate(problem.jobs, 1)
+        ],
         "stands": [{"job": slot.job, "step": slot.step, "start": slot.start, "end": slot.end} for slot in begun.values()],
     }
 

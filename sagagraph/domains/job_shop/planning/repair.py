@@ -1,44 +1,50 @@
-"""Repair of a schedule when something has happened: what has begun is kept, and the rest moves as little as possible.
+"""Repair of a schedule when something has happened: what has begun is kept, and few of the others change their places.
 
-The cost of a repair is how much starts move, in all, plus how much later than promised the last step ends, counted once for every
-step that has not begun (as if each of them were that much later). The last step never ends later than if all steps simply waited.
-At first machines keep their order, and late steps overtake others if that helps; then the tasks around the disruption may be
-reordered freely, then more and more tasks, and in the end all. (ALAS 3.3, "Localized Cascading Repair Protocol".)
+The weight of a repair is how much later than promised the last step ends and, for each step with another place in the order of
+its machine a little (`stability`). A later start that is forced is no edit. Waiting is the answer at once; then tasks around the
+disruption may change places, then more and more, and all of them only if the delay is still worth it. (ALAS 3.3, "Localized
+Cascading Repair Protocol".)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
-from sagagraph.domains.job_shop.planning.planner import MOST_MODELLED, Groups, dispatched, is_time_for, least, modelled
+from sagagraph.domains.job_shop.planning.least_repair import lightest_of_all
 from sagagraph.domains.job_shop.planning.planner import plan as plan_anew
-from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted
-from sagagraph.domains.job_shop.planning.stability import Standing, kept
-from sagagraph.domains.job_shop.planning.tabu import improved
+from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted, with_added
+from sagagraph.domains.job_shop.planning.stability import Standing, lightest
+from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import Starts, Task, Workload, makespan_bound, schedule_of
-from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
+from sagagraph.domains.job_shop.request import Event, JobCancelled, JobShop, Schedule, grown, makespan
 from sagagraph.planning.budget import Budget
 
+_PROVABLE: Final = 40
+"""Tasks: of so few, the repair of the least weight is found and proven."""
 _FIRST_NEIGHBOURHOOD: Final = 20
-_GROWTH: Final = 2
+_GROWTH: Final = 3
 _BEFORE: Final = 4
 """One in this many tasks of a neighbourhood begins before the first that has to move."""
-_AT_FIRST: Final = 0.1
-_TO_BE_IN_TIME: Final = 0.4
 _SHARE: Final = 0.3
-"""Share of the time that is left, each time; for each neighbourhood except the last."""
+"""Share of the time that is left, for each neighbourhood except the last."""
+_ROUNDS: Final = 4
+_WORTH_ALL: Final = 0.01
+"""Delay, as a part of the time from now to the promised end, beyond which all tasks may move."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditRadius:
     operations: int
-    """Steps whose start differs."""
+    """Steps whose start differs, among those that both schedules have."""
     jobs: int
     """Jobs with such a step."""
     displacement: int
     """The sum by which starts moved."""
+    places: int
+    """Steps with another place in the order of their machine; steps that merely begin later have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +69,31 @@ def standing(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], kn
     """Return the state of things. `schedule` is valid for the first `known` of `events`; until the latest, steps waited as
     needed.
     """
-    now = events[-1].at
-    stands = schedule
-    for count in range(known + 1, len(events) + 1):
-        if count == len(events) or events[count].at > events[count - 1].at:
-            waiting = shifted(stands, Progress(problem, events[:count]), events[count - 1].at)
-            if isinstance(waiting, Stuck):
-                return waiting
-            stands = waiting
+    now, stands = events[-1].at, dict(schedule)
+    for at, together in groupby(events[known:], key=lambda event: event.at):
+        happened = tuple(together)
+        until_then = tuple(event for event in events if event.at <= at)
+        progress = Progress(grown(problem, until_then), until_then)
+        waiting = shifted(_without_cancelled(stands, happened), progress, at)
+        if not isinstance(waiting, Stuck):
+            waiting = with_added(waiting, progress, at)
+        if isinstance(waiting, Stuck):
+            return waiting
+        stands = dict(waiting)
     begun = {key: slot for key, slot in stands.items() if slot.start < now}
-    tasks = _tasks_left(problem, stands, Progress(problem, events), now)
+    tasks = _tasks_left(stands, Progress(grown(problem, events), events), now)
     workload = Workload(tasks, makespan(begun))
-    promised = tuple(schedule[task.job, task.step].start for task in tasks)
-    return Standing(workload, promised, makespan(schedule), begun, stands)
+    promised = tuple(schedule.get((task.job, task.step), stands[task.job, task.step]).start for task in tasks)
+    added = frozenset(place for place, task in enumerate(tasks) if (task.job, task.step) not in schedule)
+    return Standing(workload, promised, makespan(schedule), begun, stands, added)
 
 
-def _tasks_left(problem: JobShop, stands: Schedule, progress: Progress, now: int) -> tuple[Task, ...]:
+def _without_cancelled(schedule: Schedule, events: tuple[Event, ...]) -> Schedule:
+    cancelled = {event.job: event.at for event in reversed(events) if isinstance(event, JobCancelled)}
+    return {key: slot for key, slot in schedule.items() if slot.start < cancelled.get(slot.job, slot.start + 1)}
+
+
+def _tasks_left(stands: Schedule, progress: Progress, now: int) -> tuple[Task, ...]:
     job_free: dict[int, int] = {}
     machine_free: dict[int, int] = {}
     for slot in stands.values():
@@ -86,12 +101,12 @@ def _tasks_left(problem: JobShop, stands: Schedule, progress: Progress, now: int
             job_free[slot.job] = max(job_free.get(slot.job, 0), slot.end)
             machine_free[slot.machine] = max(machine_free.get(slot.machine, 0), slot.end)
     tasks: list[Task] = []
-    for job, number, step in problem.numbered():
-        slot = stands[job, number]
-        if slot.start >= now:
+    for job, number, step in progress.problem.numbered():
+        left = stands.get((job, number))
+        if left is not None and left.start >= now:
             down_until = int(progress.free_from(step.machine))
             release = max(now, down_until, job_free.get(job, 0), machine_free.get(step.machine, 0))
-            tasks.append(Task(job, number, step.machine, slot.end - slot.start, release))
+            tasks.append(Task(job, number, step.machine, left.end - left.start, release))
     return tuple(tasks)
 
 
@@ -102,33 +117,39 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
     stands = standing(problem, schedule, events, known)
     if isinstance(stands, Stuck):
         return stands
-    best, least = _by_order(stands, budget), stands.least_weight
-    if len(best) <= MOST_MODELLED:
-        for places, part in _neighbourhoods(stands, budget):
-            if stands.weight(best) == least or not is_time_for(stands.workload, part):
-                break
-            found, bound = _best_of(stands, best, places, part)
-            best = min(best, found, key=stands.weight)
-            if len(places) == len(best):
-                least = max(least, bound)
-    if stands.weight(best) > least:
-        best = kept(stands, [best], budget)
+    best, least = stands.waited, stands.least_weight
+    if stands.weight(best) > least and len(best) <= _PROVABLE:
+        best, least = lightest_of_all(stands, budget)
+    elif stands.weight(best) > least:
+        best = _locally(stands, budget)
     return told(stands, schedule, best, is_least=stands.weight(best) == least)
 
 
-def _by_order(stands: Standing, budget: Budget) -> Starts:
-    """Move late tasks ahead, starting from the schedule that waits; if its end is still late, from one that makes up for the
-    delay.
-    """
-    workload, best = stands.workload, stands.waited
-    if stands.weight(best) == stands.least_weight:
-        return best
-    best = kept(stands, [best, dispatched(workload, stands.promised)], budget.part(budget.left * _AT_FIRST))
+def _locally(stands: Standing, budget: Budget) -> Starts:
+    """Let more and more tasks move, until there is no delay, or it is too small for moving all; a few times, from the best."""
+    best = stands.waited
+    for round_ in range(_ROUNDS):
+        best = _grown(stands, best, replace(budget, seed=budget.seed + round_))
+        if not budget.left or not _is_worth_all(stands, best):
+            break
+    return best
+
+
+def _grown(stands: Standing, best: Starts, budget: Budget) -> Starts:
+    workload, shortest = stands.workload, best
     in_time = max(stands.promised_end, makespan_bound(workload))
-    if workload.ends(best) <= in_time:
-        return best
-    shorter = improved(workload, best, budget.part(budget.left * _TO_BE_IN_TIME), in_time)
-    return kept(stands, [best, shorter], budget.part(budget.left * _SHARE))
+    for places, part in _neighbourhoods(stands, budget):
+        is_all = len(places) == len(best)
+        if not part.left or workload.ends(shortest) <= in_time or (is_all and not _is_worth_all(stands, best)):
+            break
+        shortest = improved(workload, shortest, part, in_time, may_move=places)
+        best = min(best, lightest(stands, shortest, part), key=stands.weight)
+    return best
+
+
+def _is_worth_all(stands: Standing, best: Starts) -> bool:
+    now = min((task.release for task in stands.workload.tasks), default=0)
+    return stands.late(best) > _WORTH_ALL * (stands.promised_end - now)
 
 
 def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:
@@ -156,34 +177,6 @@ def _neighbourhoods(stands: Standing, budget: Budget) -> Iterator[tuple[frozense
     yield frozenset(in_time), budget
 
 
-def _best_of(stands: Standing, known: Starts, places: frozenset[int], budget: Budget) -> tuple[Starts, int]:
-    """Return the best repair in this neighbourhood, and its lower bound."""
-    latest = stands.latest
-    model = modelled(stands.workload, latest, _groups(stands.workload, known, places))
-    cp, moved = model.cp, []
-    for start, was in zip(model.starts, stands.promised, strict=True):
-        by = cp.new_int_var(0, max(latest, was), "")
-        cp.add(by >= start - was)
-        cp.add(by >= was - start)
-        moved.append(by)
-    late = cp.new_int_var(0, max(0, latest - stands.promised_end), "late")
-    cp.add(late >= model.makespan - stands.promised_end)
-    answer = least(model, sum(moved) + len(moved) * late, known, budget)
-    return (known, 0) if answer is None else (answer.starts, answer.bound)
-
-
-def _groups(workload: Workload, known: Starts, places: frozenset[int]) -> Groups:
-    """Group each machine's tasks: those before the neighbourhood, the neighbourhood's own in any order, and those after it."""
-    groups: dict[int, list[list[int]]] = {machine: [] for machine in workload.on_machine}
-    for n in workload.sequence(known):
-        row = groups[workload.tasks[n].machine]
-        if row and n in places and row[-1][0] in places:
-            row[-1].append(n)
-        else:
-            row.append([n])
-    return groups
-
-
 # -- what changed ----------------------------------------------------------------------------------------------------
 
 
@@ -195,5 +188,17 @@ def told(stands: Standing, schedule: Schedule, starts: Starts, *, is_least: bool
 
 
 def edit_radius(old: Schedule, new: Schedule) -> EditRadius:
-    moved = {key: abs(new[key].start - slot.start) for key, slot in old.items() if new[key].start != slot.start}
-    return EditRadius(len(moved), len({job for job, _step in moved}), sum(moved.values()))
+    both = old.keys() & new.keys()
+    moved = {key: abs(new[key].start - old[key].start) for key in both if new[key].start != old[key].start}
+    before, after = (_places({key: schedule[key] for key in both}) for schedule in (old, new))
+    places = sum(place != after[key] for key, place in before.items())
+    return EditRadius(len(moved), len({job for job, _step in moved}), sum(moved.values()), places)
+
+
+def _places(schedule: Schedule) -> dict[tuple[int, int], int]:
+    """Return the place of each step in the order of its machine."""
+    taken: dict[int, int] = {}
+    places: dict[tuple[int, int], int] = {}
+    for key, slot in sorted(schedule.items(), key=lambda each: (each[1].start, each[1].end, each[1].step, each[1].job)):
+        places[key] = taken[slot.machine] = taken.get(slot.machine, -1) + 1
+    return places

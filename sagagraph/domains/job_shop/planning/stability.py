@@ -1,24 +1,25 @@
-"""Stability: schedules close to one that was promised. Late tasks overtake others, and nothing is moved earlier without need.
-
-A sequence of all tasks, in which each comes after its job's previous one, stands for a schedule: the one in that order that is no
-later than necessary, and otherwise as promised.
+"""Stability: schedules close to one that was promised. Tasks keep their places on their machines unless that costs more than
+moving them, and nothing begins earlier than promised without need.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from random import Random
 from typing import Final
 
+from sagagraph.domains.job_shop.planning.tabu_search import restored
 from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makespan_bound
 from sagagraph.domains.job_shop.request import Schedule
 from sagagraph.planning.budget import Budget
 
-_FURTHEST: Final = 3
-"""How many tasks of its machine a late one may overtake at once."""
+UNIT: Final = 100
+"""Weight of one unit of delay of the last step. A place weighs as much as the mean step is long: 100 steps that change
+their places are worth a delay by one mean step.
+"""
+_LEVELS: Final = 8
+"""Makespans, from the shortest to waiting's, for which places are restored."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Standing:
     promised_end: int
     begun: Schedule
     waiting: Schedule
+    added: frozenset[int] = frozenset()
+    """Tasks that were never promised: they have no place to keep, and take none from others."""
 
     @cached_property
     def waited(self) -> Starts:
@@ -43,41 +46,49 @@ class Standing:
         """Return when the last step ends if everything waits: no repair ends later."""
         return self.workload.ends(self.waited)
 
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """Return the place of each task on its machine, as promised."""
+        return self.workload.places(self.promised, self.added)
+
+    @cached_property
+    def place_weight(self) -> int:
+        """Return the weight of a changed place: the penalty for moved work (ALAS, `t_WIP`), in hundredths of the unit of time."""
+        tasks = self.workload.tasks
+        return max(1, sum(task.duration for task in tasks) // max(1, len(tasks)))
+
+    def changed(self, starts: Starts) -> int:
+        """Return how many tasks have another place on their machine than promised."""
+        return sum(place != was for place, was in zip(self.workload.places(starts, self.added), self.places, strict=True))
+
+    def late(self, starts: Starts) -> int:
+        return max(0, self.workload.ends(starts) - self.promised_end)
+
     def weight(self, starts: Starts) -> int:
-        moved = sum(abs(start - was) for start, was in zip(starts, self.promised, strict=True))
-        return moved + len(starts) * max(0, self.workload.ends(starts) - self.promised_end)
+        return UNIT * self.late(starts) + self.place_weight * self.changed(starts)
 
     @cached_property
     def least_weight(self) -> int:
         """Return a lower bound of every repair's weight."""
-        moved = sum(max(0, head - was) for head, was in zip(self.workload.heads, self.promised, strict=True))
-        return moved + len(self.promised) * max(0, makespan_bound(self.workload) - self.promised_end)
+        return UNIT * max(0, makespan_bound(self.workload) - self.promised_end)
 
 
-def kept(stands: Standing, known: Iterable[Starts], budget: Budget) -> Starts:
-    """Return a schedule with no greater weight than any known one that ends in time."""
-    workload, weight = stands.workload, stands.weight
-    candidates = [each for starts in known for each in (starts, _timed(stands, workload.sequence(starts)))]
-    best = min((each for each in candidates if workload.ends(each) <= stands.latest), key=weight)
-    least, random = weight(best), Random(budget.seed)  # noqa: S311 - not a secret: the same schedule for the same seed
-    sequence = workload.sequence(best)
-    is_better = True
-    while is_better and budget.left:
-        is_better = False
-        moves = list(_moves(stands, sequence, best))
-        random.shuffle(moves)
-        for late, other in moves:
-            if not budget.left:
-                break
-            # `late` goes right before `other`, with the tasks of its job that must precede it.
-            here, there, job = sequence.index(other), sequence.index(late), workload.tasks[late].job
-            moved = sorted(sequence[here : there + 1], key=lambda n: workload.tasks[n].job != job)
-            tried = sequence[:here] + moved + sequence[there + 1 :]
-            starts = _timed(stands, tried)
-            if workload.ends(starts) <= stands.latest and weight(starts) < least:
-                best, least, sequence, is_better = starts, weight(starts), tried, True
-                break
+def lightest(stands: Standing, shortest: Starts, budget: Budget) -> Starts:
+    """Return a schedule of little weight that is made of a short one: as many tasks as possible return to their places."""
+    workload, best = stands.workload, as_promised(stands, shortest)
+    least = max(workload.ends(shortest), stands.promised_end)
+    for level in range(_LEVELS):
+        latest = least + (stands.latest - least) * level // _LEVELS
+        if not budget.left or UNIT * max(0, latest - stands.promised_end) >= stands.weight(best):
+            break
+        found = restored(workload, shortest, stands.promised, budget, latest)
+        best = min(best, as_promised(stands, found), key=stands.weight)
     return best
+
+
+def as_promised(stands: Standing, starts: Starts) -> Starts:
+    """Return the schedule in this order that is no later than necessary, and otherwise as promised."""
+    return _timed(stands, stands.workload.sequence(starts))
 
 
 def _timed(stands: Standing, sequence: list[int]) -> Starts:
@@ -113,15 +124,3 @@ def _backwards(workload: Workload, end: int, sequence: list[int]) -> Starts:
         if follows[n]:
             last[n - 1] = min(last[n - 1], last[n] - tasks[n - 1].duration)
     return last
-
-
-def _moves(stands: Standing, sequence: list[int], starts: Starts) -> Iterator[tuple[int, int]]:
-    """Yield each late task that waits only for its machine, with a task that has the machine before it."""
-    tasks, follows, promised = stands.workload.tasks, stands.workload.follows, stands.promised
-    on_machine: dict[int, list[int]] = defaultdict(list)
-    for n in sequence:
-        ready = max(tasks[n].release, starts[n - 1] + tasks[n - 1].duration if follows[n] else 0)
-        before = on_machine[tasks[n].machine]
-        if starts[n] > max(promised[n], ready):
-            yield from ((n, other) for other in before[-_FURTHEST:] if tasks[other].job != tasks[n].job)
-        before.append(n)

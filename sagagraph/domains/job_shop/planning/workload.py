@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,6 +68,14 @@ class Workload:
     def sequence(self, starts: Starts) -> list[int]:
         """Return the tasks so that each comes after the ones that it waits for."""
         return sorted(range(len(starts)), key=lambda n: (starts[n], starts[n] + self.tasks[n].duration, self.tasks[n].step, n))
+
+    def places(self, starts: Starts, uncounted: Collection[int] = ()) -> tuple[int, ...]:
+        """Return the place of each task in the order of its machine, from 0; 0 for those that are not counted."""
+        places, taken = [0] * len(starts), dict.fromkeys(self.on_machine, 0)
+        for n in (n for n in self.sequence(starts) if n not in uncounted):
+            places[n] = taken[self.tasks[n].machine]
+            taken[self.tasks[n].machine] += 1
+        return tuple(places)
 
     def ends(self, starts: Starts) -> int:
         """Return the makespan of these tasks and of what has begun."""

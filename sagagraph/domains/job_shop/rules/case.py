@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from sagagraph.domains.job_shop.parsing import ParsedSchedule
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown
+from sagagraph.domains.job_shop.request import DurationChanged, Event, JobAdded, JobCancelled, JobShop, MachineDown, SpeedChanged
 from sagagraph.validators.verdict import Violation
 
 T = TypeVar("T")
@@ -92,6 +92,37 @@ class Case:
         """Return the changes by step, in the order in which they became known."""
         changed = (event for event in self.events if isinstance(event, DurationChanged))
         return _grouped(changed, lambda event: (event.job, event.step))
+
+    @cached_property
+    def speeds(self) -> Mapping[int, tuple[SpeedChanged, ...]]:
+        """Return the changes of speed by machine, in the order in which they became known."""
+        changed = (event for event in self.events if isinstance(event, SpeedChanged))
+        return _grouped(changed, lambda event: event.machine)
+
+    @cached_property
+    def added(self) -> Mapping[int, int]:
+        """Return when each added job became known."""
+        events = [event for event in self.events if isinstance(event, JobAdded)]
+        first = len(self.problem.jobs) - len(events) + 1
+        return {first + place: event.at for place, event in enumerate(events)}
+
+    @cached_property
+    def cancelled(self) -> Mapping[int, int]:
+        """Return when each cancelled job was cancelled, for the first time."""
+        return {event.job: event.at for event in reversed(self.events) if isinstance(event, JobCancelled)}
+
+    @cached_property
+    def needed(self) -> tuple[tuple[int, int], ...]:
+        """Return the steps that the schedule must have: of a cancelled job, those that had begun, or stand before one it has."""
+        begun = dict.fromkeys(self.cancelled, 0)
+        for row in self.rows.values():
+            if row.job in begun:
+                begun[row.job] = max(begun[row.job], row.step)
+        for slot in () if self.history is None else self.history.old.slots.values():
+            if slot.job in begun and self.history and slot.start < min(self.history.until, self.cancelled[slot.job]):
+                begun[slot.job] = max(begun[slot.job], slot.step)
+        steps = ((job, number) for job, number, _step in self.problem.numbered())
+        return tuple(sorted(key for key in steps if key[1] <= begun.get(key[0], key[1])))
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[T, ...]]:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
-from sagagraph.domains.job_shop.request import Event, JobShop, Slot
+from sagagraph.domains.job_shop.request import Event, JobShop, Slot, grown
 from sagagraph.domains.job_shop.rules.case import Case, History, Row, Stop, named, rows_of
 from sagagraph.validators import concern
 from sagagraph.validators.concern import Concern, Remembered, certified, history_end, in_order_of, judge_scopes, windows
@@ -114,8 +114,8 @@ def _check_jobs(view: JobView) -> Iterator[Violation]:
 
 def _missing_scopes(case: Case) -> Iterator[tuple[str, MissingView]]:
     about = {each.of for each in case.plan.illegible}
-    known = sorted((job, number) for job, number, _step in case.problem.numbered())
-    known_keys = set(known)
+    known = case.needed
+    known_keys = {(job, number) for job, number, _step in case.problem.numbered()}
     strange = sum(each.of not in known_keys for each in case.plan.illegible)
     strange += sum((slot.job, slot.step) not in known_keys for slot in case.plan.slots.values())
     for window in windows(Known(*key, key in case.rows or key in about) for key in known):
@@ -131,6 +131,30 @@ def _check_missing(view: MissingView) -> Iterator[Violation]:
         yield Violation(code="MISSING_TASK", message=message, scope={"job": each.job, "step": each.step})
 
 
+class OrderView(Struct, frozen=True):
+    """View of an added or cancelled job. `since`: when it became known; `until`: when it was cancelled."""
+
+    since: int
+    until: int | None
+    rows: tuple[Row, ...]
+
+
+def _orders_scopes(case: Case) -> Iterator[tuple[str, OrderView]]:
+    for job, rows in case.jobs.items():
+        if job in case.added or job in case.cancelled:
+            for window in windows(rows):
+                yield named(f"job {job}", window), OrderView(case.added.get(job, 0), case.cancelled.get(job), tuple(window))
+
+
+def _check_orders(view: OrderView) -> Iterator[Violation]:
+    for row in view.rows:
+        if row.start < view.since:
+            yield row.breaks("NOT_YET_AVAILABLE", f"begins before its job is known, at {view.since}", known=view.since)
+        if view.until is not None and row.start >= view.until:
+            yield row.breaks("NOT_ALLOWED", f"begins although its job was cancelled at {view.until}", cancelled=view.until)
+
+
+ORDERS = Concern("order", Kind.FACTUAL, OrderView, _orders_scopes, _check_orders)
 JOBS = Concern("job", Kind.DEPENDENCY, JobView, _jobs_scopes, _check_jobs)
 MISSING = Concern("missing steps", Kind.RETENTION, MissingView, _missing_scopes, _check_missing)
 
@@ -188,11 +212,20 @@ class Timed(Struct, frozen=True, array_like=True):
         return max([self.row.end, *(each.at for each in self.changes)])
 
 
+class Speed(Struct, frozen=True, array_like=True):
+    """Speed of a machine: steps that begin then or later take this part of their duration, in percent."""
+
+    at: int
+    percent: int
+
+
 class DowntimeView(Struct, frozen=True):
     """View of steps on a machine with pauses. `stops`: of the machine, as far as they touch these steps."""
 
     stops: tuple[Stop, ...]
     steps: tuple[Timed, ...]
+    speeds: tuple[Speed, ...] = ()
+    """Of the machine, in the order in which they became known."""
 
 
 def _downtime_scopes(case: Case) -> Iterator[tuple[str, DowntimeView]]:
@@ -202,21 +235,22 @@ def _downtime_scopes(case: Case) -> Iterator[tuple[str, DowntimeView]]:
         return Timed(row, duration, tuple(Change(each.at, each.minutes) for each in changes))
 
     for machine, rows in case.machines.items():
+        speeds = tuple(Speed(each.at, each.percent) for each in case.speeds.get(machine, ()))
         for window in windows(map(timed, rows)):
-            for view in _fitting(tuple(window), case.stops.get(machine, ())):
+            for view in _fitting(tuple(window), case.stops.get(machine, ()), speeds):
                 yield named(f"machine {machine}", [each.row for each in view.steps]), view
 
 
-def _fitting(steps: tuple[Timed, ...], stops: tuple[Stop, ...]) -> Iterator[DowntimeView]:
+def _fitting(steps: tuple[Timed, ...], stops: tuple[Stop, ...], speeds: tuple[Speed, ...]) -> Iterator[DowntimeView]:
     """Yield the steps with the stops that touch them, halved as long as these are too many."""
     first, last = min(each.row.start for each in steps), max(each.until for each in steps)
     touching = tuple(stop for stop in stops if stop.down <= last and (stop.back is None or first < stop.back))
     if len(steps) > 1 and len(msgspec.json.encode((touching, steps))) > concern.ROOM_BYTES:
         half = len(steps) // 2
-        yield from _fitting(steps[:half], touching)
-        yield from _fitting(steps[half:], touching)
+        yield from _fitting(steps[:half], touching, speeds)
+        yield from _fitting(steps[half:], touching, speeds)
     else:
-        yield DowntimeView(touching, steps)
+        yield DowntimeView(touching, steps, speeds)
 
 
 def _check_downtime(view: DowntimeView) -> Iterator[Violation]:
@@ -227,14 +261,21 @@ def _check_downtime(view: DowntimeView) -> Iterator[Violation]:
                 message = f"begins while machine {row.machine} is down, from {stop.down} {until}"
                 yield row.breaks("NOT_YET_AVAILABLE", message, down=stop.down)
     for step in view.steps:
-        yield from _duration(step, view.stops)
+        yield from _duration(step, view)
 
 
-def _duration(step: Timed, stops: tuple[Stop, ...]) -> Iterator[Violation]:
+def _duration(step: Timed, view: DowntimeView) -> Iterator[Violation]:
     """Check an exact duration, by everything that became known before the step was over: when the last of its work is done."""
-    row, needed = step.row, step.duration
+    row, stops, needed = step.row, view.stops, step.duration
     for change in step.changes:
-        if row.start < change.at and _worked(row, change.at, stops) >= needed:
+        if change.at <= row.start:
+            needed = change.minutes
+    known = [speed.percent for speed in view.speeds if speed.at <= row.start]
+    if known:
+        whole, rest = divmod(needed * known[-1], 100)
+        needed = whole + (rest > 0)
+    for change in (each for each in step.changes if each.at > row.start):
+        if _worked(row, change.at, stops) >= needed:
             break
         needed = change.minutes
     worked = _worked(row, row.end, stops)
@@ -286,7 +327,7 @@ def _check_past(view: PastView) -> Iterator[Violation]:
 PAST = Concern("past", Kind.CONSISTENCY, PastView, _past_scopes, _check_past)
 
 
-CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (UNREAD, ENTRIES, JOBS, MACHINES, DOWNTIME, MISSING, PAST)
+CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (UNREAD, ENTRIES, JOBS, MACHINES, DOWNTIME, ORDERS, MISSING, PAST)
 
 
 def validate_schedule(
@@ -313,6 +354,6 @@ def validate_schedule(
         old = parse_schedule(against)
         check_legible(old, "against")
         history = History(old, until)
-    case = Case(problem, parse_schedule(schedule), events, history)
+    case = Case(grown(problem, events), parse_schedule(schedule), events, history)
     verdict = judge_scopes((UNREAD,) if case.plan.fault else CONCERNS, case, remembered)
     return certified(in_order_of(verdict, "row"), schedule, "jobshop")

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import ceil, inf
 
 from sagagraph.domains.job_shop.parsing import ParsedSchedule
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobShop, MachineDown, Slot, Step
+from sagagraph.domains.job_shop.request import (
+    DurationChanged,
+    Event,
+    JobAdded,
+    JobCancelled,
+    JobShop,
+    MachineDown,
+    Slot,
+    SpeedChanged,
+    Step,
+)
 from sagagraph.validators.verdict import Violation
 
 Check = Callable[["Case"], Iterator[Violation]]
@@ -70,6 +81,31 @@ class Case:
             machines[row.step.machine].append(row)
         return {machine: tuple(rows) for machine, rows in machines.items()}
 
+    @cached_property
+    def added(self) -> dict[int, int]:
+        """When each added job became known: they are the last jobs, in the order of events."""
+        ats = [event.at for event in self.events if isinstance(event, JobAdded)]
+        return dict(zip(range(len(self.problem.jobs) + 1 - len(ats), len(self.problem.jobs) + 1), ats, strict=True))
+
+    @cached_property
+    def cancelled(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for event in self.events:
+            if isinstance(event, JobCancelled):
+                found[event.job] = min(event.at, found.get(event.job, event.at))
+        return found
+
+    def is_needed(self, job: int, step: int) -> bool:
+        """Tell whether the schedule must have it: always, unless its job was cancelled before it, or a later one, began."""
+        if job not in self.cancelled or any(key[0] == job and key[1] >= step for key in self.rows):
+            return True
+        old = {} if self.history is None else self.history.old.slots
+        return any(
+            slot.job == job and slot.step >= step and slot.start < self.cancelled[job]
+            for slot in old.values()
+            if self.history is not None and slot.start < self.history.until
+        )
+
     def stop(self, machine: int, moment: int) -> tuple[int, float] | None:
         """Return when the machine went down and comes back, if it is down at that moment."""
         return next(((down, back) for down, back in self._stops.get(machine, ()) if down <= moment < back), None)
@@ -82,9 +118,17 @@ class Case:
 
     def duration(self, row: Row) -> int:
         """Return its duration by everything that became known before it was over."""
-        duration = row.step.duration
-        for event in self._changes.get((row.slot.job, row.slot.step), ()):
-            if row.slot.start < event.at and self.worked(row, event.at) >= duration:
+        start, duration = row.slot.start, row.step.duration
+        changes = self._changes.get((row.slot.job, row.slot.step), [])
+        for event in [each for each in changes if each.at <= start]:
+            duration = event.minutes
+        percent = 100
+        for other in self.events:
+            if isinstance(other, SpeedChanged) and other.machine == row.step.machine and other.at <= start:
+                percent = other.percent
+        duration = ceil(Fraction(duration * percent, 100))
+        for event in [each for each in changes if each.at > start]:
+            if self.worked(row, event.at) >= duration:
                 break
             duration = event.minutes
         return duration

@@ -46,7 +46,7 @@ def check_missing(case: Case) -> Iterator[Violation]:
     known = {(job, number) for job, number, _step in case.problem.numbered()}
     strange = sum(each.of not in known for each in case.plan.illegible)
     strange += sum((slot.job, slot.step) not in known for slot in case.plan.slots.values())
-    missing = [key for key in sorted(known) if key not in case.rows and key not in excused]
+    missing = [key for key in sorted(known) if key not in case.rows and key not in excused and case.is_needed(*key)]
     for job, step in missing[strange:]:
         yield Violation(
             code="MISSING_TASK", message=f"job {job}, step {step} is not in the schedule", scope={"job": job, "step": step}

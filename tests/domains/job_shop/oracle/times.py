@@ -50,6 +50,18 @@ def check_durations(case: Case) -> Iterator[Violation]:
             yield _violation("DURATION", row, message, worked=worked, needed=needed)
 
 
+def check_orders(case: Case) -> Iterator[Violation]:
+    """Check that no step of an added job begins before it is known, and none of a cancelled one afterwards."""
+    for (job, _step), row in sorted(case.rows.items()):
+        start = row.slot.start
+        if start < (known := case.added.get(job, 0)):
+            yield _violation("NOT_YET_AVAILABLE", row, f"begins before its job is known, at {known}", known=known)
+        cancelled = case.cancelled.get(job)
+        if cancelled is not None and start >= cancelled:
+            message = f"begins although its job was cancelled at {cancelled}"
+            yield _violation("NOT_ALLOWED", row, message, cancelled=cancelled)
+
+
 def check_past(case: Case) -> Iterator[Violation]:
     """Check that what had begun begins when it did, and nothing else begins in the past."""
     if case.history is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
-from sagagraph.domains.job_shop.request import Event, JobShop
+from sagagraph.domains.job_shop.request import Event, JobShop, grown
 from sagagraph.validators.concern import history_end
 from sagagraph.validators.verdict import Verdict
 from tests.domains.job_shop.oracle.case import Case, Check, History
@@ -15,6 +15,7 @@ from tests.domains.job_shop.oracle.times import (
     check_machines,
     check_machines_there,
     check_order,
+    check_orders,
     check_past,
 )
 from tests.support.rulebook import judged
@@ -27,6 +28,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_machines,
     check_machines_there,
     check_durations,
+    check_orders,
     check_missing,
     check_past,
 )
@@ -53,7 +55,7 @@ def validate_schedule(
         old = parse_schedule(against)
         check_legible(old, "against")
         history = History(old, until)
-    case = Case(problem, parse_schedule(schedule), events, history)
+    case = Case(grown(problem, events), parse_schedule(schedule), events, history)
     if case.plan.fault:
         return Verdict.of(list(check_readable(case)))
     return judged(case, CHECKS, row="row", rows=len(case.plan.slots) + len(case.plan.illegible))

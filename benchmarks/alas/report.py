@@ -1,0 +1,136 @@
+"""docs/benchmarks/alas.md from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import mean
+from typing import Any
+
+from benchmarks.jobshop.cases import ALAS
+from benchmarks.markdown import prose, table
+
+Row = dict[str, Any]
+
+
+def written(rows: Sequence[Row], arms: Sequence[str]) -> str:
+    made = [row for row in rows if "arm" in row]
+    mended = [row for row in rows if "seed" in row]
+    parts = [
+        "# Job shops of ALAS and others: how short schedules are, and what repairs change",
+        prose(
+            "`make bench-alas` (with `SAGAGRAPH_DATA`) gives every arm the same seconds on all cores of the same machine, and",
+            "has every schedule judged by the independent validator. It stops and resumes at any time: each row is kept in",
+            "`alas.jsonl`, with the load of the machine when it was measured. No solver sees a known bound, and there are no",
+            "settings for single instances. *Gap*: how far above the least makespan that anybody has published.",
+        ),
+        "## What was measured",
+        prose(*_extent(made, mended, arms)),
+        "## Schedules",
+        table(["arm", "seconds", "instances", "mean gap", "largest gap", "ALAS's: instances", "mean gap", "valid", "failed"],
+              _summary(made, arms)),
+        "## Beside ALAS",
+        prose(
+            "ALAS counts a schedule of a job shop as a success without checking it against its instance: it states 83.7 % of the",
+            "instances, and of the 1,111 schedules published with it none is feasible for its instance. Here, success is",
+            "a valid schedule. The figures of its tables 3 to 5 (success, optimality, ablation) were not at hand.",
+        ),
+        table(["arm", "seconds", "success", "at the best known", "within 1 %"], _success(made, arms)),
+        "## Repairs",
+        prose(
+            "A machine breaks down between 30 and 60 % of the makespan, for 2 to 10 % of it. *Places*: open steps with another",
+            "place in the order of their machine. *Later*: steps that begin at another time, forced or not. *Soon*: the",
+            "same repair in a tenth of the time that scheduling anew has.",
+        ),
+        table(
+            ["steps", "breakdowns", "valid", "places", "later", "places anew", "repair over anew", "soon over anew", "seconds"],
+            _repairs(mended),
+        ),
+        "## Every instance",
+        table(["instance", "best known", "seconds", *arms], _each(made, arms)),
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def _extent(made: Sequence[Row], mended: Sequence[Row], arms: Sequence[str]) -> list[str]:
+    names = {row["name"] for row in made}
+    missing = [name for name in ALAS if name not in names]
+    without = [arm for arm in arms if not any(row["arm"] == arm for row in made)]
+    loads = [row["load"] for row in [*made, *mended]]
+    said = [f"{len(names)} instances, {len(names.intersection(ALAS))} of the {len(ALAS)} of ALAS; {len(mended)} repairs."]
+    said += [f"Not measured, of ALAS's: {', '.join(missing)}."] if missing else []
+    said += [f"Arms that were not measured at all: {', '.join(without)}."] if without else []
+    said += [f"Load of the machine: {mean(loads):.1f} in the mean, at most {max(loads):.1f}."] if loads else []
+    return said
+
+
+def _gap(row: Row) -> float | None:
+    known = row.get("best_known")
+    return 100 * (row["makespan"] / known - 1) if known and "makespan" in row else None
+
+
+def _limits(made: Sequence[Row]) -> list[float]:
+    return sorted({float(row["limit"]) for row in made})
+
+
+def _of(made: Sequence[Row], arms: Sequence[str]) -> Iterable[tuple[str, float, list[Row]]]:
+    for limit in _limits(made):
+        for arm in arms:
+            if own := [row for row in made if row["arm"] == arm and float(row["limit"]) == limit]:
+                yield arm, limit, own
+
+
+def _summary(made: Sequence[Row], arms: Sequence[str]) -> Iterable[list[str]]:
+    for arm, limit, own in _of(made, arms):
+        gaps = [gap for row in own if (gap := _gap(row)) is not None]
+        alas = [gap for row in own if row["name"] in ALAS and (gap := _gap(row)) is not None]
+        valid, failed = sum(row.get("verdict") == "VALID" for row in own), sum("failed" in row for row in own)
+        largest = f"{max(gaps):.2f} %" if gaps else ""
+        yield [arm, f"{limit:g}", str(len(own)), _mean(gaps), largest, str(len(alas)), _mean(alas), str(valid), str(failed)]
+
+
+def _mean(values: Sequence[float]) -> str:
+    return f"{mean(values):.2f} %" if values else ""
+
+
+def _success(made: Sequence[Row], arms: Sequence[str]) -> Iterable[list[str]]:
+    for arm, limit, rows in _of(made, arms):
+        own = [row for row in rows if row["name"] in ALAS]
+        gaps = [gap for row in own if row.get("verdict") == "VALID" and (gap := _gap(row)) is not None]
+        if own:
+            shares = [len(gaps), sum(gap <= 0 for gap in gaps), sum(gap <= 1 for gap in gaps)]
+            yield [arm, f"{limit:g}", *(f"{100 * share / len(own):.1f} %" for share in shares)]
+
+
+def _repairs(mended: Sequence[Row]) -> Iterable[list[str]]:
+    for low, high in ((0, 250), (250, 600), (600, 1200), (1200, 100_000)):
+        own = [row for row in mended if low <= row["steps"] < high]
+        if own:
+            open_steps = [max(1, row["open"]) for row in own]
+            places, later, anew = (
+                mean(100 * row[name] / left for row, left in zip(own, open_steps, strict=True))
+                for name in ("places", "later", "places_anew")
+            )
+            above = [mean(100 * (row[name] / row["anew"] - 1) for row in own) for name in ("repair", "soon")]
+            valid = sum(row["verdict"] == "VALID" for row in own)
+            figures = [f"{value:.1f} %" for value in (places, later, anew)] + [f"{value:.2f} %" for value in above]
+            seconds = f"{mean(row['seconds'] for row in own):.2f}"
+            yield [f"{low} to {high - 1}", str(len(own)), str(valid), *figures, seconds]
+
+
+def _each(made: Sequence[Row], arms: Sequence[str]) -> Iterable[list[str]]:
+    rows = {(row["name"], float(row["limit"]), row["arm"]): row for row in made}
+    for name in sorted({row["name"] for row in made}, key=lambda name: (name not in ALAS, name)):
+        for limit in _limits(made):
+            own = [rows.get((name, limit, arm)) for arm in arms]
+            if any(own):
+                known = next(str(row["best_known"] or "") for row in own if row is not None)
+                yield [name, known, f"{limit:g}", *(_cell(row) for row in own)]
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    if "failed" in row:
+        return "failed"
+    gap = _gap(row)
+    return str(row["makespan"]) + ("" if gap is None else f" ({gap:.2f} %)") + ("" if row["verdict"] == "VALID" else " INVALID")

@@ -1,0 +1,37 @@
+"""Producing: a schedule that is carried out as a saga, and what is reported while it is."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from sagagraph.cli import beginning
+from sagagraph.cli.options import Options
+from sagagraph.cli.session import acting, checked_id, show
+from sagagraph.domains.job_shop.domain import reported, request_for
+from sagagraph.domains.job_shop.instances import FIELD, parse_problem
+from sagagraph.errors import InvalidInputError
+from sagagraph.files import json_file, text_file
+
+
+async def begin(options: Options, file: Path, seconds: float, saga_id: str | None, *, approved: bool) -> int:
+    """Begin a new production, or resume the one with that id."""
+    wish = request_for(parse_problem(text_file(file, FIELD)), seconds)
+    name = beginning.new_id("jobshop") if saga_id is None else checked_id(saga_id)
+    async with acting(options, "jobshop", saga_id, create=True) as opened:
+        view = await beginning.started(options, opened, name, wish, approved=approved)
+    return show(options, view)
+
+
+def report(options: Options, saga_id: str, files: Sequence[Path], *, approved: bool) -> Coroutine[Any, Any, int]:
+    """Report an event to a production under way. Raises `InvalidInputError` unless it is exactly one."""
+    told = [event for file in map(_listed, files) for event in file]
+    if len(told) != 1:  # each event is known on top of the schedule that was made for those before
+        raise InvalidInputError("report one event at a time to a production under way", field="--event")
+    return beginning.told(options, "jobshop", saga_id, lambda saga: reported(saga, told[0]), approved=approved)
+
+
+def _listed(file: Path) -> list[Any]:
+    said = json_file(file, "--event")
+    return said if isinstance(said, list) else [said]

@@ -1,0 +1,106 @@
+"""Path relinking: elite schedules are combined in pairs, and what lies between two of them is improved by tabu search.
+
+(Peng, Lü and Cheng, "A tabu search/path relinking algorithm to solve the job shop scheduling problem", Computers & Operations
+Research 2015.) Between two schedules lies the order of tasks by a weighted mean of their starts: it can always be carried out,
+and keeps whatever both agree on. There is one search for each core, in threads: compiled searches hold no lock.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import cycle
+from random import Random
+from typing import Final
+
+from sagagraph.domains.job_shop.planning.dispatching import dispatched, rules
+from sagagraph.domains.job_shop.planning.tabu_search import IS_COMPILED, improved
+from sagagraph.domains.job_shop.planning.workload import Starts, Workload
+from sagagraph.planning.budget import Budget
+
+ELITES: Final = 10
+_NOISE: Final = 0.2
+"""Part of a rule's number by which the first schedules of a rule differ."""
+_NEAREST: Final = 0.3
+"""The least weight that one of two schedules has in what lies between them."""
+_FRUITLESS: Final = 40
+"""Generations without a better schedule after which the elite begins anew, with the best alone."""
+_BEGINNINGS: Final = 3
+"""How often it does so in vain before the search ends."""
+
+
+def cores() -> int:
+    """Return how many searches run side by side: one, if nothing is compiled, since Python runs one thread at a time."""
+    return len(os.sched_getaffinity(0)) if IS_COMPILED and hasattr(os, "sched_getaffinity") else 1
+
+
+@dataclass(slots=True)
+class _Elite:
+    workload: Workload
+    random: Random
+    members: list[Starts] = field(default_factory=list)
+    """The best first."""
+
+    def take(self, starts: Starts) -> None:
+        """Keep a schedule if it is among the best, and differs from every other as good as it."""
+        ends = self.workload.ends
+        if all(ends(each) != ends(starts) or self._far_apart(each, starts) for each in self.members):
+            self.members = sorted([*self.members, starts], key=ends)[:ELITES]
+
+    def between(self) -> Starts:
+        """Return what lies between two members."""
+        one, other = self.random.sample(self.members, 2)
+        weight = self.random.uniform(_NEAREST, 1 - _NEAREST)
+        return carried_out(self.workload, [weight * a + (1 - weight) * b for a, b in zip(one, other, strict=True)])
+
+    def _far_apart(self, one: Starts, other: Starts) -> bool:
+        return any(a != b for a, b in zip(one, other, strict=True))
+
+
+def searched(workload: Workload, known: Starts, budget: Budget, bound: int) -> Starts:
+    """Search for a shorter schedule than `known`, until `bound`, the time limit, or many generations without a better one."""
+    random, threads = Random(budget.seed), cores()  # noqa: S311 - not a secret: the same schedule for the same seed
+    best, elite = known, _Elite(workload, random)
+    starting = _beginnings(workload, known, random)
+    fruitless = beginnings = 0
+    with ThreadPoolExecutor(threads) as pool:
+        while budget.left and workload.ends(best) > bound and beginnings < _BEGINNINGS:
+            is_filled = len(elite.members) >= ELITES
+            children = [elite.between() if is_filled else next(starting) for _ in range(threads)]
+            budgets = [replace(budget, seed=random.randrange(1 << 31)) for _ in children]
+            for found in pool.map(partial(_improved, workload, bound=bound), children, budgets):
+                elite.take(found)
+            is_better = workload.ends(elite.members[0]) < workload.ends(best)
+            best = min(best, elite.members[0], key=workload.ends)
+            fruitless = 0 if is_better or not is_filled else fruitless + 1
+            if fruitless == _FRUITLESS:
+                elite.members, fruitless, beginnings = [best], 0, beginnings + 1
+    return best
+
+
+def _improved(workload: Workload, starts: Starts, budget: Budget, *, bound: int) -> Starts:
+    return improved(workload, starts, budget, bound)
+
+
+def _beginnings(workload: Workload, known: Starts, random: Random) -> Iterator[Starts]:
+    """Yield what is known, then schedules by rules, each time a little different."""
+    yield known
+    for rule in cycle(rules(workload)):
+        yield dispatched(workload, [number + _NOISE * random.uniform(-1, 1) * abs(number) for number in rule])
+
+
+def carried_out(workload: Workload, moments: Sequence[float]) -> Starts:
+    """Return the earliest starts of all tasks in the order of these moments, which has to keep the order of each job."""
+    tasks, follows = workload.tasks, workload.follows
+    starts = [0] * len(tasks)
+    free: dict[int, int] = {}
+    for n in sorted(range(len(tasks)), key=lambda n: (moments[n], moments[n] + tasks[n].duration, tasks[n].step, n)):
+        start = max(tasks[n].release, free.get(tasks[n].machine, 0))
+        if follows[n]:
+            start = max(start, starts[n - 1] + tasks[n - 1].duration)
+        starts[n] = start
+        free[tasks[n].machine] = start + tasks[n].duration
+    return starts
