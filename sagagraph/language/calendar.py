@@ -31,6 +31,10 @@ _PARTS: Final = (
 )
 
 
+_SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""By the month in which they begin, on the northern half of the world; each has three."""
+
+
 @dataclass(frozen=True, slots=True)
 class Weekday:
     number: int
@@ -143,6 +147,11 @@ def _exactly(day: date) -> Rough:
     return _day(day.day, day.month, day.year)
 
 
+def _thanksgiving(year: int) -> date:
+    """Return the fourth Thursday of November."""
+    return date(year, 11, 22) + timedelta(days=(3 - date(year, 11, 22).weekday()) % 7)
+
+
 def _holiday(found: Found, today: date) -> Holiday:
     from dateutil.easter import easter
 
@@ -154,6 +163,11 @@ def _holiday(found: Found, today: date) -> Holiday:
             return easter(year) - timedelta(days=2), easter(year) + timedelta(days=1)
         if name.startswith("new"):
             return date(year, 12, 31), date(year + 1, 1, 1)
+        if name == "thanksgiving":
+            return _thanksgiving(year), _thanksgiving(year) + timedelta(days=3)
+        if name in _SEASONS:
+            begins = date(year, _SEASONS[name], 1)
+            return begins, begins + timedelta(days=89)
         return (date(year, 12, 24), date(year, 12, 26)) if name.startswith(("christmas", "xmas")) else None
 
     span = days(year)

@@ -68,6 +68,8 @@ class Place:
     """What to tell the writer in that case."""
     candidates: tuple[str, ...] = ()
     """Places between which the text does not decide."""
+    likely: str | None = None
+    """What it most likely means: the best known of the candidates, or a name of which it is a misspelling."""
 
 
 class _Span(NamedTuple):
@@ -178,7 +180,7 @@ class _Reader(Generic[_K]):
             return _Span(start, end, Place(said, city.name))
         both = (city, *others)
         shown = " or ".join(each.name if ", " in each.name else f"{each.name} ({each.country})" for each in both)
-        return _Span(start, end, Place(said, None, f"Which {said}: {shown}?", tuple(each.name for each in both)))
+        return _Span(start, end, Place(said, None, f"Which {said}: {shown}?", tuple(each.name for each in both), city.name))
 
     def _is_almost_a_name(self, said: str) -> bool:
         if len(said) < 5 or said.casefold() in _PLAIN_WORDS:
@@ -191,8 +193,10 @@ class _Reader(Generic[_K]):
         said = self._text[start:end]
         if said not in self._complaints:
             is_looked_up = len(self._complaints) < _MOST_COMPARED
-            self._complaints[said] = self._gazetteer.unknown(said) if is_looked_up else f"no city called {said[:60]!r} is known"
-        return _Span(start, end, Place(said, None, self._complaints[said]))
+            complaint = self._gazetteer.unknown(said) if is_looked_up else f"no city called {said[:60]!r} is known"
+            self._complaints[said] = complaint, self._gazetteer.misspelling_of(said) if is_looked_up else None
+        complaint, likely = self._complaints[said]
+        return _Span(start, end, Place(said, None, complaint, likely=likely))
 
 
 def _is_region_of(city: Known, region: str, named: str) -> bool:

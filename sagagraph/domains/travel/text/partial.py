@@ -29,6 +29,10 @@ class Question(BaseModel):
     text: str
     candidates: tuple[str, ...] = ()
     """The cities between which the answer chooses."""
+    otherwise: tuple[tuple[str, Any], ...] = ()
+    """What is assumed as long as nobody answers: fields of a `PartialRequest`; empty: nothing can be."""
+    because: str = ""
+    """Why, in a few words."""
 
 
 class PartialStop(BaseModel):
@@ -44,6 +48,13 @@ class PartialStop(BaseModel):
     """Cities of that name, where it names several."""
     stars: tuple[int, int] | None = None
     """Of the hotels there alone."""
+    likely: str | None = None
+    """The city that an unknown name most likely is."""
+
+    def as_likely(self) -> Self:
+        if self.city is not None or self.likely is None:
+            return self
+        return self.model_copy(update={"city": self.likely, "unknown": "", "candidates": ()})
 
     def lasting(self, nights: int | None) -> Self:
         return self.model_copy(update={"nights": nights})
@@ -78,12 +89,18 @@ class PartialRequest(BaseModel):
     order: Order | None = None
     insured: bool | None = None
     train_if: TrainIf | None = None
+    begins_by: date | None = None
+    """The last day on which the trip can begin; its end follows from the nights."""
+    is_rough: bool | None = None
+    """The days are a month, a season or a holiday: the trip lies somewhere between them."""
     total_nights: int | None = None
     """Of all stops together, where nobody said how they are shared."""
     unread: tuple[str, ...] = ()
     """What was said and means nothing here; for a person to be told."""
     doubts: tuple[Question, ...] = ()
     """Statements that could mean more than one thing, or nothing feasible."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """What was assumed when the request was made, by its field: why."""
     newest: str = ""
     """The field of the number that was changed last: `no, make it 3` means that one."""
 
@@ -265,10 +282,13 @@ def _both(before: JourneyHours, later: JourneyHours) -> JourneyHours:
     return JourneyHours(depart=merged(before.depart, later.depart), arrive=merged(before.arrive, later.arrive))
 
 
-def unknown_city(field_name: str, complaint: str, candidates: tuple[str, ...] = ()) -> Question:
+def unknown_city(
+    field_name: str, complaint: str, candidates: tuple[str, ...] = (), likely: str | None = None
+) -> Question:
     text = f"{complaint[:1].upper()}{complaint[1:]}"
     asked = text if text.endswith("?") else f"{text}. Which city do you mean?"
-    return Question(field=field_name, text=asked, candidates=candidates)
+    otherwise = ((field_name, likely),) if likely else ()
+    return Question(field=field_name, text=asked, candidates=candidates, otherwise=otherwise, because=f"most likely {likely}")
 
 
 def _is_answered(doubt: Question, said: set[str]) -> bool:

@@ -102,4 +102,4 @@ def _sentence(
     left = (*not_understood, *passage.unread(_MEANINGLESS))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
-    return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))
+    return PartialRequest(**said.fields, notes=tuple(said.notes), unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))

@@ -83,7 +83,12 @@ class Visit:
     def stop(self) -> PartialStop:
         place = self.place
         return PartialStop(
-            said=place.said, city=place.city, nights=self.nights, unknown=place.unknown, candidates=place.candidates
+            said=place.said,
+            city=place.city,
+            nights=self.nights,
+            unknown=place.unknown,
+            candidates=place.candidates,
+            likely=place.likely,
         )
 
 
@@ -215,7 +220,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     loose = []
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
-        if visit is not None and _is_shared(stay, visit, visits, stays, text):
+        if visit is not None and (_is_shared(stay, visit, visits, stays, text) or _is_of_all(stay, visit, visits, stays)):
             loose.append(replace(stay, kind="total"))
         elif visit is None:
             loose.append(stay)
@@ -256,6 +261,13 @@ def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay],
     )
 
 
+def _is_of_all(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay]) -> bool:
+    """Tell whether `Tokyo and Kyoto, 10 days` are ten in all: it is the only duration, after a list of cities."""
+    places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
+    is_last = len(places) > 1 and visit is places[-1] and visit.end <= stay.start
+    return is_last and visit.role in (Role.LISTED, Role.COMMA) and len(stays) == 1 and places[-2].end <= stay.start
+
+
 def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
     """Tell whether one can stay there: not where the trip starts, even if that is named once more as its end."""
     origins = {each.city for each in visits if each.role is Role.ORIGIN and each.city is not None}
@@ -277,7 +289,7 @@ def with_loose_nights(
     if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
         return (stops[0].lasting(loose[0].nights),)
     parts = [stay for stay in loose if stay.kind != "total"]
-    is_complete = len(parts) == len(open_stops) and (is_in_order or all(stay.kind == "listed" for stay in parts))
+    is_complete = len(parts) == len(open_stops) and (is_in_order or len(parts) > 1 or all(stay.kind == "listed" for stay in parts))
     if is_complete or (is_answer and len(parts) <= len(open_stops)):
         return with_nights(stops, dict(zip(open_stops, (stay.nights for stay in parts), strict=False)))
     return stops
