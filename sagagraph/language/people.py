@@ -38,6 +38,7 @@ class Company:
 
 def with_ages(text: str) -> str:
     """Write `my daughter comes too. She's 4` as `my 4 year old daughter comes too`."""
+    text = _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
     return _SAYS.told_age.sub(r"\g<my> \g<years> year old \g<kin>", text)
 
 
@@ -108,7 +109,8 @@ def _company(found: Found) -> Company | None:
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
-        return None if is_everybody else Company(count, children=_children_in(people))
+        babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
+        return None if is_everybody else Company(count, children=_children_in(people) + babies)
     if found["alone"]:
         return Company(1)
     return Company(count + (number.count or 0 if number else 0), children=_children_in(people))

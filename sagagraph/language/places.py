@@ -18,7 +18,7 @@ _SAYS: Final = Forms(__file__, "places")
 _NO_NAMES, _ALSO_WORDS, _PLAIN_WORDS = map(_SAYS.listed, ("NO_NAMES", "ALSO_WORDS", "PLAIN_WORDS"))
 _ONLY_WITH_A_CAPITAL: Final = _SAYS.listed("ONLY_WITH_A_CAPITAL")
 
-_WITHIN_A_NAME: Final = re.compile(r"[\s.'-]+")
+_WITHIN_A_NAME: Final = re.compile(r"(?!\s*-\s|\s+-)[\s.'-]+")
 _TO_ANOTHER: Final = re.compile(r"\s*(?:to\s+|→\s*|-\s*)[A-Z]")
 _BEHIND: Final = re.compile(r"(?:\s*,\s*|\s*\(\s*|\s+(?:in\s+)?)(?P<region>[^\W\d_]+(?: [^\W\d_]+){0,2})")
 _COUNTRIES: Final = Forms(__file__, "places.countries")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 Form = Mapping[str, str]
@@ -52,6 +52,11 @@ class Field:
     least: str = ""
     most: str = ""
 
+    def assumed(self, reasons: Mapping[str, str]) -> Field:
+        """Return the field as assumed, if there is a reason for its value."""
+        why = "" if self.state is State.MISSING or not self.value else reasons.get(self.name, "")
+        return replace(self, state=State.ASSUMED, note=f"assumed: {why}") if why else self
+
 
 Cell = tuple[Field, ...]
 Row = tuple[str, tuple[Cell, ...]]
@@ -67,6 +72,10 @@ class Sheet:
     rows: tuple[Row, ...]
     hint: str = ""
 
+    def with_assumed(self, reasons: Mapping[str, str]) -> Sheet:
+        rows = ((head, tuple(tuple(each.assumed(reasons) for each in cell) for cell in cells)) for head, cells in self.rows)
+        return replace(self, rows=tuple(rows))
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -75,6 +84,9 @@ class Fields:
     title: str
     fields: tuple[Field, ...]
     is_rare: bool = False
+
+    def with_assumed(self, reasons: Mapping[str, str]) -> Fields:
+        return replace(self, fields=tuple(each.assumed(reasons) for each in self.fields))
 
     @property
     def is_folded(self) -> bool:

@@ -56,6 +56,12 @@ class Draft:
     """Remarks about this change alone."""
     field: str = ""
     """The field that the first question asks for."""
+    missing: tuple[str, ...] = ()
+    """The fields that the questions ask for, in their order."""
+    assumed: Mapping[str, str] = field(default_factory=dict)
+    """What nobody has said, by its field: why it is taken to be so, in a few words."""
+    partial: Json = None
+    """The request in its JSON form, as far as it is known, where something is missing."""
     by: str = ""
     """The model that paraphrased the sentence."""
     failed: ModelError | None = None
@@ -292,6 +298,10 @@ class Page(Reader):
 
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
         return request
+
+    def as_before(self, draft: Draft, last: Json) -> Draft:  # noqa: ARG002 - what a domain has no habits of
+        """Return a draft that lacks something, with what is usual: as in the `last` request of the same visitor."""
+        return draft
 
     def sentence(self, request: Json) -> str:
         """Return the request as a person would say it."""

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from sagagraph.domains.travel.request import LONGEST_STAY
-from sagagraph.domains.travel.text.partial import PartialRequest, Question, with_nights
+from sagagraph.domains.travel.text.partial import FROM_THE_DATES, PartialRequest, Question, with_nights
 
 Assumptions = Mapping[str, str]
 """By the field of the request: why its value is assumed, in a few words."""
@@ -21,9 +21,7 @@ _ROOM_TO_BEGIN: Final = timedelta(days=14)
 _OF_A_STOP: Final = "stops[{}].nights"
 
 
-def completed(
-    said: PartialRequest, today: date, *, home: str | None = None
-) -> tuple[PartialRequest, Assumptions]:
+def completed(said: PartialRequest, today: date, *, home: str | None = None) -> tuple[PartialRequest, Assumptions]:
     """Complete what was said. `home`: where this visitor's last trip began; None: nobody knows.
 
     What is still missing afterwards (`PartialRequest.missing`) cannot be assumed.
@@ -46,7 +44,7 @@ def _read_as_likely(said: PartialRequest, _today: date, _home: str | None) -> _S
     reasons: dict[str, str] = {}
     for doubt in said.doubts:
         if doubt.otherwise:
-            fields = dict(doubt.otherwise)
+            fields = {name: getattr(_typed(doubt), name) for name, _ in doubt.otherwise}
             update |= fields
             reasons |= dict.fromkeys(_named(doubt, fields), doubt.because)
     if said.stops and "stops" not in update:
@@ -55,6 +53,10 @@ def _read_as_likely(said: PartialRequest, _today: date, _home: str | None) -> _S
         update, reasons = update | ({"stops": likely} if found else {}), reasons | found
     left = tuple(each for each in said.doubts if not each.otherwise)
     return update | {"doubts": left}, reasons
+
+
+def _typed(doubt: Question) -> PartialRequest:
+    return PartialRequest.model_validate(dict(doubt.otherwise))
 
 
 def _named(doubt: Question, fields: Mapping[str, Any]) -> tuple[str, ...]:
@@ -79,7 +81,7 @@ def _with_nights(said: PartialRequest, _today: date, _home: str | None) -> _Step
     if said.total_nights is not None:
         left = said.total_nights - taken
     elif (span := _span(said)) is not None:
-        left, why = span - taken, "from the dates"
+        left, why = span - taken, FROM_THE_DATES
     elif said.one_way and taken == 0 and len(said.stops) == 1:
         left, why = 0, "one way, no hotel"
     else:

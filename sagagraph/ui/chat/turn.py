@@ -87,6 +87,8 @@ class Turn:
 
     async def _take(self, draft: Draft, saga: Saga | None) -> None:
         before = self.conversation.draft
+        if saga is None and draft.questions and draft.known is not None:
+            draft = await self._service.with_habits(self._visitor, self._page, draft)
         unsettled = tuple(each for each in draft.not_understood if must_be_settled(each))
         self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled)
         for aside in draft.asides:
@@ -125,7 +127,8 @@ class Turn:
         return f"I did not understand: {words}.{f' {self._page.hint}' if is_all and not draft.questions else ''}"
 
     async def _begin(self, request: Any) -> None:
-        saga_id = await self._service.begin(self._visitor, self._page.name, request)
+        left_out = self.conversation.draft.not_understood
+        saga_id = await self._service.begin(self._visitor, self._page.name, request, not_understood=left_out)
         self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
         self.deeds.append(Deed.BEGAN)
 

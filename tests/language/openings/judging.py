@@ -72,7 +72,10 @@ def figures(judged: Iterable[Judged]) -> str:
     """Return the counts of each result, of the openings that were looked at and of those that were kept."""
     lines = []
     judged = list(judged)
-    for name, of in (("tuned", [each for each in judged if not each.opening.is_kept]), ("kept", [each for each in judged if each.opening.is_kept])):
+    for name, of in (
+        ("tuned", [each for each in judged if not each.opening.is_kept]),
+        ("kept", [each for each in judged if each.opening.is_kept]),
+    ):
         counts = ", ".join(f"{sum(each.result is result for each in of)} {result}" for result in Result)
         right = sum(each.result is Result.RIGHT for each in of)
         lines.append(f"{name}: {right / max(1, len(of)):.0%} of {len(of)}: {counts}")
@@ -82,7 +85,9 @@ def figures(judged: Iterable[Judged]) -> str:
 def judged(opening: Opening, heard: Heard) -> Judged:
     """Judge what was heard. What is wrong and said to be assumed, or missing, or not understood, is not wrong in silence."""
     wrong = dict(_JUDGES[opening.domain](opening.meant, heard))
-    asked = [each for each in heard.missing if each.split(".")[-1] not in opening.missing and each.split("[")[0] not in opening.missing]
+    asked = [
+        each for each in heard.missing if each.split(".")[-1] not in opening.missing and each.split("[")[0] not in opening.missing
+    ]
     open_fields = {name.split("[")[0].split(".")[0] for name in (*heard.missing, *heard.assumed)}
     silent = {name: why for name, why in wrong.items() if not _is_said(name, open_fields)}
     if silent and not (heard.unread or asked):
@@ -139,7 +144,9 @@ def _price(meant: Mapping[str, Any], request: Mapping[str, Any], open_: set[str]
         return
     amount, currency = str(meant.get("budget", " ")).split(" ")
     got = request.get("budget")
-    if (got is None) is not (not amount) or (amount and (Decimal(str(got)), request.get("currency")) != (Decimal(amount), currency)):
+    if (got is None) is not (not amount) or (
+        amount and (Decimal(str(got)), request.get("currency")) != (Decimal(amount), currency)
+    ):
         yield "budget", f"budget {got} {request.get('currency')} for {meant.get('budget')}"
 
 
@@ -194,7 +201,7 @@ def _plain(text: str) -> set[str]:
 
 
 def _is_same(meant: str, got: str | None) -> bool:
-    return got is not None and bool(_plain(meant) & _plain(got)) or (meant == "Home" and "home" in str(got).casefold())
+    return (got is not None and bool(_plain(meant) & _plain(got))) or (meant == "Home" and "home" in str(got).casefold())
 
 
 def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sagagraph.context.model import Model
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.completion import completed
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.page import wishes as w
@@ -82,12 +83,14 @@ class TravelPage(p.Page):
 
     def __init__(self, travel: Travel, model: Model | None = None) -> None:
         super().__init__(travel, model)
+        self._known_day = datetime.now(UTC).date()
         self.suggestions = {CITIES: [city.name for city in travel.cities.cities[:_MOST_SUGGESTED]]}
         if isinstance(travel.provider, HttpReservationProvider):
             self.desk = FaultDesk(travel.provider.url, _KINDS)
 
     async def today(self) -> date:
-        return (await self.domain.provider.now()).date()
+        self._known_day = (await self.domain.provider.now()).date()
+        return self._known_day
 
     # -- wishes --------------------------------------------------------------------------------------------------------
 
@@ -127,10 +130,22 @@ class TravelPage(p.Page):
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
 
     def fields(self, draft: p.Draft) -> tuple[Part, ...]:
-        return fields_of(draft.known or PartialRequest())
+        whole, assumed = completed(said := draft.known or PartialRequest(), self._known_day, home=said.home)
+        return fields_of(whole, assumed)
+
+    def on_top(self, request: p.Json, saga: Saga) -> p.Json:
+        """Return the saga's own request where only what is assumed of it differs."""
+        same = {**request, "assumed": None} == {**saga.request, "assumed": None}
+        return saga.request if same else request
 
     async def with_field(self, known: Any, name: str, value: str) -> p.Draft:
         return self._draft(with_value(known or PartialRequest(), name, value, self.domain.cities))
+
+    def as_before(self, draft: p.Draft, last: p.Json) -> p.Draft:
+        home = wish_of(last).origin
+        return replace(
+            self._draft(draft.known.model_copy(update={"home": home}), *draft.asides), not_understood=draft.not_understood
+        )
 
     async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
         if text is None:
@@ -158,10 +173,10 @@ class TravelPage(p.Page):
         return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
     def _draft(self, partial: PartialRequest, *asides: str) -> p.Draft:
-        missing = partial.missing()
+        whole, assumed = completed(partial, self._known_day, home=partial.home)
+        missing = whole.missing()
         questions = tuple(each.text for each in missing)
-        field = missing[0].field if missing else ""
-        request = None if questions else partial.complete().model_dump(mode="json")
+        request = None if questions else whole.complete().model_copy(update={"assumed": dict(assumed)}).model_dump(mode="json")
         unread, preferences = w.unread_and_preferred(partial.unread)
         if preferences:
             words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
@@ -169,7 +184,18 @@ class TravelPage(p.Page):
                 *asides,
                 f"Not yet applied: {words}. It chooses among plans: say it again once there are some.",
             )
-        return p.Draft(partial, tuple(w.wishes_of(partial)), questions, unread, request, asides=asides, field=field)
+        return p.Draft(
+            partial,
+            tuple(w.wishes_of(partial)),
+            questions,
+            unread,
+            request,
+            asides=asides,
+            field=missing[0].field if missing else "",
+            missing=tuple(dict.fromkeys(each.field for each in missing)),
+            assumed=assumed,
+            partial=whole.in_json(),
+        )
 
     async def preferred(self, text: str, saga: Saga) -> p.Preference | None:
         known = self.draft_of(saga.request).known

@@ -37,11 +37,17 @@ class Said:
     """Stars of the hotels in one city alone."""
 
     def ask(
-        self, about: str, text: str, candidates: tuple[str, ...] = (), *, otherwise: Mapping[str, Any] | None = None, because: str = ""
+        self,
+        about: str,
+        text: str,
+        candidates: tuple[str, ...] = (),
+        *,
+        otherwise: Mapping[str, Any] | None = None,
+        because: str = "",
     ) -> None:
         """Ask one question about each field. `otherwise`: what is assumed as long as nobody answers, `because` of what."""
         if not self.asks(about):
-            assumed = tuple((otherwise or {}).items())
+            assumed = tuple((name, value if isinstance(value, bool) else str(value)) for name, value in (otherwise or {}).items())
             self.doubts.append(Question(field=about, text=text, candidates=candidates, otherwise=assumed, because=because))
 
     def asks(self, about: str) -> bool:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.text.partial import PartialStop, with_nights
+from sagagraph.language.calendar import Expression
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 from sagagraph.language.people import Company
@@ -165,7 +166,8 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
     passage.tag("span", _SAYS.overnight, lambda _: Quantity((Decimal(1),), "night"))
-    passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
+    if not any(each.is_range for each in passage.values(Expression)):
+        passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
@@ -289,7 +291,9 @@ def with_loose_nights(
     if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
         return (stops[0].lasting(loose[0].nights),)
     parts = [stay for stay in loose if stay.kind != "total"]
-    is_complete = len(parts) == len(open_stops) and (is_in_order or len(parts) > 1 or all(stay.kind == "listed" for stay in parts))
+    is_complete = len(parts) == len(open_stops) and (
+        is_in_order or len(parts) > 1 or all(stay.kind == "listed" for stay in parts)
+    )
     if is_complete or (is_answer and len(parts) <= len(open_stops)):
         return with_nights(stops, dict(zip(open_stops, (stay.nights for stay in parts), strict=False)))
     return stops
