@@ -129,6 +129,8 @@ def _numeric(found: Found) -> Expression:
     if a == b and a <= 12:
         return _one(found.said, _day(a, a, year))
     readings = ((a, b, "day"), (b, a, "month"))
+    if "." in found.said and b <= 12:
+        readings = readings[:1]
     return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if 1 <= month <= 12))
 
 
@@ -136,6 +138,9 @@ def _relative(found: Found, today: date) -> Expression:
     if found["next_week"]:
         monday = today + timedelta(days=7 - today.weekday())
         return Expression(found.said, (_exactly(monday),), (_exactly(monday + timedelta(days=6)),))
+    if found["weekend"]:
+        friday = today + timedelta(days=(4 - today.weekday()) % 7 + (7 if found["next_one"] and today.weekday() < 4 else 0))
+        return Expression(found.said, (_exactly(friday),), (_exactly(friday + timedelta(days=2)),))
     if found["this_month"]:
         return _one(found.said, Rough(1, 31, today.month, today.year, ""))
     if found["next_month"]:

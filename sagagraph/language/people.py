@@ -54,7 +54,13 @@ def tag_people(passage: Passage) -> None:
     for name in _PARTIES:
         passage.tag("company", _PARTIES[name], _company)
     passage.tag("company", _SAYS.uncounted, lambda _: Company(None))
-    passage.tag("company", _SAYS.others, lambda found: Company(2 if "parents" in found.said else None, are_others=True))
+    passage.tag("company", _SAYS.others, _others)
+
+
+def _others(found: Found) -> Company:
+    """Read `for my parents`, `my boss wants to go`."""
+    kin = len(_SAYS.one.findall(found.said)) or None
+    return Company(2 if "parents" in found.said else kin, are_others=True)
 
 
 def _aged(found: Found) -> Quantity | None:
@@ -95,6 +101,8 @@ def _company(found: Found) -> Company | None:
         return None
     units = [each.unit for each in people]
     number = found.get("n", Number)
+    if number is not None and number.count == sum(each.count or 0 for each in people) and "person" in units:
+        return Company(number.count, children=_children_in(people))  # `a family of 4 (two adults, two kids)`
     if number is not None and units == ["child"]:  # `a family of 4 (kids 6 and 9)`
         return Company(number.count, children=_children_in(people))
     if found["couple"]:

@@ -6,6 +6,7 @@ whatever else it supports.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -58,7 +59,7 @@ class Draft:
     """The field that the first question asks for."""
     missing: tuple[str, ...] = ()
     """The fields that the questions ask for, in their order."""
-    assumed: Mapping[str, str] = field(default_factory=dict)
+    assumed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What nobody has said, by its field: why it is taken to be so, in a few words."""
     partial: Json = None
     """The request in its JSON form, as far as it is known, where something is missing."""

@@ -115,16 +115,15 @@ def _with_days(said: PartialRequest, today: date, _home: str | None) -> _Step:
     return {"first": today}, {"window": "from today on"}
 
 
-def _with_room(said: PartialRequest, today: date, _home: str | None) -> _Step:
-    """Widen days around a holiday that are fewer than the nights."""
+def _with_room(said: PartialRequest, _today: date, _home: str | None) -> _Step:
+    """Lengthen a holiday, or a part of a month, that is shorter than the nights."""
     nights = sum(stop.nights or 0 for stop in said.stops)
     if not said.is_rough or said.depart is not None or said.first is None or said.last is None:
         return {}, {}
     short = nights - (said.last - said.first).days
     if short <= 0:
         return {}, {}
-    first = max(today, said.first - timedelta(days=(short + 1) // 2))
-    return {"first": first, "last": first + timedelta(days=nights)}, {"window": "days around it, too"}
+    return {"last": said.last + timedelta(days=short)}, {"window": "as long as the nights"}
 
 
 def _usual(said: PartialRequest) -> Iterator[tuple[str, str]]:

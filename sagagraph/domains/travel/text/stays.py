@@ -165,6 +165,7 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
+    passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
     passage.tag("span", _SAYS.overnight, lambda _: Quantity((Decimal(1),), "night"))
     if not any(each.is_range for each in passage.values(Expression)):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
@@ -219,6 +220,12 @@ def _stays_of(found: Found) -> list[Stay]:
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
     """Give each stay to the city beside it; return those that are beside none, or are for several."""
+    places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
+    is_list = 1 < len(places) == len(stays) and places[-1].end <= stays[0].start and not any(each.kind for each in stays)
+    if is_list:  # `Oslo and Bergen, 3 nights and 2 nights`
+        for place, stay in zip(places, stays, strict=True):
+            place.stays(stay.nights)
+        return []
     loose = []
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
@@ -235,7 +242,7 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     """Read `3 nights in Paris` or `Paris (3 nights)`; `Paris 3 nights Rome 2 nights` is read in the order of its cities."""
     after = next((visit for visit in visits if visit.start >= stay.end), None)
     before = next((visit for visit in reversed(visits) if visit.end <= stay.start), None)
-    if after and not _SAYS.up_to_city.fullmatch(text, stay.end, after.start):
+    if after and (after.role is Role.ORIGIN or not _SAYS.up_to_city.fullmatch(text, stay.end, after.start)):
         after = None
     if before and not (_can_be_stayed_in(before, visits) and _SAYS.after_city.fullmatch(text, before.end, stay.start)):
         before = None
