@@ -226,6 +226,7 @@ def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]
         drives = row["name"] in drivers or bool(row.get("drives"))
         if wanted["drives"] and drives is not (wanted["drives"] == "drives"):
             yield f"people {name}", f"{name} drives: {drives}"
+    by_all = meant["goal"].partition(" by ")[2]
     extra = [key for key in people if not any(_plain(key) & _plain(name) for name in meant["people"])]
     if extra:
         yield "people", f"also {extra}"
@@ -238,6 +239,8 @@ def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]
             continue
         opens, closes = row.get("window") or (None, None)
         got = (row.get("minutes") or 0, opens, closes, row.get("attention") == "watched")
+        if closes == by_all and not wanted["closes"]:
+            got = (got[0], opens, None, got[3])
         if got != (int(wanted["minutes"]), wanted["opens"], wanted["closes"], bool(wanted["watched"])):
             yield "tasks", f"{name} is {got} for {told}"
         if not _is_same(wanted["place"], places.get(row.get("place"), row.get("place"))):
