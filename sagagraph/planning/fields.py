@@ -52,6 +52,10 @@ class Field:
     least: str = ""
     most: str = ""
 
+    def asking(self, questions: Mapping[str, str]) -> Field:
+        asked = questions.get(self.name, "")
+        return replace(self, state=State.MISSING, note=asked) if asked else self
+
     def assumed(self, reasons: Mapping[str, str]) -> Field:
         """Return the field as assumed, if there is a reason for its value."""
         why = "" if self.state is State.MISSING or not self.value else reasons.get(self.name, "")
@@ -71,6 +75,11 @@ class Sheet:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     hint: str = ""
+
+    def asking(self, questions: Mapping[str, str]) -> Sheet:
+        """Return the sheet with fields marked that are missing: by their names, what to ask."""
+        rows = ((head, tuple(tuple(each.asking(questions) for each in cell) for cell in cells)) for head, cells in self.rows)
+        return replace(self, rows=tuple(rows))
 
     def with_assumed(self, reasons: Mapping[str, str]) -> Sheet:
         rows = ((head, tuple(tuple(each.assumed(reasons) for each in cell) for cell in cells)) for head, cells in self.rows)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from rapidfuzz.distance import OSA
 
@@ -20,6 +20,7 @@ from sagagraph.domains.reunion.text.clauses import tagged
 from sagagraph.domains.reunion.text.facts import PersonFact, Sense, sense_of, still_holds
 from sagagraph.domains.reunion.text.partial import PartialProblem, Question, hear
 from sagagraph.domains.reunion.text.reader import Context, Sentence, parts_of, read_sentence
+from sagagraph.domains.reunion.text.telling import read_telling
 from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import form
@@ -32,6 +33,9 @@ class Meaning:
     questions: tuple[Question, ...]
     notes: tuple[str, ...]
     problem: ReunionProblem | None
+    partial: dict[str, Any] = field(default_factory=dict)
+    """The problem as far as it is known, in the shape of a file."""
+    assumed: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +51,17 @@ def meaning_of(transcript: Transcript) -> Meaning:
     """Return the meaning. Raises `InvalidInputError` for sentences that contradict one another, or the problem they add to."""
     partial = partial_of(transcript)
     questions = partial.missing()
+    told = {"partial": partial.problem, "assumed": partial.assembly.assumed}
     if questions:
-        return Meaning(questions, partial.notes, None)
+        return Meaning(questions, partial.notes, None, **told)
     problem = partial.complete()
     proposed = {each.id for each in suggestions(problem)}  # others, which were added before, are no longer made
-    return Meaning((), partial.notes, accept(problem, [each for each in transcript.added if each in proposed]))
+    return Meaning((), partial.notes, accept(problem, [each for each in transcript.added if each in proposed]), **told)
 
 
 def partial_of(transcript: Transcript) -> PartialProblem:
     """Return what its sentences say together."""
-    partial = PartialProblem(base=transcript.base)
+    partial = PartialProblem(base=transcript.base, facts=read_telling(transcript.opening)[0])
     heard: list[Sentence] = []
     for sentence in transcript.sentences:
         alone = _alone(sentence)
@@ -78,7 +83,23 @@ def with_said(transcript: Transcript, text: str) -> Revision:
     Raises:
         InvalidInputError: it does not fit the problem that it adds to, or there is too much of it.
     """
-    return _settled(transcript, hear(text, partial_of(transcript)))
+    found = _settled(transcript, hear(text, partial_of(transcript)))
+    return found if transcript != Transcript() else _told_at_once(text, found)
+
+
+def _told_at_once(text: str, found: Revision) -> Revision:
+    """Return the text read as a whole, where that makes more of it than sentence by sentence."""
+    left = len(found.unread) + len(meaning_of(found.transcript).questions)
+    if not left:
+        return found
+    whole = Transcript(opening=text)
+    try:
+        meaning = meaning_of(whole)
+    except InvalidInputError:
+        return found
+    unread = read_telling(text)[1]
+    is_more = meaning.partial["people"] and len(unread) + len(meaning.questions) < left
+    return Revision(whole, unread) if is_more else found
 
 
 def with_said_instead(transcript: Transcript, number: int, text: str) -> Revision:

@@ -25,7 +25,7 @@ from sagagraph.language.forms import Forms, form
 from sagagraph.language.numbers import Number
 
 _SAYS: Final = Forms(__file__, "telling")
-_TOKEN: Final = re.compile(r"§\d+|[^\W_]+(?:['’.&-][^\W_]+)*['’]?|[^\w\s]")
+_TOKEN: Final = re.compile(r"§\d+|\bSt\.|[^\W_]+(?:['’.&-][^\W_]+)*['’]?|[^\w\s]")
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|(?<!\bSt)(?<!\bMr)(?<!\bDr)(?<!Mrs)\.(?=\s|$)")
 _VALUES: Final = ((form("{when}"), When), (form("{amount}"), Amount), (form("{n}"), Number))
 _PREPOSITIONS: Final = _SAYS.listed("PREPOSITIONS")
@@ -58,6 +58,8 @@ class Clause:
     whens: tuple[When, ...]
     amounts: tuple[Amount, ...]
     numbers: tuple[int, ...]
+    said: str = ""
+    """As it was written."""
     subject: tuple[str, ...] = ()
     """Whom it is about: who begins it, or whom the clause before was about."""
 
@@ -88,6 +90,10 @@ class _Thread:
     place: str | None = None
     errand: str | None = None
     task: str | None = None
+    road: str | None = None
+    """Where the way leads that was told last."""
+    landing: str | None = None
+    """Where somebody arrives who was named last."""
     is_goal_open: bool = False
     """Whether the place or the time is still to come where all meet."""
     car: str | None = None
@@ -95,38 +101,49 @@ class _Thread:
     """Names of a list whose verb has not come yet."""
 
 
-def read_telling(text: str) -> tuple[Fact, ...]:
-    """Read a day. What is said last of anybody holds."""
-    thread, found = _Thread(), list[Fact]()
+def read_telling(text: str) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
+    """Read a day, and name the clauses that have values of which nothing is made. What is said last of anybody holds."""
+    thread, found, left = _Thread(), list[Fact](), list[str]()
     for sentence in filter(str.strip, _SENTENCE_END.split(text)):
         for clause in _clauses(sentence.strip(), thread):
-            for fact in _facts(clause, thread):
-                found.append(fact)
-    return tuple(found)
+            facts = _facts(clause, thread)
+            found += facts
+            has_values = clause.whens or clause.amounts or (clause.people and clause.spots)
+            left += [clause.said] if has_values and not facts else []
+    return tuple(found), tuple(left)
 
 
 # -- clauses -----------------------------------------------------------------------------------------------------------
 
 
 def _clauses(sentence: str, thread: _Thread) -> Iterator[Clause]:
-    marked, values = _marked(sentence)
+    marked, values, said = _marked(sentence)
     parts = [each for each in _SAYS.joint.split(marked) if each and each.strip(" ,")]
     for part in parts:
         tokens = _TOKEN.findall(part.strip())
         clause = _clause(tokens, values, thread)
         is_list = not (clause.whens or clause.amounts or clause.spots) and len(tokens) <= 4 and clause.people
-        if thread.waiting and clause.people and tokens[0] == clause.people[0] and thread.waiting[-1].casefold() in _A_TITLE:
+        if (
+            thread.waiting
+            and clause.people
+            and tokens[0] == clause.people[0]
+            and thread.waiting[-1].casefold() in _A_TITLE - _CALLED
+        ):
             thread.waiting.pop()  # `my aunt, Carol,`
         if is_list and part is not parts[-1] and not _SAYS.with_a_verb.search(clause.words):
             thread.waiting += clause.people
             continue
         subject = (*thread.waiting, *clause.subject) or thread.people
         thread.waiting = []
-        yield replace(clause, subject=tuple(dict.fromkeys(subject)))
+        yield replace(clause, subject=tuple(dict.fromkeys(subject)), said=_as_written(part, said))
 
 
-def _marked(sentence: str) -> tuple[str, list[object]]:
-    """Write a mark for each value."""
+def _as_written(part: str, said: list[str]) -> str:
+    return " ".join(re.sub(r"§(\d+)", lambda mark: said[int(mark[1])], part).split())
+
+
+def _marked(sentence: str) -> tuple[str, list[object], list[str]]:
+    """Write a mark for each value; return them, and how they were written."""
     passage = tagged(sentence)
     values: list[object] = []
     spans: list[tuple[int, int, object]] = []
@@ -135,12 +152,13 @@ def _marked(sentence: str) -> tuple[str, list[object]]:
             value = next(iter(passage.values(of, found.match[0])), None)
             if value is not None:
                 spans.append((found.start, found.end, value))
-    text, at = "", 0
+    text, at, written = "", 0, list[str]()
     for start, end, value in sorted(spans, key=lambda each: each[0]):
         text += f"{passage.text[at:start]} §{len(values)} "
         values.append(value)
+        written.append(passage.said(passage.text[start:end]))
         at = end
-    return passage.said(text + passage.text[at:]), values
+    return passage.said(text + passage.text[at:]), values, written
 
 
 def _clause(tokens: list[str], values: list[object], thread: _Thread) -> Clause:
@@ -159,7 +177,7 @@ def _clause(tokens: list[str], values: list[object], thread: _Thread) -> Clause:
         tuple(each for each in own if isinstance(each, When)),
         tuple(each for each in own if isinstance(each, Amount)),
         tuple(each.count for each in own if isinstance(each, Number) and each.count is not None),
-        subject,
+        subject=subject,
     )
 
 
@@ -209,14 +227,14 @@ def _place(words: list[str], tokens: list[str], at: int, thread: _Thread) -> str
     if low[-1] in _NO_PLACES or is_infinitive or all(each in _LEADS_A_PLACE - {"ours", "mine", "work"} for each in low):
         return None
     if (owned := _SAYS.owned_house.fullmatch(said)) is not None:
-        return f"{owned['owner'][:1].upper()}{owned['owner'][1:]}'s house"
+        return f"{owned['owner'][:1].upper()}{owned['owner'][1:]}'s house{owned['town'] or ''}"
     if first.casefold() in ("my", "our") and rest and _SAYS.house.fullmatch(low[1]):
         return "home" + (f" {' '.join(rest[1:])}" if len(rest) > 2 and low[2] == "in" else "")
     if low in (["ours"], ["mine"], ["home"]) or low[:1] == ["home"]:
         return said
     if first.casefold() in ("his", "her", "their") and rest:
         before = [name for where, name in _people(tokens[:at], set())]
-        owner = (before or list(thread.people) or [""])[-1]
+        owner = (before or thread.waiting or list(thread.people) or [""])[-1]
         kind = "house" if _SAYS.house.fullmatch(low[1]) else " ".join(rest)
         return f"{owner}'s {kind}" if owner else None
     return " ".join(words[1:] if first.casefold() in ("the", "a", "an", "my", "our") and rest else words)
@@ -228,7 +246,7 @@ def _people(tokens: list[str], used: set[int]) -> list[tuple[int, str]]:
     at = 0
     while at < len(tokens):
         word = tokens[at]
-        low = word.casefold().removesuffix("'s")
+        low = word.casefold().removesuffix("'s").rstrip("'")
         if at in used or word.startswith("§"):
             at += 1
             continue
@@ -237,13 +255,30 @@ def _people(tokens: list[str], used: set[int]) -> list[tuple[int, str]]:
         elif low in _A_TITLE:
             following = tokens[at + 1] if at + 1 < len(tokens) else ""
             is_named = following[:1].isupper() and at + 1 not in used and following.casefold() not in _NO_NAMES
-            if is_named or word[:1].isupper() or (at and tokens[at - 1].casefold() in ("my", "our", "his", "her")) or low in _CALLED:
+            if (
+                is_named
+                or word[:1].isupper()
+                or (at and tokens[at - 1].casefold() in ("my", "our", "his", "her"))
+                or low in _CALLED
+            ):
                 found.append((at, (following if is_named else word).removesuffix("'s").capitalize()))
                 at += is_named
-        elif word[:1].isupper() and not (at and tokens[at - 1].casefold() == "the") and low not in _NO_NAMES and len(low) > 1 and not (at == 0 and _SAYS.verb.fullmatch(low)):
+        elif (
+            word[:1].isupper()
+            and not (at and tokens[at - 1].casefold() == "the")
+            and low not in _NO_NAMES
+            and len(low) > 1
+            and not _is_verb(tokens, at)
+        ):
             found.append((at, word.removesuffix("'s")))
         at += 1
     return found
+
+
+def _is_verb(tokens: list[str], at: int) -> bool:
+    """Tell whether a capital begins a sentence with a verb: not in `Will is at home`."""
+    following = tokens[at + 1].casefold() if at + 1 < len(tokens) else ""
+    return at == 0 and bool(_SAYS.verb.fullmatch(tokens[at].casefold())) and not _SAYS.verb.fullmatch(following)
 
 
 _PRONOUNS: Final = frozenset({"we", "he", "she", "they", "it", "who", "both", "neither", "his", "her", "their"})
@@ -253,17 +288,15 @@ _CALLED: Final = _SAYS.listed("CALLED")
 # -- what a clause says ------------------------------------------------------------------------------------------------
 
 
-def _facts(clause: Clause, thread: _Thread) -> Iterator[Fact]:
-    for read in (_road, _hours, _goal, _watched, _errand, _task, _person):
-        facts = list(read(clause, thread))
-        if facts:
-            yield from facts
-            break
+def _facts(clause: Clause, thread: _Thread) -> list[Fact]:
+    readers = (_road, _hours, _goal, _watched, _errand, _task, _person)
+    facts: list[Fact] = next((found for read in readers if (found := list(read(clause, thread)))), [])
     people = tuple(each for each in clause.subject if each) or clause.people
-    if people and not clause.has("errand"):
+    if people and not clause.has("errand") and not any(isinstance(each, GoalFact) for each in facts):
         thread.people = people
     if clause.spots:
         thread.place = clause.spots[-1].said
+    return facts
 
 
 def _road(clause: Clause, thread: _Thread) -> Iterator[Fact]:
@@ -274,7 +307,10 @@ def _road(clause: Clause, thread: _Thread) -> Iterator[Fact]:
     spots = [each.said for each in clause.spots]
     if len(spots) == 1 and (head := _SAYS.leading_place.match(clause.words)):
         spots.insert(0, head["place"])
+    if len(spots) == 1 and thread.road is not None and not clause.people:
+        spots.append(thread.road)  # `35 minutes from Boulder to the car park, and an hour from Denver`
     if len(spots) == 2 and clause.has("road"):
+        thread.road = spots[1]
         yield RoadFact(spots[0], spots[1], float(minutes))
 
 
@@ -290,7 +326,10 @@ def _hours(clause: Clause, thread: _Thread) -> Iterator[Fact]:
 def _goal(clause: Clause, thread: _Thread) -> Iterator[Fact]:
     event = _SAYS.event.search(clause.words)
     is_for_all = clause.has("everybody")
-    is_more = thread.is_goal_open and clause.time is not None and not clause.people and clause.has("start")
+    is_headed = event is not None and not _SAYS.with_a_verb.search(clause.words[: event.start()])
+    if is_headed:  # `Our choir's concert is at St John's`: of nobody
+        clause = replace(clause, subject=(), people=())
+    is_more = thread.is_goal_open and clause.time is not None and not clause.people and (clause.has("start") or not clause.spots)
     if is_more and not (event or is_for_all):
         place = next((each.said for each in clause.spots if each.said != HERE), None)
         yield GoalFact((), place, clause.time)
@@ -346,17 +385,27 @@ def _errand(clause: Clause, thread: _Thread) -> Iterator[Fact]:
 def _fetched(clause: Clause, others: list[str]) -> list[str]:
     """Return the people whom somebody fetches, or who are to be fetched."""
     if clause.has("passive"):
-        return list(clause.subject) if not _SAYS.thing.search(clause.words) or clause.subject == clause.people != () else []
-    return others if not _SAYS.goods.search(clause.words) else []
+        is_of_people = clause.people or not (_SAYS.thing.search(clause.words) or _SAYS.goods.search(clause.words))
+        return list(clause.subject) if is_of_people else []
+    return others if not _SAYS.goods.search(clause.words) and not _SAYS.object.search(clause.words) else []
 
 
 def _thing(clause: Clause) -> str | None:
-    found = _SAYS.goods.search(clause.words) or _SAYS.thing.search(clause.words)
+    found = (
+        _SAYS.object.search(clause.words)
+        or _SAYS.goods.search(clause.words)
+        or _SAYS.for_thing.search(clause.words)
+        or _SAYS.thing.search(clause.words)
+    )
     return found["thing"].strip() if found else None
 
 
 def _task(clause: Clause, thread: _Thread) -> Iterator[Fact]:
     minutes = clause.minutes
+    if (made := _SAYS.makes.search(clause.words)) is not None and clause.subject:
+        thread.task = made["thing"]
+        yield TaskFact(thread.task, None, minutes, who=clause.subject)
+        return
     if minutes is None:
         if clause.has("chore") and (thing := _SAYS.thing.search(clause.words)) and not clause.people:
             thread.task = thing["thing"]
@@ -378,21 +427,32 @@ def _task(clause: Clause, thread: _Thread) -> Iterator[Fact]:
 
 def _person(clause: Clause, thread: _Thread) -> Iterator[Fact]:
     people = clause.subject
-    if not people:
+    if not people or (clause.amounts and not (clause.people or clause.whens)):
         return
     is_landing, is_rider = clause.has("lands"), clause.has("rides")
     drives = False if is_rider else True if clause.has("drives") else None
-    place = clause.spot("at", "in", "to", "into", "on") if is_landing else clause.spot("at", "in", "on") or clause.spot("from")
+    place = (
+        clause.spot("at", "in", "to", "into", "on")
+        if is_landing
+        else clause.spot("at", "in", "on", "near") or clause.spot("from", "leaves", "leave", "leaving", "off")
+    )
+    if is_landing:
+        thread.landing = place
+    elif place is None and clause.whens and clause.people and not clause.has("with_a_verb"):
+        place, is_landing = thread.landing, thread.landing is not None  # `and Bruno's at 4:20`
     if is_landing and place is None:
         place = clause.spot("from") if clause.has("rail") and not clause.has("drives") else None
     since = clause.at("from", "at", "after", "since", "until", "till", "around", "about", "by") if clause.whens else None
     if place == HERE and drives and clause.spot("from"):
         place, since = clause.spot("from"), None
-    if clause.has("along"):
+    if clause.has("along") and (drives or clause.people != clause.subject):
         people = tuple(dict.fromkeys((*people, *clause.people)))
+        place = place or thread.place
+    if clause.has("rents"):
+        place = None
     if place or since is not None or drives is not None:
         for name in people:
-            yield PersonFact(name, place, since, drives=drives, lands=clause.has("plane") and place is not None)
+            yield PersonFact(name, place, since, drives=drives, lands=clause.has("plane"))
     if drives and (clause.has("car") or clause.has("by_car")):
         seats = clause.numbers[0] if clause.numbers and clause.has("seats") else None
         name = RENTAL if clause.has("rents") else car_of(people[0])

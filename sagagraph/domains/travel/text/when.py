@@ -213,7 +213,9 @@ class _Dates:
         if len(windows) > 1:
             self.doubts.ask("window", f"Between which days: {' or '.join(windows)}?")
         if len(departs) > 1:
-            ends = {"first": min(departs), "last": max(departs), "is_rough": False} if len(departs) == 2 and not self.lasts else None
+            ends = (
+                {"first": min(departs), "last": max(departs), "is_rough": False} if len(departs) == 2 and not self.lasts else None
+            )
             text = f"On which day do you leave: {' or '.join(map(day_text, departs))}?"
             self.doubts.ask("depart", text, otherwise=ends, because="there and back")
             depart = None if ends else depart
