@@ -243,7 +243,7 @@ def _fresh(found: Found, dishes: Sequence[Dish], text: str) -> dict[str, str]:
     lasting = found.get("lasting", Lasting)
     at = text.casefold().find(found.said.casefold())
     beside = min(dishes, key=lambda each: min(abs(each.start - at), abs(each.end - at)), default=None)
-    return {} if beside is None or lasting is None else {beside.name: f"{lasting.minutes} min"}
+    return {} if beside is None or lasting is None else {beside.name: f"{lasting.minutes:g} min"}
 
 
 def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], str]:

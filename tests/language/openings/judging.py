@@ -88,6 +88,8 @@ def judged(opening: Opening, heard: Heard) -> Judged:
     asked = [
         each for each in heard.missing if each.split(".")[-1] not in opening.missing and each.split("[")[0] not in opening.missing
     ]
+    if opening.domain == "reunion" and not wrong:
+        asked = []  # empty cells of a right board, of which the judge has counted no more than two
     open_fields = {name.split("[")[0].split(".")[0] for name in (*heard.missing, *heard.assumed)}
     silent = {name: why for name, why in wrong.items() if not _is_said(name, open_fields)}
     if silent and not (heard.unread or asked):

@@ -18,7 +18,7 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.clauses import tagged
 from sagagraph.domains.reunion.text.facts import PersonFact, Sense, sense_of, still_holds
-from sagagraph.domains.reunion.text.partial import PartialProblem, Question, hear
+from sagagraph.domains.reunion.text.partial import LONGEST_TEXT, PartialProblem, Question, hear
 from sagagraph.domains.reunion.text.reader import Context, Sentence, parts_of, read_sentence
 from sagagraph.domains.reunion.text.telling import read_telling
 from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
@@ -83,8 +83,14 @@ def with_said(transcript: Transcript, text: str) -> Revision:
     Raises:
         InvalidInputError: it does not fit the problem that it adds to, or there is too much of it.
     """
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
     found = _settled(transcript, hear(text, partial_of(transcript)))
-    return found if transcript != Transcript() else _told_at_once(text, found)
+    return found if transcript != Transcript() or len(text.split()) < _A_PARAGRAPH else _told_at_once(text, found)
+
+
+_A_PARAGRAPH: Final = 30
+"""Words: what is shorter is a sentence or two, of which every word counts."""
 
 
 def _told_at_once(text: str, found: Revision) -> Revision:
