@@ -51,6 +51,12 @@ class Field:
     suggests: str = ""
     least: str = ""
     most: str = ""
+    other: str = ""
+    """What the rules have read instead of a model: one click takes it."""
+
+    def beside(self, others: Mapping[str, str]) -> Field:
+        other = others.get(self.name, "")
+        return replace(self, other=other) if other and other != self.value else self
 
     def asking(self, questions: Mapping[str, str]) -> Field:
         asked = questions.get(self.name, "")
@@ -81,6 +87,11 @@ class Sheet:
         rows = ((head, tuple(tuple(each.asking(questions) for each in cell) for cell in cells)) for head, cells in self.rows)
         return replace(self, rows=tuple(rows))
 
+    def with_others(self, others: Mapping[str, str]) -> Sheet:
+        """Return the sheet with what the rules have read instead, by the names of its fields."""
+        rows = ((head, tuple(tuple(each.beside(others) for each in cell) for cell in cells)) for head, cells in self.rows)
+        return replace(self, rows=tuple(rows))
+
     def with_assumed(self, reasons: Mapping[str, str]) -> Sheet:
         rows = ((head, tuple(tuple(each.assumed(reasons) for each in cell) for cell in cells)) for head, cells in self.rows)
         return replace(self, rows=tuple(rows))
@@ -93,6 +104,9 @@ class Fields:
     title: str
     fields: tuple[Field, ...]
     is_rare: bool = False
+
+    def with_others(self, others: Mapping[str, str]) -> Fields:
+        return replace(self, fields=tuple(each.beside(others) for each in self.fields))
 
     def with_assumed(self, reasons: Mapping[str, str]) -> Fields:
         return replace(self, fields=tuple(each.assumed(reasons) for each in self.fields))

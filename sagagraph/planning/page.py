@@ -61,6 +61,8 @@ class Draft:
     """The fields that the questions ask for, in their order."""
     assumed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What nobody has said, by its field: why it is taken to be so, in a few words."""
+    others: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What the rules have read differently from the model, by its field, as it is typed there."""
     partial: Json = None
     """The request in its JSON form, as far as it is known, where something is missing."""
     by: str = ""

@@ -137,7 +137,7 @@ _ROADS: Final = "travel_minutes"
 
 
 def fields_of(told: Json, asked: Mapping[str, str], assumed: Mapping[str, str]) -> tuple[Part, ...]:
-    """Return a reunion, as far as it is `told`, as tables. `asked`: what is missing, by its field; `assumed`: why, by its field."""
+    """Return a reunion, as far as it is `told`, as tables. By their fields: what is `asked`, and why what is `assumed`."""
     marked = (part.with_assumed(assumed) for part in _tables(told))
     return tuple(part.asking(asked) for part in marked)
 

@@ -415,7 +415,7 @@ def _task(clause: Clause, thread: _Thread) -> Iterator[Fact]:
             yield TaskFact(thread.task, closes=clause.at("by", "before"))
         return
     thing = _thing(clause) if clause.has("task") else None
-    if thing is None and thread.task is not None and not clause.subject == ():
+    if thing is None and thread.task is not None and clause.subject != ():
         thing = thread.task if not clause.people else None
     thing = thing or (thread.task if not clause.people else None)
     if thing is not None:

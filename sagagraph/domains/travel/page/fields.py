@@ -104,12 +104,13 @@ def _stops(said: PartialRequest, asked: dict[str, str]) -> Sheet:
 def _stop(number: int, stop: PartialStop, asked: dict[str, str], *, is_alone: bool) -> tuple[Cell, ...]:
     name, stars = f"stops[{number}]", stop.stars
     nights = asked.get(f"{name}.nights", "")
+    lasting = "" if stop.nights is None else str(stop.nights)
     own = "" if stars is None else f"{stars[0]}-{stars[1]}"
     unknown = asked.get(f"{name}.city", "")
     return (
         (Field(f"{name}.city", "city", stop.city or stop.said, size=16, suggests=CITIES,
                state=State.MISSING if unknown else State.SAID, note=unknown),),
-        (Field(f"{name}.nights", "nights", "" if stop.nights is None else str(stop.nights), Widget.NUMBER, size=4, least="0", most=str(LONGEST_STAY),
+        (Field(f"{name}.nights", "nights", lasting, Widget.NUMBER, size=4, least="0", most=str(LONGEST_STAY),
                state=State.MISSING if nights else State.SAID, note=nights),),
         (Field(f"{name}.stars", "stars of its hotel", own, Widget.CHOICE, _with(("", "as below"), own)),),
         () if is_alone else (Field(name, f"Leave out {stop.city or stop.said}", widget=Widget.DROP),),

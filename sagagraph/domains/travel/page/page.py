@@ -95,13 +95,12 @@ class TravelPage(p.Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> p.Draft:
-        """Read by the rules; if they cannot read all of it, and for other languages, use the model as well, if there is one."""
+        """Read with the model, if there is one; the rules read what it leaves, and all if it cannot be asked."""
         before, tongue = known or PartialRequest(), tongue_of(text)
         if tongue is not None and self.model is None:
             raise InvalidInputError(cannot_read(tongue, self.examples[1]), field="text")
         read = None if tongue is not None else await self._read(text, known)
-        is_whole = read is not None and not read.unread and (known is not None or not read.missing())
-        if self.model is None or is_whole:
+        if self.model is None:
             return self._draft(read or before)
         try:
             found = await read_by_model(
@@ -114,7 +113,8 @@ class TravelPage(p.Page):
             return self._draft(read or before.model_copy(update={"unread": (text,)}))
         named = "; ".join(found.left_out)
         asides = [f"Left out, because your words do not say it: {named}. Say it once more if you want it."] if named else []
-        return replace(self._draft(found.request, *asides), by="" if found.request == read else self.model.name)
+        draft = self._draft(found.request, *asides)
+        return replace(draft, by="" if found.request == read else self.model.name, others=dict(found.others))
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = await self.today()
@@ -131,7 +131,7 @@ class TravelPage(p.Page):
 
     def fields(self, draft: p.Draft) -> tuple[Part, ...]:
         whole, assumed = completed(said := draft.known or PartialRequest(), self._known_day, home=said.home)
-        return fields_of(whole, assumed)
+        return tuple(part.with_others(draft.others) for part in fields_of(whole, assumed))
 
     def on_top(self, request: p.Json, saga: Saga) -> p.Json:
         """Return the saga's own request where only what is assumed of it differs."""
