@@ -128,7 +128,7 @@ def _numeric(found: Found) -> Expression:
     year = int(found["year"]) % 2000 + 2000 if found["year"] else None
     if a == b and a <= 12:
         return _one(found.said, _day(a, a, year))
-    readings = ((a, b, "day"), (b, a, "month"))
+    readings: tuple[tuple[int, int, str], ...] = ((a, b, "day"), (b, a, "month"))
     if "." in found.said and b <= 12:
         readings = readings[:1]
     return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if 1 <= month <= 12))

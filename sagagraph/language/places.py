@@ -101,7 +101,7 @@ class _Reader(Generic[_K]):
         self._text, self._gazetteer = passage.text, gazetteer
         self._has_capitals = any(character.isupper() for character in passage.text)
         self._compared: dict[str, bool] = {}
-        self._complaints: dict[str, str] = {}
+        self._complaints: dict[str, tuple[str, str | None]] = {}
 
     def known(self, words: list[re.Match[str]]) -> _Span | None:
         for start, end in self._phrases(words, max(self._gazetteer.longest_name_from(words[0][0]), 1)):

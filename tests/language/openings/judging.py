@@ -157,10 +157,13 @@ def _days(when: str, request: Mapping[str, Any], nights: int) -> Iterable[tuple[
     slack = _ABOUT if when.startswith("~") else timedelta()
     begins, _, ends = when.removeprefix("~").partition("..")
     window, depart = request.get("window"), request.get("depart")
-    if window is None and depart is None:
+    if depart is not None:
+        got = depart, depart
+    elif window is not None:
+        got = window["first"], str(date.fromisoformat(window["last"]) - timedelta(days=nights))
+    else:
         yield "when", "no days"
         return
-    got = depart or window["first"], depart or str(date.fromisoformat(window["last"]) - timedelta(days=nights))
     first = begins or str(TODAY)
     last = str(date.fromisoformat(ends) - timedelta(days=nights)) if ends else begins
     if when.endswith(".."):
@@ -248,7 +251,7 @@ def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]
         if not _is_same(wanted["place"], places.get(row.get("place"), row.get("place"))):
             yield "tasks", f"{name} at {row.get('place')} for {wanted['place']}"
     where, _, by = meant["goal"].partition(" by ")
-    goal = next((each for each in request.get("goals", ()) if each.get("people") == "all"), {})
+    goal: Mapping[str, Any] = next((each for each in request.get("goals", ()) if each.get("people") == "all"), {})
     if not _is_same(where, places.get(goal.get("place"), goal.get("place"))) or goal.get("by") != by:
         yield "goals", f"goal {goal} for {meant['goal']}"
     if len(heard.missing) > 2:

@@ -60,7 +60,7 @@ def page_of(domain: str, model: Any = None) -> Page:
 
 
 def heard_in(draft: Draft) -> Heard:
-    request = draft.request if draft.request is not None else draft.partial or draft.known or {}
+    request: Any = draft.request if draft.request is not None else draft.partial or draft.known or {}
     request = request.get("problem", request)
     missing = draft.missing or ((draft.field,) if draft.questions else ())
     return Heard(request, missing, draft.assumed, draft.not_understood)

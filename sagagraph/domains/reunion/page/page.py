@@ -154,8 +154,17 @@ class ReunionPage(Page):
         if meant.problem is None:
             missing = tuple(each.field for each in meant.questions)
             questions = tuple(each.text for each in meant.questions)
-            known = {"field": missing[0], "missing": missing, "assumed": meant.assumed, "partial": meant.partial}
-            return Draft(transcript, wishes, questions, found.unread, asides=asides, **known)
+            return Draft(
+                transcript,
+                wishes,
+                questions,
+                found.unread,
+                asides=asides,
+                field=missing[0],
+                missing=missing,
+                assumed=meant.assumed,
+                partial=meant.partial,
+            )
         plain = meaning_of(transcript.model_copy(update={"added": ()})).problem
         words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
         transcript = transcript.model_copy(update={"added": tuple(each for each in transcript.added if each in words)})

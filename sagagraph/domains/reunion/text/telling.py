@@ -189,8 +189,7 @@ def _spots(tokens: list[str], thread: _Thread) -> tuple[list[Spot], set[int]]:
     while at < len(tokens):
         word = tokens[at].casefold()
         if word in ("home", "here", "there") and (at == 0 or tokens[at - 1].casefold() not in ("the", "nursing", "care")):
-            said = "home" if word == "home" else HERE
-            spots.append(Spot("at", said, at, at + 1))
+            spots.append(Spot("at", "home" if word == "home" else HERE, at, at + 1))
             used.add(at)
         elif word in _PREPOSITIONS:
             end = _end_of_place(tokens, at + 1)
@@ -407,9 +406,9 @@ def _task(clause: Clause, thread: _Thread) -> Iterator[Fact]:
         yield TaskFact(thread.task, None, minutes, who=clause.subject)
         return
     if minutes is None:
-        if clause.has("chore") and (thing := _SAYS.thing.search(clause.words)) and not clause.people:
-            thread.task = thing["thing"]
-            yield TaskFact(thread.task, clause.spot("at", "in"), None, None, clause.at("by", "before"))
+        if clause.has("chore") and (chore := _SAYS.thing.search(clause.words)) and not clause.people:
+            thread.task = chore["thing"]
+            yield TaskFact(chore["thing"], clause.spot("at", "in"), None, None, clause.at("by", "before"))
             return
         if thread.task and clause.has("due") and clause.at("by", "before") is not None:
             yield TaskFact(thread.task, closes=clause.at("by", "before"))

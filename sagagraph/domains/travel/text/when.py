@@ -213,12 +213,11 @@ class _Dates:
         if len(windows) > 1:
             self.doubts.ask("window", f"Between which days: {' or '.join(windows)}?")
         if len(departs) > 1:
-            ends = (
-                {"first": min(departs), "last": max(departs), "is_rough": False} if len(departs) == 2 and not self.lasts else None
-            )
+            is_there_and_back = len(departs) == 2 and not self.lasts
+            both = {"first": min(departs), "last": max(departs), "is_rough": False} if is_there_and_back else None
             text = f"On which day do you leave: {' or '.join(map(day_text, departs))}?"
-            self.doubts.ask("depart", text, otherwise=ends, because="there and back")
-            depart = None if ends else depart
+            self.doubts.ask("depart", text, otherwise=both, because="there and back")
+            depart = None if both else depart
         if first is not None and last is not None and first > last:
             self.doubts.ask("window", f"Between which days? {day_text(first)} comes after {day_text(last)}.")
         elif depart is not None and not (first or depart) <= depart <= (last or depart):
