@@ -27,7 +27,6 @@ from sagagraph.domains.reunion.suggestions import suggestions
 from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
 from sagagraph.domains.reunion.text.rewording import in_plainer_words
-from sagagraph.domains.reunion.text.telling import read_telling
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
@@ -130,8 +129,7 @@ class ReunionPage(Page):
         """Leave out the sentence under that key, or say `text` instead."""
         transcript: Transcript = known
         if transcript.opening and key == _key(transcript.opening):
-            rest_of_it = transcript.model_copy(update={"opening": text or ""})
-            return self._draft(Revision(rest_of_it, read_telling(text or "")[1]))
+            return self._draft(Revision(transcript.model_copy(update={"opening": text or ""})))
         kind, _, rest = key.partition(":")
         if text is None and kind == _SENSE:
             left = tuple(each for each in transcript.added if each != rest)
@@ -146,7 +144,7 @@ class ReunionPage(Page):
 
     def _draft(self, found: Revision, *asides: str) -> Draft:
         transcript = found.transcript
-        told = (transcript.opening, *transcript.sentences) if transcript.opening else transcript.sentences
+        told = (*transcript.sentences, transcript.opening) if transcript.opening else transcript.sentences
         wishes = tuple(Wish(_key(each), "Said", each) for each in told)
         overtaken = (f"Instead of “{old}”: “{new}”." if new else f"No more: “{old}”." for old, new in found.overtaken)
         asides = (*asides, *overtaken)

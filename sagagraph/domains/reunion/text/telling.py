@@ -6,7 +6,7 @@ No phrase has to be complete. The cues of a clause say what its values are about
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -101,16 +101,31 @@ class _Thread:
     """Names of a list whose verb has not come yet."""
 
 
-def read_telling(text: str) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    """Read a day, and name the clauses that have values of which nothing is made. What is said last of anybody holds."""
-    thread, found, left = _Thread(), list[Fact](), list[str]()
+def left_of_a_telling(text: str, unread: Sequence[str]) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
+    """Read the clauses of a day that are `unread` so far. Return what they say, and what is still unread."""
+    found: list[Fact] = []
+    left = {each: _plain(each) for each in unread}
+    taken: set[str] = set()
+    for said, facts in read_telling(text):
+        of = next(
+            (each for each, words in left.items() if _plain(said) and (_plain(said) in words or words in _plain(said))), None
+        )
+        if of is not None and facts:
+            found += facts
+            taken.add(of)
+    return tuple(found), tuple(each for each in unread if each not in taken)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_TOKEN.findall(text.casefold()))
+
+
+def read_telling(text: str) -> Iterator[tuple[str, tuple[Fact, ...]]]:
+    """Read a day; yield each clause and what it says. What is said last of anybody holds."""
+    thread = _Thread()
     for sentence in filter(str.strip, _SENTENCE_END.split(text)):
         for clause in _clauses(sentence.strip(), thread):
-            facts = _facts(clause, thread)
-            found += facts
-            has_values = clause.whens or clause.amounts or (clause.people and clause.spots)
-            left += [clause.said] if has_values and not facts else []
-    return tuple(found), tuple(left)
+            yield clause.said, tuple(_facts(clause, thread))
 
 
 # -- clauses -----------------------------------------------------------------------------------------------------------
