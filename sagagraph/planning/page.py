@@ -260,6 +260,8 @@ class Page(Reader):
     """The message while a plan is carried out and nothing moves; empty if that does not happen."""
     suggestions: Mapping[str, Sequence[str]] = {}
     """Lists from which fields suggest values."""
+    plans_quickly: bool = False
+    """Whether a change is tried out before it is made, so that the plan that stands is not lost to one that cannot be had."""
     desk: FaultDesk | None = None
     """Where faults can be injected; None if the provider is not a sandbox."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.utterance.questions import Topic, must_be_settled, topic_of
+from sagagraph.planning.domain import Infeasible
 from sagagraph.planning.page import NOTHING_KNOWN, Draft
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
@@ -132,12 +133,28 @@ class Turn:
         self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
         self.deeds.append(Deed.BEGAN)
 
+    async def _cannot_be_had(self, saga: Saga, wanted: Any) -> bool:
+        """Tell whether there is no plan for it, and say so, with each remedy: then the plan that stands is kept."""
+        if not self._page.plans_quickly or status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
+            return False
+        try:
+            found = await self._service.what_if(self._page.name, wanted)
+        except SagaGraphError:
+            return False  # what is wrong with it is said by the change itself
+        if not isinstance(found, Infeasible):
+            return False
+        self._say(Deed.NOT_TAKEN, f"That cannot be had: {'; '.join(found.reasons)}. Your plan stays as it was.")
+        return True
+
     async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
         """Change what is asked for; requests that come too late are not recorded as if they held.
 
         A change of a booked plan that is still waiting for approval makes room for it.
         """
         was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
+        if await self._cannot_be_had(saga, wanted):
+            self.conversation = replace(self.conversation, draft=was, unsettled=())
+            return
         await self._take_back(saga)
         try:
             await self._service.change(self._visitor, saga.id, wanted)

@@ -86,8 +86,13 @@ def with_said(transcript: Transcript, text: str) -> Revision:
     """
     if len(text) > LONGEST_TEXT:
         raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
-    found = _settled(transcript, hear(text, partial_of(transcript)))
+    found = with_sentences(transcript, text)
     return found if transcript != Transcript() or len(text.split()) < _A_PARAGRAPH else _told_at_once(text, found)
+
+
+def with_sentences(transcript: Transcript, text: str) -> Revision:
+    """Add what `text` says, sentence by sentence. Raises as `with_said`."""
+    return _settled(transcript, hear(text, partial_of(transcript)))
 
 
 _A_PARAGRAPH: Final = 30

@@ -74,6 +74,7 @@ class TravelPage(p.Page):
     elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays without it."
     promise = "Flights, trains and hotels as one booking, repaired if a part falls through."
     showcase = _SHOWCASE
+    plans_quickly = True
     examples = (
         "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
