@@ -1,4 +1,4 @@
-"""Days as people tell them, in `tellings.txt`, read sentence by sentence: every fact is in the problem, or named as not understood."""
+"""Days as people tell them, in `tellings.txt`, sentence by sentence: every fact is in the problem, or named as not understood."""
 
 from __future__ import annotations
 
