@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -57,9 +58,12 @@ def tag_people(passage: Passage) -> None:
     passage.tag("company", _SAYS.others, _others)
 
 
+_FOR: Final = re.compile(r"\bfor (?:my|our)\b", re.IGNORECASE)
+
+
 def _others(found: Found) -> Company:
-    """Read `for my parents`, `my boss wants to go`."""
-    kin = len(_SAYS.one.findall(found.said)) or None
+    """Read `for my parents`, `my boss wants to go`; a trip for my wife may be one with me."""
+    kin = None if _FOR.search(found.said) else len(_SAYS.one.findall(found.said)) or None
     return Company(2 if "parents" in found.said else kin, are_others=True)
 
 
