@@ -184,6 +184,8 @@ class _Dates:
         if expression.is_range and found.led_by(_SAYS.leave):
             text = f"On which day between {day_text(first)} and {day_text(last)} do you leave?"
             self.doubts.ask("depart", text, otherwise={"first": first, "begins_by": last}, because="any of these days")
+        elif expression.is_month and relation == "by" and "end" in (expression.first[0].part or ""):
+            self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
             self.spans.append((first, last, expression.is_month))
         elif relation == "asked":
