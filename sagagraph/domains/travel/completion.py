@@ -5,24 +5,30 @@ Budgets, travellers beside the one who asks, cities and currencies are never mad
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any, Final
 
 from sagagraph.domains.travel.request import LONGEST_STAY
 from sagagraph.domains.travel.text.partial import FROM_THE_DATES, PartialRequest, Question, with_nights
 
+IsFar = Callable[[str, str], bool]
 Assumptions = Mapping[str, str]
 """By the field of the request: why its value is assumed, in a few words."""
 _LONGEST_FROM_DATES: Final = 21
 """Nights. Whoever names days that are farther apart means that the trip is somewhere between them."""
+_LEAST_WITH_A_NIGHT: Final = 2
+ON_THE_WAY: Final = "from the dates, one night under way"
 _ROOM_TO_BEGIN: Final = timedelta(days=14)
 """After the first day, where nobody said by when the trip ends."""
 _OF_A_STOP: Final = "stops[{}].nights"
 
 
-def completed(said: PartialRequest, today: date, *, home: str | None = None) -> tuple[PartialRequest, Assumptions]:
-    """Complete what was said. `home`: where this visitor's last trip began; None: nobody knows.
+def completed(
+    said: PartialRequest, today: date, *, home: str | None = None, is_far: IsFar | None = None
+) -> tuple[PartialRequest, Assumptions]:
+    """Complete what was said. `home`: where this visitor's last trip began; None: nobody knows. `is_far`: whether one of the
+    journeys between two cities takes a night.
 
     What is still missing afterwards (`PartialRequest.missing`) cannot be assumed.
     """
@@ -31,6 +37,9 @@ def completed(said: PartialRequest, today: date, *, home: str | None = None) -> 
     for step in (_read_as_likely, _with_origin, _with_nights, _with_days, _with_room):
         update, reasons = step(known, today, home)
         known = known.model_copy(update=update)
+        assumed |= reasons
+    if is_far is not None:
+        known, reasons = _with_a_night_on_the_way(known, assumed, is_far)
         assumed |= reasons
     return known, assumed | dict(_usual(known))
 
@@ -92,6 +101,18 @@ def _with_nights(said: PartialRequest, _today: date, _home: str | None) -> _Step
     each, more = divmod(left, len(open_stops))
     given = {n: each + (place < more) for place, n in enumerate(open_stops)}
     return {"stops": with_nights(said.stops, given)}, {_OF_A_STOP.format(n): why for n in open_stops}
+
+
+def _with_a_night_on_the_way(said: PartialRequest, assumed: Assumptions, is_far: IsFar) -> tuple[PartialRequest, dict[str, str]]:
+    """Take one night off those that lie between two days, where one is spent on the way there or back."""
+    last = len(said.stops) - 1
+    name = _OF_A_STOP.format(last)
+    if assumed.get(name) != FROM_THE_DATES or said.origin is None or said.one_way:
+        return said, {}
+    stop = said.stops[last]
+    if stop.city is None or (stop.nights or 0) < _LEAST_WITH_A_NIGHT or not is_far(said.origin, stop.city):
+        return said, {}
+    return said.model_copy(update={"stops": with_nights(said.stops, {last: (stop.nights or 0) - 1})}), {name: ON_THE_WAY}
 
 
 def _span(said: PartialRequest) -> int | None:

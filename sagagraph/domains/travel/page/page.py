@@ -130,8 +130,11 @@ class TravelPage(p.Page):
         follows = trip.rooms == rooms_for(trip.travellers, trip.children)
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
 
+    def _completed(self, said: PartialRequest) -> tuple[PartialRequest, Mapping[str, str]]:
+        return completed(said, self._known_day, home=said.home, is_far=self.domain.cities.takes_a_night)
+
     def fields(self, draft: p.Draft) -> tuple[Part, ...]:
-        whole, assumed = completed(said := draft.known or PartialRequest(), self._known_day, home=said.home)
+        whole, assumed = self._completed(draft.known or PartialRequest())
         return tuple(part.with_others(draft.others) for part in fields_of(whole, assumed))
 
     def on_top(self, request: p.Json, saga: Saga) -> p.Json:
@@ -174,7 +177,7 @@ class TravelPage(p.Page):
         return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
     def _draft(self, partial: PartialRequest, *asides: str) -> p.Draft:
-        whole, assumed = completed(partial, self._known_day, home=partial.home)
+        whole, assumed = self._completed(partial)
         missing = whole.missing()
         questions = tuple(each.text for each in missing)
         request = None if questions else whole.complete().model_copy(update={"assumed": dict(assumed)}).model_dump(mode="json")

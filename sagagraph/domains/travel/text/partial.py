@@ -210,7 +210,9 @@ class PartialRequest(BaseModel):
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
         changed["notes"] = (*(each for each in self.notes if not _is_said_now(each[0], said)), *later.notes)
         if {"first", "last"} <= said and "stops" not in said:
-            derived = {n for n in range(len(self.stops)) if (f"stops[{n}].nights", FROM_THE_DATES) in self.notes}
+            derived = {
+                n for n in range(len(self.stops)) if dict(self.notes).get(f"stops[{n}].nights", "").startswith(FROM_THE_DATES)
+            }
             changed["stops"] = with_nights(self.stops, dict.fromkeys(derived))
         updated = self._without_dates_that_clash(later).model_copy(update=changed)
         newest = _newest(self, updated)
