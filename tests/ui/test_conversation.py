@@ -482,6 +482,16 @@ async def test_a_preference_that_comes_with_a_wish_is_no_choice_among_plans(serv
         assert await travel.preferred(words, shown.saga) is None
 
 
+async def test_a_change_that_cannot_be_had_leaves_the_plan_that_stood(service: Service) -> None:
+    chat = Chat(service)
+    shown = await chat.say(TRIP)
+    refused = await chat.say("at most $50")
+    assert "Your plan stays as it was." in last_said(refused)
+    assert (status(refused), plan_hash(refused)) == ("awaiting_approval", plan_hash(shown))
+    assert wishes(refused)["budget"] == wishes(shown)["budget"]
+    assert status(await chat.say("book it")) == "committed"
+
+
 async def test_an_open_question_comes_before_an_approval(service: Service) -> None:
     chat = Chat(service)
     shown = await chat.say(TRIP)
