@@ -31,6 +31,10 @@ _PARTS: Final = (
 )
 
 
+_SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""By the month in which they begin, on the northern half of the world; each has three."""
+
+
 @dataclass(frozen=True, slots=True)
 class Weekday:
     number: int
@@ -124,7 +128,9 @@ def _numeric(found: Found) -> Expression:
     year = int(found["year"]) % 2000 + 2000 if found["year"] else None
     if a == b and a <= 12:
         return _one(found.said, _day(a, a, year))
-    readings = ((a, b, "day"), (b, a, "month"))
+    readings: tuple[tuple[int, int, str], ...] = ((a, b, "day"), (b, a, "month"))
+    if "." in found.said and b <= 12:
+        readings = readings[:1]
     return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if 1 <= month <= 12))
 
 
@@ -132,6 +138,9 @@ def _relative(found: Found, today: date) -> Expression:
     if found["next_week"]:
         monday = today + timedelta(days=7 - today.weekday())
         return Expression(found.said, (_exactly(monday),), (_exactly(monday + timedelta(days=6)),))
+    if found["weekend"]:
+        friday = today + timedelta(days=(4 - today.weekday()) % 7 + (7 if found["next_one"] and today.weekday() < 4 else 0))
+        return Expression(found.said, (_exactly(friday),), (_exactly(friday + timedelta(days=2)),))
     if found["this_month"]:
         return _one(found.said, Rough(1, 31, today.month, today.year, ""))
     if found["next_month"]:
@@ -141,6 +150,11 @@ def _relative(found: Found, today: date) -> Expression:
 
 def _exactly(day: date) -> Rough:
     return _day(day.day, day.month, day.year)
+
+
+def _thanksgiving(year: int) -> date:
+    """Return the fourth Thursday of November."""
+    return date(year, 11, 22) + timedelta(days=(3 - date(year, 11, 22).weekday()) % 7)
 
 
 def _holiday(found: Found, today: date) -> Holiday:
@@ -154,6 +168,11 @@ def _holiday(found: Found, today: date) -> Holiday:
             return easter(year) - timedelta(days=2), easter(year) + timedelta(days=1)
         if name.startswith("new"):
             return date(year, 12, 31), date(year + 1, 1, 1)
+        if name == "thanksgiving":
+            return _thanksgiving(year), _thanksgiving(year) + timedelta(days=3)
+        if name in _SEASONS:
+            begins = date(year, _SEASONS[name], 1)
+            return begins, begins + timedelta(days=89)
         return (date(year, 12, 24), date(year, 12, 26)) if name.startswith(("christmas", "xmas")) else None
 
     span = days(year)

@@ -28,6 +28,8 @@ class Money:
     currencies: tuple[str, ...]
     """Currencies that the sign can mean; empty: there is no sign."""
     said: str
+    most: Decimal | None = None
+    """The upper end of a range."""
     per: str = ""
     """`night` or `person`."""
     is_range: bool = False
@@ -82,6 +84,7 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
         -low.value if minus and low.value is not None else low.value,
         tuple(dict.fromkeys(meant)),
         found.said,
+        most=high.value if high is not None and high.value is not None else None,
         per="night" if found["night"] else "person" if found["head"] else "",
         is_range=high is not None,
         is_least=found.led_by(_SAYS.least) is not None or found.followed_by(_SAYS.or_more) is not None,

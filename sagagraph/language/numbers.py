@@ -65,7 +65,11 @@ def _words(found: Found) -> Number:
             total *= 100
         elif word != "and":
             total += _TENS[word] if word in _TENS else _ONES.index(word)
-    return Number(Decimal(total * (1000 if found["k"] else 1)), bool(found["k"]), is_word=True)
+    return Number(Decimal(total * _scale(found)), bool(found["k"]), is_word=True)
+
+
+def _scale(found: Found) -> int:
+    return 1_000_000 if found["k"] == "million" else 1000 if found["k"] else 1
 
 
 def _nth(found: Found) -> Nth | None:
@@ -78,4 +82,4 @@ def _digits(found: Found) -> Number | None:
     if not _PLAIN.fullmatch(found["digits"]):
         return Number(None)
     value = Decimal(re.sub(r"[, ']", "", found["digits"]))
-    return Number(value * 1000 if found["k"] else value, bool(found["k"]))
+    return Number(value * _scale(found), bool(found["k"]))

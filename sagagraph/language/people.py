@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -38,6 +39,7 @@ class Company:
 
 def with_ages(text: str) -> str:
     """Write `my daughter comes too. She's 4` as `my 4 year old daughter comes too`."""
+    text = _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
     return _SAYS.told_age.sub(r"\g<my> \g<years> year old \g<kin>", text)
 
 
@@ -53,7 +55,16 @@ def tag_people(passage: Passage) -> None:
     for name in _PARTIES:
         passage.tag("company", _PARTIES[name], _company)
     passage.tag("company", _SAYS.uncounted, lambda _: Company(None))
-    passage.tag("company", _SAYS.others, lambda found: Company(2 if "parents" in found.said else None, are_others=True))
+    passage.tag("company", _SAYS.others, _others)
+
+
+_FOR: Final = re.compile(r"\bfor (?:my|our)\b", re.IGNORECASE)
+
+
+def _others(found: Found) -> Company:
+    """Read `for my parents`, `my boss wants to go`; a trip for my wife may be one with me."""
+    kin = None if _FOR.search(found.said) else len(_SAYS.one.findall(found.said)) or None
+    return Company(2 if "parents" in found.said else kin, are_others=True)
 
 
 def _aged(found: Found) -> Quantity | None:
@@ -94,6 +105,8 @@ def _company(found: Found) -> Company | None:
         return None
     units = [each.unit for each in people]
     number = found.get("n", Number)
+    if number is not None and number.count == sum(each.count or 0 for each in people) and "person" in units:
+        return Company(number.count, children=_children_in(people))  # `a family of 4 (two adults, two kids)`
     if number is not None and units == ["child"]:  # `a family of 4 (kids 6 and 9)`
         return Company(number.count, children=_children_in(people))
     if found["couple"]:
@@ -108,7 +121,8 @@ def _company(found: Found) -> Company | None:
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
-        return None if is_everybody else Company(count, children=_children_in(people))
+        babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
+        return None if is_everybody else Company(count, children=_children_in(people) + babies)
     if found["alone"]:
         return Company(1)
     return Company(count + (number.count or 0 if number else 0), children=_children_in(people))

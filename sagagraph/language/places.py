@@ -18,7 +18,7 @@ _SAYS: Final = Forms(__file__, "places")
 _NO_NAMES, _ALSO_WORDS, _PLAIN_WORDS = map(_SAYS.listed, ("NO_NAMES", "ALSO_WORDS", "PLAIN_WORDS"))
 _ONLY_WITH_A_CAPITAL: Final = _SAYS.listed("ONLY_WITH_A_CAPITAL")
 
-_WITHIN_A_NAME: Final = re.compile(r"[\s.'-]+")
+_WITHIN_A_NAME: Final = re.compile(r"(?!\s*-\s|\s+-)[\s.'-]+")
 _TO_ANOTHER: Final = re.compile(r"\s*(?:to\s+|→\s*|-\s*)[A-Z]")
 _BEHIND: Final = re.compile(r"(?:\s*,\s*|\s*\(\s*|\s+(?:in\s+)?)(?P<region>[^\W\d_]+(?: [^\W\d_]+){0,2})")
 _COUNTRIES: Final = Forms(__file__, "places.countries")
@@ -68,6 +68,8 @@ class Place:
     """What to tell the writer in that case."""
     candidates: tuple[str, ...] = ()
     """Places between which the text does not decide."""
+    likely: str | None = None
+    """What it most likely means: the best known of the candidates, or a name of which it is a misspelling."""
 
 
 class _Span(NamedTuple):
@@ -99,7 +101,7 @@ class _Reader(Generic[_K]):
         self._text, self._gazetteer = passage.text, gazetteer
         self._has_capitals = any(character.isupper() for character in passage.text)
         self._compared: dict[str, bool] = {}
-        self._complaints: dict[str, str] = {}
+        self._complaints: dict[str, tuple[str, str | None]] = {}
 
     def known(self, words: list[re.Match[str]]) -> _Span | None:
         for start, end in self._phrases(words, max(self._gazetteer.longest_name_from(words[0][0]), 1)):
@@ -178,7 +180,7 @@ class _Reader(Generic[_K]):
             return _Span(start, end, Place(said, city.name))
         both = (city, *others)
         shown = " or ".join(each.name if ", " in each.name else f"{each.name} ({each.country})" for each in both)
-        return _Span(start, end, Place(said, None, f"Which {said}: {shown}?", tuple(each.name for each in both)))
+        return _Span(start, end, Place(said, None, f"Which {said}: {shown}?", tuple(each.name for each in both), city.name))
 
     def _is_almost_a_name(self, said: str) -> bool:
         if len(said) < 5 or said.casefold() in _PLAIN_WORDS:
@@ -191,8 +193,10 @@ class _Reader(Generic[_K]):
         said = self._text[start:end]
         if said not in self._complaints:
             is_looked_up = len(self._complaints) < _MOST_COMPARED
-            self._complaints[said] = self._gazetteer.unknown(said) if is_looked_up else f"no city called {said[:60]!r} is known"
-        return _Span(start, end, Place(said, None, self._complaints[said]))
+            complaint = self._gazetteer.unknown(said) if is_looked_up else f"no city called {said[:60]!r} is known"
+            self._complaints[said] = complaint, self._gazetteer.misspelling_of(said) if is_looked_up else None
+        complaint, likely = self._complaints[said]
+        return _Span(start, end, Place(said, None, complaint, likely=likely))
 
 
 def _is_region_of(city: Known, region: str, named: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from sagagraph.language.calendar import tag_dates, tag_numeric_dates
 from sagagraph.language.clock import on_the_clock, tag_clock, tag_clock_digits
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from sagagraph.language.money import Cues
 
 
+_LABELLED: Final = re.compile(
+    r"(?i)\b(?P<unit>adults?|children|kids|people|persons?|travell?ers?|passengers?|guests|nights|days|rooms|cooks):\s*(?P<number>\d+)"
+)
+"""`Adults: 2`, as in a form."""
+
+
 def tagged(
     text: str,
     *,
@@ -33,6 +40,7 @@ def tagged(
     Raises:
         InvalidInputError: the text is far too long.
     """
+    text = _LABELLED.sub(r"\g<number> \g<unit>", text)
     passage = Passage.of(on_the_clock(with_ages(spelled(text))), most=most)
     if today is not None:
         tag_numeric_dates(passage)

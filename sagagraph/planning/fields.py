@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 Form = Mapping[str, str]
@@ -51,6 +51,21 @@ class Field:
     suggests: str = ""
     least: str = ""
     most: str = ""
+    other: str = ""
+    """What the rules have read instead of a model: one click takes it."""
+
+    def beside(self, others: Mapping[str, str]) -> Field:
+        other = others.get(self.name, "")
+        return replace(self, other=other) if other and other != self.value else self
+
+    def asking(self, questions: Mapping[str, str]) -> Field:
+        asked = questions.get(self.name, "")
+        return replace(self, state=State.MISSING, note=asked) if asked else self
+
+    def assumed(self, reasons: Mapping[str, str]) -> Field:
+        """Return the field as assumed, if there is a reason for its value."""
+        why = "" if self.state is State.MISSING or not self.value else reasons.get(self.name, "")
+        return replace(self, state=State.ASSUMED, note=f"assumed: {why}") if why else self
 
 
 Cell = tuple[Field, ...]
@@ -67,6 +82,20 @@ class Sheet:
     rows: tuple[Row, ...]
     hint: str = ""
 
+    def asking(self, questions: Mapping[str, str]) -> Sheet:
+        """Return the sheet with fields marked that are missing: by their names, what to ask."""
+        rows = ((head, tuple(tuple(each.asking(questions) for each in cell) for cell in cells)) for head, cells in self.rows)
+        return replace(self, rows=tuple(rows))
+
+    def with_others(self, others: Mapping[str, str]) -> Sheet:
+        """Return the sheet with what the rules have read instead, by the names of its fields."""
+        rows = ((head, tuple(tuple(each.beside(others) for each in cell) for cell in cells)) for head, cells in self.rows)
+        return replace(self, rows=tuple(rows))
+
+    def with_assumed(self, reasons: Mapping[str, str]) -> Sheet:
+        rows = ((head, tuple(tuple(each.assumed(reasons) for each in cell) for cell in cells)) for head, cells in self.rows)
+        return replace(self, rows=tuple(rows))
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -75,6 +104,12 @@ class Fields:
     title: str
     fields: tuple[Field, ...]
     is_rare: bool = False
+
+    def with_others(self, others: Mapping[str, str]) -> Fields:
+        return replace(self, fields=tuple(each.beside(others) for each in self.fields))
+
+    def with_assumed(self, reasons: Mapping[str, str]) -> Fields:
+        return replace(self, fields=tuple(each.assumed(reasons) for each in self.fields))
 
     @property
     def is_folded(self) -> bool:

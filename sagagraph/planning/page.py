@@ -6,6 +6,7 @@ whatever else it supports.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -56,6 +57,14 @@ class Draft:
     """Remarks about this change alone."""
     field: str = ""
     """The field that the first question asks for."""
+    missing: tuple[str, ...] = ()
+    """The fields that the questions ask for, in their order."""
+    assumed: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What nobody has said, by its field: why it is taken to be so, in a few words."""
+    others: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What the rules have read differently from the model, by its field, as it is typed there."""
+    partial: Json = None
+    """The request in its JSON form, as far as it is known, where something is missing."""
     by: str = ""
     """The model that paraphrased the sentence."""
     failed: ModelError | None = None
@@ -251,6 +260,8 @@ class Page(Reader):
     """The message while a plan is carried out and nothing moves; empty if that does not happen."""
     suggestions: Mapping[str, Sequence[str]] = {}
     """Lists from which fields suggest values."""
+    plans_quickly: bool = False
+    """Whether a change is tried out before it is made, so that the plan that stands is not lost to one that cannot be had."""
     desk: FaultDesk | None = None
     """Where faults can be injected; None if the provider is not a sandbox."""
 
@@ -292,6 +303,10 @@ class Page(Reader):
 
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
         return request
+
+    def as_before(self, draft: Draft, last: Json) -> Draft:  # noqa: ARG002 - what a domain has no habits of
+        """Return a draft that lacks something, with what is usual: as in the `last` request of the same visitor."""
+        return draft
 
     def sentence(self, request: Json) -> str:
         """Return the request as a person would say it."""

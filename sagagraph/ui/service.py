@@ -19,7 +19,7 @@ from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, 
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible, Json, Proposal
-from sagagraph.planning.page import Disruption, Download, Page
+from sagagraph.planning.page import Disruption, Download, Draft, Page
 from sagagraph.planning.sketch import SKETCH, Sketch
 from sagagraph.registry import boards, limits_of, model_of, open_engine, open_pages
 from sagagraph.saga.core import events as e
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 16
 """How many sagas are resumed at the same time."""
 _SAID = "said"
+_LEFT_OUT = "left out"
 """The kind of document that keeps what was said about a plan: the journal has only its consequences."""
 _DAY_HOLDS_S = 60.0
 
@@ -84,10 +85,12 @@ class Service:
 
     # -- beginning and settling ----------------------------------------------------------------------------------------
 
-    async def begin(self, visitor: Visitor, domain: str, request: Any) -> str:
-        """Begin to plan, and return the saga's id at once."""
+    async def begin(self, visitor: Visitor, domain: str, request: Any, *, not_understood: tuple[str, ...] = ()) -> str:
+        """Begin to plan, and return the saga's id at once. `not_understood`: what of the words the request leaves out."""
         page = self.page(domain)
         name = visitor.new_id(page.name, uuid.uuid4().hex[:8])
+        if not_understood:
+            await self._engine.store.put(Document(name, _LEFT_OUT, "begin", list(not_understood)))
 
         async def is_there() -> bool:
             return await self._engine.store.headline(name) is not None
@@ -95,6 +98,11 @@ class Service:
         beginning = self._sketched(name, partial(self._graphs[page.name].start, name, request))
         await self._jobs.take_on(name, ("begin",), beginning, is_there)
         return name
+
+    async def not_understood(self, saga_id: str) -> tuple[str, ...]:
+        """Return what of the words with which a saga began is not in its request."""
+        found = await self._engine.store.documents(saga_id, _LEFT_OUT)
+        return tuple(words for each in found for words in each.data)
 
     async def _sketched(self, saga_id: str, planning: Callable[[], Awaitable[object]]) -> None:
         """Plan; whoever looks meanwhile sees the best plan so far."""
@@ -246,6 +254,11 @@ class Service:
                 with suppress(SagaGraphError):
                     found.append(await self._engine.load(each.saga_id))
         return tuple(sorted(found, key=lambda saga: saga.begun_at, reverse=True))
+
+    async def with_habits(self, visitor: Visitor, page: Page, draft: Draft) -> Draft:
+        """Return a draft that lacks something, with what holds as in this visitor's last saga of the domain."""
+        last = next((each for each in await self.sagas(visitor) if each.domain == page.name), None)
+        return draft if last is None else page.as_before(draft, last.request)
 
     async def saga(self, visitor: Visitor, saga_id: str) -> Saga:
         visitor.check_owns(saga_id)

@@ -100,6 +100,55 @@ async def test_the_best_plan_so_far_is_told_and_can_be_taken(
     assert (refused.status_code, "no plan is there to be taken" in refused.text) == (409, True)
 
 
+async def test_what_was_assumed_and_not_understood_stands_beside_the_request(ann: httpx2.AsyncClient) -> None:
+    begun = await ann.post("/sagas", json={"domain": "travel", "text": "Boston to Lisbon, 5-9 May 2025, with a snorkling flumph"})
+    assert begun.status_code == 202, begun.text
+    told = (await ann.get(f"/sagas/{begun.json()['saga_id']}")).json()
+    assert told["request"]["stops"] == [{"city": "Lisbon", "nights": 3}]
+    assert told["assumed"]["stops[0].nights"] == "from the dates, one night under way"
+    assert any("flumph" in each for each in told["not_understood"])
+    await followed(ann, begun.json()["saga_id"])
+
+
+async def test_what_is_missing_is_listed_by_its_field_with_all_that_is_known(app: Any) -> None:
+    async with browser_on(app) as somebody_new:
+        answer = await somebody_new.post("/sagas", json={"text": "5 nights in Lisbon in May 2025, at most $4,000"})
+    told = answer.json()
+    assert (answer.status_code, told["missing"], told["request"]["stops"][0]["nights"]) == (422, ["origin"], 5)
+    assert told["assumed"]["travellers"]
+
+
+async def test_the_start_is_that_of_the_visitors_last_trip(app: Any) -> None:
+    async with browser_on(app) as bea:
+        await bea.get("/sagas")
+        first = await bea.post("/sagas", json={"text": SENTENCE})
+        await followed(bea, first.json()["saga_id"])
+        second = await bea.post("/sagas", json={"text": "to Paris for 3 nights in June 2025"})
+        assert second.status_code == 202, second.text
+        assert second.json()["request"]["origin"] == "Boston"
+        assert second.json()["assumed"]["origin"]
+        await followed(bea, second.json()["saga_id"])
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("one way flight from Boston to Lisbon on May 5 2025", ["flight"]),
+        ("Boston to Lisbon, 5-9 May 2025, no hotel", ["flight", "flight"]),
+        ("Day trip London to Paris on 6 May 2025", 2),
+    ],
+)
+async def test_trips_without_a_hotel_are_planned(ann: httpx2.AsyncClient, text: str, kinds: Any) -> None:
+    begun = await ann.post("/sagas", json={"text": text})
+    assert begun.status_code == 202, begun.text
+    saga_id = begun.json()["saga_id"]
+    assert (await followed(ann, saga_id))[-1]["type"] == "ApprovalAsked"
+    legs = (await ann.get(f"/sagas/{saga_id}/plan")).json()["shown"]["plan"]["legs"]
+    found = [leg["offer"]["kind"] for leg in legs]
+    assert "hotel" not in found
+    assert (len(found) if isinstance(kinds, int) else found) == kinds
+
+
 async def test_an_alternative_is_chosen_and_the_plan_before_it_cannot_be_approved_any_more(ann: httpx2.AsyncClient) -> None:
     saga_id, shown = await planned(ann)
     other = (await ann.get(f"/sagas/{saga_id}/plan")).json()["alternatives"][0]["plan_hash"]

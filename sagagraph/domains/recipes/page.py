@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
+
+from rapidfuzz import fuzz
 
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
 from sagagraph.domains.recipes.events import SAYS, event_in, in_words, offered, parse_events
@@ -13,9 +17,12 @@ from sagagraph.domains.recipes.plan import Cooked
 from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
 from sagagraph.domains.recipes.text import read_recipes
 from sagagraph.errors import InvalidInputError
-from sagagraph.language.clock import Clock
+from sagagraph.language.clock import Clock, Lasting
 from sagagraph.language.forms import form
 from sagagraph.language.numbers import Number
+from sagagraph.language.passage import Found
+from sagagraph.language.people import PEOPLE, Company
+from sagagraph.language.quantities import UNITS
 from sagagraph.language.tagging import tagged
 from sagagraph.planning.fields import Field, Fields, Part, Widget
 from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish, showcase_of
@@ -24,6 +31,15 @@ from sagagraph.validators.complaints import shown
 
 _AT: Final = form(r"(?:\b(?:at|for|by|around) )?{time}|\b(?:at|by) {n}")
 _COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} (?:cooks?\b|of us\b(?: (?:are )?cook(?:ing)?\b)?)")
+_COMPANY: Final = form(r"{company}(?: (?:are )?(?:both )?(?:cook(?:s|ing)?|in the kitchen)\b)?")
+_FRESH: Final = form(
+    r"(?:\b(?:should be |is |are |must be |be )?eaten )?\b(?:within|not? older than|at most|less than) {lasting}(?: old)?"
+)
+_LEFT_OUT: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?$")
+_LEFT_OUT_TOO: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?(?=  )")
+_LEAST_OF_A_NAME: Final = 5
+_ALMOST: Final = 84
+"""Of 100: how alike a misspelling is."""
 _WARM: Final = form(
     r"(?:\b(?:both|all|everything|each|it|them)(?: of (?:it|them))?(?: dish(?:es)?)? )?(?:still |is |are )*\b(?:warm|hot)\b"
 )
@@ -33,7 +49,7 @@ _EARLIEST_DINNER: Final = 10
 """Hours before this one are taken to be in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
 _FILLING: Final = re.compile(
-    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to|must|have|has|d|ll|m|ve|us|of)\b",
+    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to|must|have|has|d|ll|m|ve|us|of|tonight|there|are|is|in|kitchen|cooking|together|should|my|me|plan|just|that|simple|when|sit|down|then|for|dessert|fancy|plus|go|them|they|re|all|with|having|only)\b",
     re.IGNORECASE,
 )
 
@@ -61,16 +77,17 @@ class RecipesPage(Page):
             meal, remarks = await read_recipes(text, self.model)
             own = {each["recipe"]: each for each in meal.document()["recipes"]}
             return replace(self.draft_of({**before, "recipes": list((recipes | own).values())}), asides=remarks)
-        for name in SHIPPED:
-            words = rf"({name.replace('-', '[ -]')}|{name.rpartition('-')[2]})s?\b"
-            text, dropped = re.subn(rf"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?{words}", "", text)
-            if dropped and len(recipes) > 1:
-                recipes.pop(name, None)
-            text, said = re.subn(rf"(?i)\b{words}", "", text)
-            recipes |= {name: shipped(name)} if said and name not in recipes else {}
-        told, left = _told(text)
+        named = dishes_in(text)
+        for each in named:
+            if _LEFT_OUT.search(text, 0, each.start):
+                recipes.pop(each.name, None) if len(recipes) > 1 else None
+            else:
+                recipes.setdefault(each.name, shipped(each.name))
+        told, left = _told(_without_dishes(text, named), named)
         unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
-        limits = dict.fromkeys(recipes, _STAYS_WARM) if told.pop("warm", False) else before.pop("warm", {})
+        fresh = told.pop("fresh", {})
+        limits = dict.fromkeys(recipes, _STAYS_WARM) if told.pop("warm", False) and not fresh else before.pop("warm", {})
+        limits = {**limits, **fresh}
         warm = {name: limit for name, limit in limits.items() if name in recipes}
         request = {**before, "recipes": list(recipes.values()), **told, **({"warm": warm} if warm else {})}
         if not recipes:
@@ -181,15 +198,69 @@ def _beginning(cooked: Cooked) -> datetime:
     return _moment(dinner) - timedelta(seconds=cooked.planned_s) if dinner else _moment("00:00")
 
 
-def _told(text: str) -> tuple[dict[str, Any], str]:
+@dataclass(frozen=True, slots=True)
+class Dish:
+    """Shipped recipe where a text names it."""
+
+    name: str
+    start: int
+    end: int
+
+
+def dishes_in(text: str) -> tuple[Dish, ...]:
+    """Return the dishes that a text names, by their whole names or the last words of them, misspelt or glued together."""
+    words = list(_WORDS.finditer(text))
+    found: list[Dish] = []
+    for size in (2, 1):
+        for place in range(len(words) - size + 1):
+            start, end = words[place].start(), words[place + size - 1].end()
+            is_taken = any(each.start < end and start < each.end for each in found)
+            name = None if is_taken else _dish_called("".join(each[0] for each in words[place : place + size]))
+            found += [] if name is None else [Dish(name, start, end)]
+    return tuple(sorted(found, key=lambda each: each.start))
+
+
+@lru_cache(maxsize=4096)
+def _dish_called(said: str) -> str | None:
+    word = said.casefold().removesuffix("s")
+    for name in SHIPPED:
+        whole, last = (each.casefold().removesuffix("s") for each in (name.replace("-", ""), name.rpartition("-")[2]))
+        is_short = len(word) >= _LEAST_OF_A_NAME and whole.endswith(word)
+        if word in (whole, last) or is_short or (len(word) >= _LEAST_OF_A_NAME and fuzz.ratio(word, whole) >= _ALMOST):
+            return name
+    return None
+
+
+def _without_dishes(text: str, dishes: Sequence[Dish]) -> str:
+    """Write a mark of equal length for each dish, so that places in the text stay."""
+    for each in dishes:
+        text = f"{text[: each.start]}{' ' * (each.end - each.start)}{text[each.end :]}"
+    return _LEFT_OUT_TOO.sub(lambda said: " " * len(said[0]), text)
+
+
+def _fresh(found: Found, dishes: Sequence[Dish], text: str) -> dict[str, str]:
+    """Return within how many minutes the dish is eaten beside which that is said."""
+    lasting = found.get("lasting", Lasting)
+    at = text.casefold().find(found.said.casefold())
+    beside = min(dishes, key=lambda each: min(abs(each.start - at), abs(each.end - at)), default=None)
+    return {} if beside is None or lasting is None else {beside.name: f"{lasting.minutes:g} min"}
+
+
+def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], str]:
     """Return when dinner is, as HH:MM ("at seven" is in the evening), whether all is warm then, and how many cook; and the text
     without that.
     """
-    passage, told = tagged(text), dict[str, Any]()
+    passage, told = tagged(text, units={**UNITS, **PEOPLE}), dict[str, Any]()
+    for each in passage.take(_FRESH):
+        told["fresh"] = told.get("fresh", {}) | _fresh(each, dishes, text)
     if passage.take(_WARM):
         told["warm"] = True
     for each in passage.take(_COOKS):
         told["cooks"] = int((number.value if (number := each.get("n", Number)) else 0) or 0)
+    for each in passage.take(_COMPANY, lambda found: not found.said.casefold().startswith(("for", "dinner"))):
+        company = each.get("company", Company)
+        if company is not None and company.count:
+            told["cooks"] = company.count
     for each in passage.take(_AT):
         number = each.get("n", Number)
         clock = each.get("time", Clock) or Clock(int((number.value if number else 0) or 0), is_exact=False)

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sagagraph.context.answering import answer_of
 from sagagraph.context.model import Model
 from sagagraph.domains.recipes.plan import clock
-from sagagraph.domains.recipes.request import FIELD, Meal, Step, parse_meal
+from sagagraph.domains.recipes.request import FIELD, MOST_STEPS, Meal, Step, parse_meal
 from sagagraph.errors import InvalidInputError, ModelError, SagaGraphError
 from sagagraph.language.anchoring import is_quoted, says
 from sagagraph.language.forms import Forms
@@ -83,6 +83,8 @@ def read_meal(text: str, claims: Sequence[Sequence[Claim]] = ()) -> Meal:
         name, *lines = str(block).strip().splitlines() or [""]
         if not lines:
             raise InvalidInputError("write the recipe's name, and then each step on a line of its own", field=FIELD)
+        if len(lines) > MOST_STEPS:
+            raise InvalidInputError(f"there are more than {MOST_STEPS} steps", field=FIELD)
         steps = [_NUMBER.sub("", line.strip()) for line in lines]
         beliefs = beliefs_of([_ASIDE.sub("", step) for step in steps], said)
         documents = [_document(number, step, belief) for number, (step, belief) in enumerate(zip(steps, beliefs, strict=True))]

@@ -16,6 +16,9 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import Forms
 
 EARTH_RADIUS_KM: Final = 6371.0
+OVER_AN_OCEAN: Final = 55
+"""Degrees of longitude."""
+FAR_KM: Final = 4500
 CLOSE_ENOUGH_TO_SUGGEST: Final = 65
 CLOSE_ENOUGH_TO_BE_A_MISSPELLING: Final = 82
 WELL_KNOWN: Final = 1500
@@ -128,6 +131,14 @@ class Gazetteer:
             return ZoneInfo(city.timezone)
         except (ZoneInfoNotFoundError, ValueError):
             return None
+
+    def takes_a_night(self, here: str, there: str) -> bool:
+        """Tell whether one of the journeys there and back takes a night, as those over oceans do."""
+        one, other = self.find_name(here), self.find_name(there)
+        if one is None or other is None:
+            return False
+        turn = abs(one.longitude - other.longitude)
+        return min(turn, 360 - turn) >= OVER_AN_OCEAN and one.distance_km(other) >= FAR_KM
 
     @cached_property
     def _by_name(self) -> dict[str, City]:

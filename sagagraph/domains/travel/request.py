@@ -140,8 +140,12 @@ class Lean(BaseModel):
     @model_serializer(mode="wrap")
     def _as_before(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialise(self)
-        usual = {name for name in self.later if getattr(self, name) == type(self).model_fields[name].default}
+        usual = {name for name in self.later if getattr(self, name) == _default_of(self, name)}
         return {name: value for name, value in fields.items() if name not in usual}
+
+
+def _default_of(model: Lean, name: str) -> Any:
+    return type(model).model_fields[name].get_default(call_default_factory=True, validated_data={})
 
 
 class Stop(Lean):
@@ -149,7 +153,8 @@ class Stop(Lean):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     city: str = Field(min_length=1)
-    nights: int = Field(strict=True, ge=1, le=LONGEST_STAY)
+    nights: int = Field(strict=True, ge=0, le=LONGEST_STAY)
+    """None: a visit that ends on the day on which it begins, or the end of a trip that goes one way."""
     stars: Stars | None = None
     """Of the hotels there; None: those of the whole trip."""
 
@@ -211,7 +216,7 @@ ANY_STARS: Final = (1, 5)
 class TripRequest(Lean):
     """Trip request that can be planned: nothing in it is missing or contradicts itself."""
 
-    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if"})
+    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if", "hotels", "assumed"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -242,6 +247,10 @@ class TripRequest(Lean):
     insured: bool = False
     """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
     train_if: TrainIf | None = None
+    hotels: bool = True
+    """Whether hotels are booked for the nights; otherwise the travellers have somewhere to stay."""
+    assumed: dict[str, str] = Field(default_factory=dict)
+    """What nobody said, by its field (`stops[1].nights`): why it is taken to be so, in a few words."""
 
     @field_validator("children")
     @classmethod

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.utterance.questions import Topic, must_be_settled, topic_of
+from sagagraph.planning.domain import Infeasible
 from sagagraph.planning.page import NOTHING_KNOWN, Draft
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
@@ -87,6 +88,8 @@ class Turn:
 
     async def _take(self, draft: Draft, saga: Saga | None) -> None:
         before = self.conversation.draft
+        if saga is None and draft.questions and draft.known is not None:
+            draft = await self._service.with_habits(self._visitor, self._page, draft)
         unsettled = tuple(each for each in draft.not_understood if must_be_settled(each))
         self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled)
         for aside in draft.asides:
@@ -125,9 +128,23 @@ class Turn:
         return f"I did not understand: {words}.{f' {self._page.hint}' if is_all and not draft.questions else ''}"
 
     async def _begin(self, request: Any) -> None:
-        saga_id = await self._service.begin(self._visitor, self._page.name, request)
+        left_out = self.conversation.draft.not_understood
+        saga_id = await self._service.begin(self._visitor, self._page.name, request, not_understood=left_out)
         self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
         self.deeds.append(Deed.BEGAN)
+
+    async def _cannot_be_had(self, saga: Saga, wanted: Any) -> bool:
+        """Tell whether there is no plan for it, and say so, with each remedy: then the plan that stands is kept."""
+        if not self._page.plans_quickly or status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
+            return False
+        try:
+            found = await self._service.what_if(self._page.name, wanted)
+        except SagaGraphError:
+            return False  # what is wrong with it is said by the change itself
+        if not isinstance(found, Infeasible):
+            return False
+        self._say(Deed.NOT_TAKEN, f"That cannot be had: {'; '.join(found.reasons)}. Your plan stays as it was.")
+        return True
 
     async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
         """Change what is asked for; requests that come too late are not recorded as if they held.
@@ -135,6 +152,9 @@ class Turn:
         A change of a booked plan that is still waiting for approval makes room for it.
         """
         was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
+        if await self._cannot_be_had(saga, wanted):
+            self.conversation = replace(self.conversation, draft=was, unsettled=())
+            return
         await self._take_back(saga)
         try:
             await self._service.change(self._visitor, saga.id, wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
@@ -26,7 +26,7 @@ from sagagraph.errors import (
     UnknownSagaError,
 )
 from sagagraph.language.utterance.utterances import news_in, wishes_in
-from sagagraph.planning.page import Page
+from sagagraph.planning.page import Draft, Page
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -52,6 +52,16 @@ _STATUS_OF_ERROR: Final[tuple[tuple[type[SagaGraphError], int], ...]] = (
 """The first class that matches decides; any other error is a 500 with its message."""
 
 Json = dict[str, Any]
+
+
+class IncompleteError(InvalidInputError):
+    """What was said leaves something open that cannot be assumed. `told`: what is known, and what is missing."""
+
+    def __init__(self, draft: Draft) -> None:
+        unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
+        super().__init__(" ".join([*draft.questions, *unread]), field="text")
+        known = {"request": draft.partial, "missing": draft.missing, "assumed": draft.assumed}
+        self.told: Json = {**known, "not_understood": draft.not_understood}
 
 
 class Body(BaseModel):
@@ -135,7 +145,11 @@ class Own(Caller):
     async def told(self, version: int | None = None) -> Json:
         """Return the saga's current state."""
         view = plain(await self.service.status(self.visitor, self.saga_id, version))
-        return {**view, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
+        request = (await self.saga()).request
+        request = request.get("request", request) if isinstance(request, Mapping) else request
+        assumed = request.get("assumed", {}) if isinstance(request, Mapping) else {}
+        told = {"request": request, "assumed": assumed, "not_understood": await self.service.not_understood(self.saga_id)}
+        return {**view, **told, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
 
 
 async def _caller(request: Request) -> Caller:
@@ -168,9 +182,9 @@ async def list_sagas(caller: TheCaller) -> Json:
 async def create(body: NewSaga, caller: TheCaller) -> Json:
     service, visitor = caller.service, caller.visitor
     page = service.page(body.domain) if body.domain else service.first_page
-    request, unread = await _request_of(page, body.text, body.request, None)
-    own = Own(service, visitor, await service.begin(visitor, page.name, request))
-    return {**await own.told(), "not_understood": unread}
+    request, unread = await _request_of(caller, page, body.text, body.request, None)
+    own = Own(service, visitor, await service.begin(visitor, page.name, request, not_understood=unread))
+    return await own.told()
 
 
 @router.get("/sagas/{saga_id}", summary="A saga's state, now or at a version of its journal")
@@ -217,7 +231,7 @@ async def change(body: ChangedWishes, own: OwnSaga) -> Json:
     wanted: Json = saga.request
     unread: tuple[str, ...] = ()
     if not body.lost or body.text is not None or body.request is not None:
-        wanted, unread = await _request_of(own.service.page(saga.domain), body.text, body.request, saga)
+        wanted, unread = await _request_of(own, own.service.page(saga.domain), body.text, body.request, saga)
     await own.service.change(own.visitor, own.saga_id, wanted, body.lost)
     return {**await own.told(), "not_understood": unread}
 
@@ -310,7 +324,9 @@ async def download(name: str, own: OwnSaga) -> Response:
     raise UnknownSagaError(f"saga {own.saga_id!r} has no file {name!r}", saga_id=own.saga_id)
 
 
-async def _request_of(page: Page, text: str | None, request: Json | None, saga: Saga | None) -> tuple[Json, tuple[str, ...]]:
+async def _request_of(
+    caller: Caller, page: Page, text: str | None, request: Json | None, saga: Saga | None
+) -> tuple[Json, tuple[str, ...]]:
     """Return the request, merged with what was asked for before, and the words that were not understood.
 
     Raises `InvalidInputError` with the question about what is missing.
@@ -320,9 +336,10 @@ async def _request_of(page: Page, text: str | None, request: Json | None, saga: 
     if request is not None:
         return await page.checked(request), ()
     draft = await page.read(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
+    if draft.questions and saga is None:
+        draft = await caller.service.with_habits(caller.visitor, page, draft)
     if draft.questions:
-        unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
-        raise InvalidInputError(" ".join([*draft.questions, *unread]), field="text")
+        raise IncompleteError(draft)
     return page.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
 
 
@@ -340,6 +357,8 @@ async def _reference(request: Request) -> HTMLResponse:
 
 
 async def _show_error(_request: Request, exc: Exception) -> JSONResponse:
+    if isinstance(exc, IncompleteError):
+        return JSONResponse({"error": {"message": str(exc), "field": exc.field}, **exc.told}, status_code=422)
     status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(exc, kind)), 500)
     return JSONResponse({"error": {"message": str(exc), "field": getattr(exc, "field", None)}}, status_code=status)
 

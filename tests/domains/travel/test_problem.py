@@ -112,7 +112,7 @@ def test_a_window_and_a_day_of_departure_may_both_be_given(cities: Gazetteer) ->
         ({"stops": [{"nights": 2}]}, "stops[0].city: is missing"),
         ({"stops": [{"city": "Berlin"}]}, "stops[0].nights: is missing"),
         ({"stops": [{"city": "Belrin", "nights": 2}]}, "stops[0].city: no city called 'Belrin' is known; did you mean Berlin?"),
-        ({"stops": [{"city": "Berlin", "nights": 0}]}, "stops[0].nights: must be greater than or equal to 1, not 0"),
+        ({"stops": [{"city": "Berlin", "nights": -1}]}, "stops[0].nights: must be greater than or equal to 0, not -1"),
         ({"stops": [{"city": "Berlin", "nights": 1.5}]}, "stops[0].nights: must be a valid integer, not 1.5"),
         ({"stops": [{"city": "Berlin", "nights": True}]}, "stops[0].nights: must be a valid integer, not True"),
         ({"stops": [{"city": "Berlin", "nights": 10**9}]}, "stops[0].nights: must be less than or equal to 365, not 1000000000"),

@@ -66,7 +66,7 @@ def _show_drives(row: Json, key: str) -> str:
 
 
 def _put_end(row: Json, _key: str, value: str) -> None:
-    row["window"] = [row.get("window", [None])[0], value or None]
+    row["window"] = [(row.get("window") or [None])[0], value or None]
 
 
 def _put_watched(row: Json, _key: str, value: str) -> None:
@@ -107,7 +107,13 @@ _COLUMNS: Final[Mapping[str, tuple[str, tuple[_Column, ...]]]] = {
             _Column("name", "what", size=13),
             _Column("place", "where", Widget.CHOICE, is_place=True),
             _Column("minutes", "minutes", Widget.NUMBER, size=4, written=_put_number),
-            _Column("ends", "done by", Widget.TIME, shown=lambda row, _: _words(row["window"][1]), written=_put_end),
+            _Column(
+                "ends",
+                "done by",
+                Widget.TIME,
+                shown=lambda row, _: _words((row.get("window") or [None, None])[1]),
+                written=_put_end,
+            ),
             _Column("who", "who", written=_put_list),
             _Column("watched", "watched", Widget.CHECK, shown=_show_watched, written=_put_watched),
         ),
@@ -130,10 +136,14 @@ _NEW: Final[Mapping[str, Json]] = {
 _ROADS: Final = "travel_minutes"
 
 
-def fields_of(problem: ReunionProblem) -> tuple[Part, ...]:
-    """Return a reunion as tables."""
-    told: Json = as_json(problem)
-    places = choices_of("", *problem.places)
+def fields_of(told: Json, asked: Mapping[str, str], assumed: Mapping[str, str]) -> tuple[Part, ...]:
+    """Return a reunion, as far as it is `told`, as tables. By their fields: what is `asked`, and why what is `assumed`."""
+    marked = (part.with_assumed(assumed) for part in _tables(told))
+    return tuple(part.asking(asked) for part in marked)
+
+
+def _tables(told: Json) -> tuple[Sheet, ...]:
+    places = choices_of("", *told["places"])
     tables = (Sheet(title, (*(each.label for each in columns), ""), tuple(_rows(kind, columns, told[kind], places)))
               for kind, (title, columns) in _COLUMNS.items())  # fmt: skip
     people, cars, tasks, goals = tables

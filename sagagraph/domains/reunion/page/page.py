@@ -106,15 +106,21 @@ class ReunionPage(Page):
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
         said = super().fields(draft)
+        if draft.request is None and draft.partial:
+            asked = dict(zip(draft.missing, draft.questions, strict=True))
+            return (*fields_of(draft.partial, asked, draft.assumed), *said)
         if draft.request is None:
             return said
         words = tuple(replace(each, state=State.OPEN) for part in said if isinstance(part, Fields) for each in part.fields)
         folded = (Fields("In your words", words, is_rare=True),) if words else ()
-        return (*fields_of(parse_request(draft.request).problem), *folded)
+        return (*fields_of(as_json(parse_request(draft.request).problem), {}, draft.assumed), *folded)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
         """Change a sentence, or the problem as a whole: what was said before is then part of it."""
         meant = meaning_of(known) if known else None
+        asked = next((each for each in meant.questions if each.field == name), None) if meant else None
+        if asked is not None and asked.answer and value.strip():
+            return await self.read(asked.answered(value), known)
         if meant is None or meant.problem is None or name.partition(":")[0] in (_SENTENCE, _SENSE):
             return await super().with_field(known, name, value)
         return self._draft(Revision(Transcript(base=with_value(meant.problem, name, value))))
@@ -122,6 +128,8 @@ class ReunionPage(Page):
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
         """Leave out the sentence under that key, or say `text` instead."""
         transcript: Transcript = known
+        if transcript.opening and key == _key(transcript.opening):
+            return self._draft(Revision(transcript.model_copy(update={"opening": text or ""})))
         kind, _, rest = key.partition(":")
         if text is None and kind == _SENSE:
             left = tuple(each for each in transcript.added if each != rest)
@@ -136,20 +144,33 @@ class ReunionPage(Page):
 
     def _draft(self, found: Revision, *asides: str) -> Draft:
         transcript = found.transcript
-        wishes = tuple(Wish(_key(each), "Said", each) for each in transcript.sentences)
+        told = (*transcript.sentences, transcript.opening) if transcript.opening else transcript.sentences
+        wishes = tuple(Wish(_key(each), "Said", each) for each in told)
         overtaken = (f"Instead of “{old}”: “{new}”." if new else f"No more: “{old}”." for old, new in found.overtaken)
         asides = (*asides, *overtaken)
         meant = meaning_of(transcript)
         if meant.problem is None:
-            return Draft(transcript, wishes, tuple(each.text for each in meant.questions), found.unread, asides=asides)
+            missing = tuple(each.field for each in meant.questions)
+            questions = tuple(each.text for each in meant.questions)
+            return Draft(
+                transcript,
+                wishes,
+                questions,
+                found.unread,
+                asides=asides,
+                field=missing[0],
+                missing=missing,
+                assumed=meant.assumed,
+                partial=meant.partial,
+            )
         plain = meaning_of(transcript.model_copy(update={"added": ()})).problem
         words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
         transcript = transcript.model_copy(update={"added": tuple(each for each in transcript.added if each in words)})
-        told = transcript if transcript.sentences or transcript.added else None
-        request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
+        told_so = transcript if transcript.opening or transcript.sentences or transcript.added else None
+        request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told_so))
         added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in transcript.added)
         remarks = _remarks(meant.notes, [each.sentence for each in suggestions(meant.problem)])
-        return Draft(transcript, (*wishes, *added), (), found.unread, request, remarks, asides)
+        return Draft(transcript, (*wishes, *added), (), found.unread, request, remarks, asides, assumed=meant.assumed)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
         wanted = parse_request(request)
@@ -175,7 +196,7 @@ class ReunionPage(Page):
     def sentence(self, request: Any) -> str:
         wanted = parse_request(request)
         if wanted.told and wanted.told.base is None:
-            return ". ".join(wanted.told.sentences)
+            return ". ".join(filter(None, (wanted.told.opening, *wanted.told.sentences)))
         names = ", ".join(person.name for person in wanted.problem.people)
         return f"A reunion ({wanted.problem.name}) of {names} on {wanted.day.isoformat()}."
 

@@ -50,6 +50,7 @@ class Assembly:
             InvalidInputError: what is said does not fit `base`.
         """
         self.notes: list[str] = []
+        self.assumed: dict[str, str] = {}
         empty: Row = {table: [] for table in _TABLES} | {"name": "reunion", "places": {}}
         self.problem = empty | base.model_dump(mode="json") if base else empty
         self._base = base
@@ -77,7 +78,9 @@ class Assembly:
         self.problem["places"] = self._places_used()
         told = ((row[0], row[1]) for row in self.problem["travel_minutes"])
         self.estimates = tuple(estimates(self.problem["places"], told, self._shared_goal().get("place")))
+        told_roads = len(self.problem["travel_minutes"])
         self.problem["travel_minutes"] += [[each.here, each.there, each.minutes] for each in self.estimates]
+        self.assumed |= {f"travel_minutes[{told_roads + n}]": "estimated by the distance" for n, _ in enumerate(self.estimates)}
 
     def _places_used(self) -> Row:
         """Return the places, without those that only had to be passed."""
@@ -249,9 +252,12 @@ class Assembly:
             vehicle |= _said(place=self._key(each.place), seats=each.seats, drivers=list(each.drivers or ()) or None)
             if not is_new:
                 continue
-            vehicle.setdefault("place", driver.get("place"))
+            if "place" not in vehicle:
+                vehicle["place"] = driver.get("place")
+                self.assumed[f"vehicles[{len(self.problem['vehicles']) - 1}].place"] = "where its driver is"
             if each.seats is None:
                 vehicle["seats"] = SEATS
+                self.assumed[f"vehicles[{len(self.problem['vehicles']) - 1}].seats"] = "as most cars have"
                 self.notes.append(f"{each.name} has {SEATS} seats")
             if each.name == facts.RENTAL:
                 vehicle["unlocked_by"] = _RENTING
@@ -278,12 +284,14 @@ class Assembly:
             task.setdefault("place", None)
             if task in granted and shared.get("place") and not task["place"]:
                 task["place"] = shared["place"]
+                self.assumed[f"tasks[{self.problem['tasks'].index(task)}].place"] = "where all meet"
                 self.notes.append(f"{task['name']} is done at {self._places.described()[shared['place']]}")
             if _PET.search(task["name"]) and task.get("minutes") is None and shared.get("by"):
                 self._stay_with(task, shared["by"])
             opens, closes = self._window(task)
             if task in granted and shared.get("by") and not closes:
                 closes = shared["by"]
+                self.assumed[f"tasks[{self.problem['tasks'].index(task)}].ends"] = "before all meet"
                 self.notes.append(f"{task['name']} is done by {closes}")
             if opens or closes:
                 task["window"] = [opens, closes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, time
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
@@ -41,11 +41,18 @@ _HOURS: Final = {
 }
 
 
-def fields_of(said: PartialRequest, today: date | None = None) -> tuple[Part, ...]:
-    """Return what is known of a trip as fields. `today`: days before it cannot be chosen."""
+def fields_of(said: PartialRequest, assumed: Mapping[str, str], today: date | None = None) -> tuple[Part, ...]:
+    """Return what is known of a trip as fields. `assumed`: why, by the field. `today`: days before it cannot be chosen."""
+    if "window" in assumed:
+        assumed = {**assumed, "first": assumed["window"], "last": assumed["window"]}
+    parts = _parts(said, today)
+    return tuple(part.with_assumed(assumed) for part in parts)
+
+
+def _parts(said: PartialRequest, today: date | None) -> tuple[Part, ...]:
     asked = {each.field: each.text for each in said.missing()}
     back = "" if said.one_way else said.return_to or said.origin or ""
-    is_said = _assumed(said.return_to or said.one_way, back, "a round trip")
+    is_said = _state_of(said.return_to or said.one_way)
     journey = (
         _text("origin", "From", said.origin, asked),
         Field("return_to", "Back to", back, size=16, suggests=CITIES, **is_said),
@@ -68,7 +75,8 @@ def with_value(said: PartialRequest, name: str, value: str, cities: Gazetteer) -
     top = re.split(r"[.\[]", name)[0]
     about = {name, top, "window", "depart"} if name in ("first", "last", "depart") else {name, top}
     doubts = tuple(each for each in said.doubts if each.field not in about and not each.field.startswith(f"{top}["))
-    return said.model_copy(update={"doubts": doubts, "unread": (), **changes})
+    notes = tuple(each for each in said.notes if each[0] not in about)
+    return said.model_copy(update={"doubts": doubts, "notes": notes, "unread": (), **changes})
 
 
 def _text(name: str, label: str, value: str | None, asked: dict[str, str]) -> Field:
@@ -76,11 +84,8 @@ def _text(name: str, label: str, value: str | None, asked: dict[str, str]) -> Fi
     return Field(name, label, value or "", size=16, suggests=CITIES, state=state, note=asked.get(name, ""))
 
 
-def _assumed(said: object, value: object, why: str) -> dict[str, Any]:
-    """Return the state of a field that has a value whether or not somebody said one."""
-    if said is not None:
-        return {"state": State.SAID}
-    return {"state": State.ASSUMED, "note": f"assumed: {why}"} if value else {}
+def _state_of(said: object) -> dict[str, Any]:
+    return {} if said is None else {"state": State.SAID}
 
 
 def _stops(said: PartialRequest, asked: dict[str, str]) -> Sheet:
@@ -99,12 +104,13 @@ def _stops(said: PartialRequest, asked: dict[str, str]) -> Sheet:
 def _stop(number: int, stop: PartialStop, asked: dict[str, str], *, is_alone: bool) -> tuple[Cell, ...]:
     name, stars = f"stops[{number}]", stop.stars
     nights = asked.get(f"{name}.nights", "")
+    lasting = "" if stop.nights is None else str(stop.nights)
     own = "" if stars is None else f"{stars[0]}-{stars[1]}"
     unknown = asked.get(f"{name}.city", "")
     return (
         (Field(f"{name}.city", "city", stop.city or stop.said, size=16, suggests=CITIES,
                state=State.MISSING if unknown else State.SAID, note=unknown),),
-        (Field(f"{name}.nights", "nights", str(stop.nights or ""), Widget.NUMBER, size=4, least="1", most=str(LONGEST_STAY),
+        (Field(f"{name}.nights", "nights", lasting, Widget.NUMBER, size=4, least="0", most=str(LONGEST_STAY),
                state=State.MISSING if nights else State.SAID, note=nights),),
         (Field(f"{name}.stars", "stars of its hotel", own, Widget.CHOICE, _with(("", "as below"), own)),),
         () if is_alone else (Field(name, f"Leave out {stop.city or stop.said}", widget=Widget.DROP),),
@@ -133,10 +139,10 @@ def _party(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
     most = str(LARGEST_PARTY)
     note = {"state": State.MISSING, "note": asked["travellers"]} if "travellers" in asked else None
     yield Field("travellers", "Travellers", str(people), Widget.NUMBER, least="1", most=most,
-                **(note or _assumed(said.travellers, people, "one")))  # fmt: skip
+                **(note or _state_of(said.travellers)))  # fmt: skip
     yield Field("children", "Of them under 12", str(children), Widget.NUMBER, least="0", most=most)
     rooms = said.rooms or rooms_for(people, children)
-    yield Field("rooms", "Rooms", str(rooms), Widget.NUMBER, least="1", most=most, **_assumed(said.rooms, rooms, "two in each"))
+    yield Field("rooms", "Rooms", str(rooms), Widget.NUMBER, least="1", most=most, **_state_of(said.rooms))
 
 
 def _comfort(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
@@ -161,6 +167,8 @@ def _rare(said: PartialRequest) -> Iterator[Field]:
         yield Field(f"hours.{name}", label, shown, Widget.TIME, state=state)
     insured, state = ("yes", State.SAID) if said.insured else ("", State.OPEN)
     yield Field("insured", "Insure the fares", insured, Widget.CHECK, state=state)
+    wanted, state = ("", State.SAID) if said.hotels is False else ("yes", State.OPEN)
+    yield Field("hotels", "With hotels", wanted, Widget.CHECK, state=state)
 
 
 # -- what a value makes of the request ---------------------------------------------------------------------------------
@@ -186,13 +194,14 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     raise InvalidInputError("a trip has no such field: look at the page again", field=name)
 
 
-_WORDS: Final = ("order", "insured", "stars", "direct")
+_WORDS: Final = ("order", "insured", "hotels", "stars", "direct")
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     **dict.fromkeys(("first", "last", "depart"), date.fromisoformat),
     **dict.fromkeys(("travellers", "children", "rooms"), int),
     "currency": str,
     "order": lambda value: Order.ANY if value else None,
     "insured": lambda value: bool(value) or None,
+    "hotels": lambda value: None if value else False,
     "stars": lambda value: _stars(value),
     "direct": lambda value: Direct(value) if value in tuple(Direct) else None,
 }

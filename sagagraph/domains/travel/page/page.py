@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sagagraph.context.model import Model
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
+from sagagraph.domains.travel.completion import completed
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.page import wishes as w
@@ -73,6 +74,7 @@ class TravelPage(p.Page):
     elsewhere = "That is for the hotel or the carrier: ask them once it is booked. The plan stays without it."
     promise = "Flights, trains and hotels as one booking, repaired if a part falls through."
     showcase = _SHOWCASE
+    plans_quickly = True
     examples = (
         "Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June, flexible within the "
         "month, at most $5,000 in total, 3-4 star hotels, direct flights when possible, 4 days in Berlin and 2 in Cologne",
@@ -82,23 +84,24 @@ class TravelPage(p.Page):
 
     def __init__(self, travel: Travel, model: Model | None = None) -> None:
         super().__init__(travel, model)
+        self._known_day = datetime.now(UTC).date()
         self.suggestions = {CITIES: [city.name for city in travel.cities.cities[:_MOST_SUGGESTED]]}
         if isinstance(travel.provider, HttpReservationProvider):
             self.desk = FaultDesk(travel.provider.url, _KINDS)
 
     async def today(self) -> date:
-        return (await self.domain.provider.now()).date()
+        self._known_day = (await self.domain.provider.now()).date()
+        return self._known_day
 
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> p.Draft:
-        """Read by the rules; if they cannot read all of it, and for other languages, use the model as well, if there is one."""
+        """Read with the model, if there is one; the rules read what it leaves, and all if it cannot be asked."""
         before, tongue = known or PartialRequest(), tongue_of(text)
         if tongue is not None and self.model is None:
             raise InvalidInputError(cannot_read(tongue, self.examples[1]), field="text")
         read = None if tongue is not None else await self._read(text, known)
-        is_whole = read is not None and not read.unread and (known is not None or not read.missing())
-        if self.model is None or is_whole:
+        if self.model is None:
             return self._draft(read or before)
         try:
             found = await read_by_model(
@@ -111,7 +114,8 @@ class TravelPage(p.Page):
             return self._draft(read or before.model_copy(update={"unread": (text,)}))
         named = "; ".join(found.left_out)
         asides = [f"Left out, because your words do not say it: {named}. Say it once more if you want it."] if named else []
-        return replace(self._draft(found.request, *asides), by="" if found.request == read else self.model.name)
+        draft = self._draft(found.request, *asides)
+        return replace(draft, by="" if found.request == read else self.model.name, others=dict(found.others))
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = await self.today()
@@ -126,11 +130,26 @@ class TravelPage(p.Page):
         follows = trip.rooms == rooms_for(trip.travellers, trip.children)
         return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
 
+    def _completed(self, said: PartialRequest) -> tuple[PartialRequest, Mapping[str, str]]:
+        return completed(said, self._known_day, home=said.home, is_far=self.domain.cities.takes_a_night)
+
     def fields(self, draft: p.Draft) -> tuple[Part, ...]:
-        return fields_of(draft.known or PartialRequest())
+        whole, assumed = self._completed(draft.known or PartialRequest())
+        return tuple(part.with_others(draft.others) for part in fields_of(whole, assumed))
+
+    def on_top(self, request: p.Json, saga: Saga) -> p.Json:
+        """Return the saga's own request where only what is assumed of it differs."""
+        same = {**request, "assumed": None} == {**saga.request, "assumed": None}
+        return saga.request if same else request
 
     async def with_field(self, known: Any, name: str, value: str) -> p.Draft:
         return self._draft(with_value(known or PartialRequest(), name, value, self.domain.cities))
+
+    def as_before(self, draft: p.Draft, last: p.Json) -> p.Draft:
+        home = wish_of(last).origin
+        return replace(
+            self._draft(draft.known.model_copy(update={"home": home}), *draft.asides), not_understood=draft.not_understood
+        )
 
     async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
         if text is None:
@@ -158,10 +177,10 @@ class TravelPage(p.Page):
         return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
     def _draft(self, partial: PartialRequest, *asides: str) -> p.Draft:
-        missing = partial.missing()
+        whole, assumed = self._completed(partial)
+        missing = whole.missing()
         questions = tuple(each.text for each in missing)
-        field = missing[0].field if missing else ""
-        request = None if questions else partial.complete().model_dump(mode="json")
+        request = None if questions else whole.complete().model_copy(update={"assumed": dict(assumed)}).model_dump(mode="json")
         unread, preferences = w.unread_and_preferred(partial.unread)
         if preferences:
             words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
@@ -169,7 +188,18 @@ class TravelPage(p.Page):
                 *asides,
                 f"Not yet applied: {words}. It chooses among plans: say it again once there are some.",
             )
-        return p.Draft(partial, tuple(w.wishes_of(partial)), questions, unread, request, asides=asides, field=field)
+        return p.Draft(
+            partial,
+            tuple(w.wishes_of(partial)),
+            questions,
+            unread,
+            request,
+            asides=asides,
+            field=missing[0].field if missing else "",
+            missing=tuple(dict.fromkeys(each.field for each in missing)),
+            assumed=assumed,
+            partial=whole.in_json(),
+        )
 
     async def preferred(self, text: str, saga: Saga) -> p.Preference | None:
         known = self.draft_of(saga.request).known

@@ -235,7 +235,8 @@ class _Gathering:
             for (place, number), task in zip(routes, asked, strict=True):
                 for check_in in sorted({offer.arrives.date() for offer in await task}):
                     stop = self.request.stops[number]
-                    if (stop.city, stop.nights, check_in) not in self.stays:
+                    needs_bed = self.request.hotels and stop.nights > 0
+                    if needs_bed and (stop.city, stop.nights, check_in) not in self.stays:
                         self.stays[stop.city, stop.nights, check_in] = ()
                         tasks.create_task(self._hotels(stop, check_in))
                     places.add(_Place(place.visited | 1 << number, number, check_in + timedelta(days=stop.nights)))

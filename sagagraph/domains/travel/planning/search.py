@@ -26,6 +26,8 @@ from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
 
 AFTER_A_FLIGHT: Final = timedelta(minutes=90)
 FROM_TRAIN_TO_FLIGHT: Final = timedelta(minutes=60)
+A_DAY_OUT: Final = timedelta(hours=3)
+"""The least time in a city that is visited for a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,28 +175,30 @@ class _Search:
             for step in self._steps[key]:
                 yield step.path, place._replace(day=step.day, needs_bed=False)
         elif place.visited == self._all_visited:
-            for step in self._journeys(place, str(self._request.return_to), False, cheaper_too):
+            for step in self._journeys(place, str(self._request.return_to), None, cheaper_too):
                 # Across the date line one may arrive on the day before: the trip lasts until its departure.
                 yield step.path, place._replace(day=max(place.day, step.day), is_back=True, late=None)
         else:
             for number in self._next_stops(place):
                 stop, visited = self._request.stops[number], place.visited | 1 << number
-                for step in self._journeys(place, stop.city, stop.nights == 1, cheaper_too):
-                    yield step.path, _Place(visited, number, step.day, needs_bed=True, late=step.late, no_train=step.no_train)
+                needs_bed = self._request.hotels and stop.nights > 0
+                for step in self._journeys(place, stop.city, stop.nights, cheaper_too):
+                    day = step.day if needs_bed else step.day + timedelta(days=stop.nights)
+                    yield step.path, _Place(visited, number, day, needs_bed, late=step.late, no_train=step.no_train)
 
     def _next_stops(self, place: _Place) -> Iterable[int]:
         if self._request.order is Order.GIVEN:
             return (place.stop + 1,)
         return (stop for stop in range(len(self._request.stops)) if not place.visited & 1 << stop)
 
-    def _journeys(self, place: _Place, there: str, is_short: bool, cheaper_too: bool) -> list[_Step]:
-        """Yield the journeys. `is_short`: one leaves again on the next day."""
+    def _journeys(self, place: _Place, there: str, nights: int | None, cheaper_too: bool) -> list[_Step]:
+        """Yield the journeys. `nights`: until one leaves again; None: never."""
         here = self._request.origin if place.stop < 0 else self._request.stops[place.stop].city
-        key = here, there, place.day, place.late, place.no_train, is_short, cheaper_too
+        key = here, there, place.day, place.late, place.no_train, nights in (0, 1) and nights, cheaper_too
         if key not in self._steps:
             offers = self._usable.transports(here, there, place.day, no_train=place.no_train)
             in_time = (offer for offer in offers if place.late is None or place.late.leaves_time_for(offer))
-            steps = (self._step(offer, offer.arrives.date(), _lateness(offer) if is_short else None) for offer in in_time)
+            steps = (self._step(offer, offer.arrives.date(), _lateness(offer, nights)) for offer in in_time)
             self._steps[key] = _unbeaten(steps, cheaper_too)
         return self._steps[key]
 
@@ -203,7 +207,11 @@ class _Search:
         return _Step(path, day, late, self._usable.bars_trains(offer))
 
 
-def _lateness(offer: Transport) -> _Late | None:
+def _lateness(offer: Transport, nights: int | None) -> _Late | None:
+    if nights == 0:
+        return _Late(offer.arrives + A_DAY_OUT, isinstance(offer, FlightOffer))
+    if nights != 1:
+        return None
     can_miss_the_next_day = (offer.arrives + AFTER_A_FLIGHT).date() > offer.arrives.date()
     return _Late(offer.arrives, isinstance(offer, FlightOffer)) if can_miss_the_next_day else None
 

@@ -124,6 +124,8 @@ class BedsView(Struct, frozen=True):
 
 def _calendar_scopes(case: Case) -> Iterator[tuple[str, BedsView]]:
     for visit in case.visits:
+        if not (case.request.hotels or visit.stays):
+            continue
         covered, last = visit.arrives, visit.arrived_by.label
         stays = [Nights(leg.label, hotel.check_in, hotel.check_out) for leg, hotel in visit.stays]
         shared = list(windows(stays)) or [[]]
@@ -214,7 +216,8 @@ class PastView(Struct, frozen=True):
 
 def _whole_scopes(case: Case) -> Iterator[tuple[str, WholeView]]:
     request, legs = case.request, case.itinerary.legs
-    visits = [visit for visit in case.visits if not visit.is_change]
+    for_a_day = {stop.city for stop in request.stops if stop.nights == 0}
+    visits = [visit for visit in case.visits if not visit.is_change or visit.city in for_a_day]
     travelled = tuple(Stop(each.arrived_by.label, each.city, (each.leaves - each.arrives).days) for each in visits)
     ends = max(reversed(legs), key=lambda leg: leg.ends)
     view = WholeView(

@@ -1,8 +1,8 @@
-"""Model reading: a sentence that the rules cannot read completely, as typed wishes of a model, each with the words that it came
-from.
+"""Model reading: what somebody wrote, as typed wishes of a model, each with the words that it came from.
 
 A wish is accepted only if those words are in the sentence and state its value: the city, the numbers, the month, a word like
-`direct`. Any other is named and left out. What the rules have read takes precedence over what the model says.
+`direct`. Any other is named and left out. What the model reads so takes precedence over what the rules have read, which is kept
+beside it for whoever prefers that.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
 from sagagraph.language.anchoring import plain, says
 from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
+from sagagraph.language.people import PEOPLE, Company
+from sagagraph.language.quantities import UNITS
+from sagagraph.language.tagging import tagged
 from sagagraph.language.utterance.tongues import MONTHS
 
 if TYPE_CHECKING:
@@ -42,7 +45,8 @@ _INSTRUCTIONS = (
     "city to stay in is `stay`, with its nights, in the order of travel; one that is given up is `leave_out`. A train that is "
     "wished only if the flight lands before an hour is `train_if`: the hour as HH:MM, after the train's city if that is said, "
     "like Brussels 12:00. Other fields have no nights "
-    "(null). Add nothing that was not written: questions, fears and news are no wishes."
+    "(null). Nights that are shared among several stays are `nights_in_all`. "
+    "Add nothing that was not written: questions, fears and news are no wishes."
 )
 _CLOSE_ENOUGH: Final = 80
 """Of 100: `Lissabon` is Lisbon, and `Rome` is not Paris."""
@@ -64,7 +68,9 @@ class SlotField(StrEnum):
     LAST = "last_day"
     DEPART = "leave_on"
     TRAVELLERS = "travellers"
+    CHILDREN = "children"
     ROOMS = "rooms"
+    NIGHTS = "nights_in_all"
     BUDGET = "budget"
     STARS = "stars"
     DIRECT = "direct"
@@ -96,6 +102,8 @@ class Reading:
 
     request: PartialRequest
     left_out: tuple[str, ...]
+    others: tuple[tuple[str, str], ...] = ()
+    """What the rules have read differently, by its field, as it is typed there."""
 
 
 async def read_by_model(
@@ -124,14 +132,25 @@ async def read_by_model(
     for slot in answer.slots:
         anchored.take(slot)
     base = read or known
-    ours = {name for name, value in (read or known) if value is not None and value != getattr(known, name)}
-    fields = {name: value for name, value in anchored.fields.items() if name not in ours}
-    if (anchored.stays or anchored.dropped) and (read is None or read.stops == known.stops or not _is_sure_of_route(read)):
-        fields["stops"] = anchored.on(base.stops, is_sure=read is None or _is_sure_of_route(read))
+    ours = {name: value for name, value in base if value is not None and value != getattr(known, name)}
+    fields = dict(anchored.fields)
+    if anchored.stays or anchored.dropped:
+        fields["stops"] = (
+            anchored.instead_of(base.stops)
+            if not known.stops
+            else anchored.on(base.stops, is_sure=read is None or _is_sure_of_route(read))
+        )
     if not fields:
         return Reading(base, tuple(anchored.left_out))
+    others = tuple((name, str(ours[name])) for name in fields if name in _SHOWN and name in ours and ours[name] != fields[name])
     unread = tuple(each for each in (read.unread if read else ()) if not anchored.covers(each))
-    return Reading(base.updated_by(PartialRequest(**fields, unread=unread)), tuple(anchored.left_out))
+    return Reading(base.updated_by(PartialRequest(**fields, unread=unread)), tuple(anchored.left_out), others)
+
+
+_SHOWN: Final = ("origin", "return_to", "depart", "first", "last", "travellers", "children", "rooms", "budget", "currency")
+"""Fields of which the value of the rules is offered beside that of the model."""
+_MOST_WORDS: Final = 16
+"""Of a quote: with all of a text any value could be justified."""
 
 
 def _is_sure_of_route(read: PartialRequest) -> bool:
@@ -151,7 +170,7 @@ class _Anchored:
 
     def take(self, slot: Slot) -> None:
         quote = plain(slot.quote)
-        if quote and quote in self._text and self._holds(slot):
+        if quote and quote in self._text and len(quote.split()) <= _MOST_WORDS and self._holds(slot):
             self._quotes.append(quote)
         else:
             nights = f"{slot.nights} nights in " if slot.nights else ""
@@ -159,6 +178,11 @@ class _Anchored:
 
     def covers(self, words: str) -> bool:
         return any(plain(words) in quote for quote in self._quotes)
+
+    def instead_of(self, stops: tuple[PartialStop, ...]) -> tuple[PartialStop, ...]:
+        """Return the stays of the model, with nights of the rules where it says none."""
+        known = {stop.city: stop.nights for stop in stops}
+        return tuple(stay.lasting(stay.nights if stay.nights is not None else known.get(stay.city)) for stay in self.stays)
 
     def on(self, stops: tuple[PartialStop, ...], *, is_sure: bool) -> tuple[PartialStop, ...]:
         """Return the stops with these stays. `is_sure`: of the stops there are; otherwise these may order and complete them."""
@@ -181,9 +205,13 @@ class _Anchored:
                 return self._place(slot)
             case SlotField.FIRST | SlotField.LAST | SlotField.DEPART:
                 return self._day(slot)
-            case SlotField.TRAVELLERS | SlotField.ROOMS:
+            case SlotField.TRAVELLERS | SlotField.ROOMS | SlotField.CHILDREN:
                 number = int(slot.value) if slot.value.isdecimal() else 0
-                return 0 < number < 100 and says(number, slot.quote) and self._set(slot.field.value, number)
+                is_said = says(number, slot.quote) or number in _people_in(slot.quote)
+                return 0 < number < 100 and is_said and self._set(slot.field.value, number)
+            case SlotField.NIGHTS:
+                number = int(slot.value) if slot.value.isdecimal() else 0
+                return number > 0 and _says_nights(number, slot.quote) and self._set("total_nights", number)
             case SlotField.BUDGET:
                 return self._budget(slot)
             case SlotField.STARS:
@@ -205,7 +233,7 @@ class _Anchored:
         if slot.field is SlotField.LEAVE_OUT:
             self.dropped.add(city.name)
         elif slot.field is SlotField.STAY:
-            if slot.nights is not None and (slot.nights < 1 or not says(slot.nights, slot.quote, week=7)):
+            if slot.nights is not None and (slot.nights < 1 or not _says_nights(slot.nights, slot.quote)):
                 return False
             self.stays.append(PartialStop(said=city.name, city=city.name, nights=slot.nights))
         else:
@@ -274,3 +302,24 @@ class _Anchored:
 
 
 _SIGNS: Final = form(SIGN)
+_SPANS: Final = {"weekend": {2, 3}, "fortnight": {14}, "overnight": {1}}
+
+
+def _says_nights(number: int, quote: str) -> bool:
+    """Tell whether the words state so many nights; `a week` is 7, a weekend 2, a long one 3."""
+    return says(number, quote, week=7) or any(word in quote.casefold() and number in counts for word, counts in _SPANS.items())
+
+
+def _people_in(quote: str) -> set[int]:
+    """Return how many people the words name without a number: `my wife and I`, `just me`, `our baby`."""
+    passage = tagged(quote, units={**UNITS, **PEOPLE})
+    companies = passage.values(Company)
+    counted = {each.count for each in companies if each.count} | {each.children for each in companies if each.children}
+    is_two = re.search(
+        r"\b(?:both|couple|honeymoon|the two of us|my (?:wife|husband|partner|girlfriend|boyfriend))", quote, re.IGNORECASE
+    )
+    return {
+        *counted,
+        *({2} if is_two else ()),
+        *({1} if len(passage.values(Company)) == 0 and re.search(r"\b(?:I|me|my)\b", quote) else ()),
+    }

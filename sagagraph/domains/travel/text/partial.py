@@ -17,6 +17,8 @@ OPTIONAL_FIELDS = ("budget", "currency", "stars", "direct", "hours", "not_on", "
 """A trip can be planned without an answer about them."""
 _SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "stars", "direct", "hours", "train_if")
 """Fields that a `TripRequest` has, too, under the same name."""
+FROM_THE_DATES = "from the dates"
+"""Why nights are assumed that lie between two days."""
 BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
 """Of a `PartialRequest`: only one of them holds."""
 
@@ -29,6 +31,10 @@ class Question(BaseModel):
     text: str
     candidates: tuple[str, ...] = ()
     """The cities between which the answer chooses."""
+    otherwise: tuple[tuple[str, str | bool], ...] = ()
+    """What is assumed as long as nobody answers: fields of a `PartialRequest`; empty: nothing can be."""
+    because: str = ""
+    """Why, in a few words."""
 
 
 class PartialStop(BaseModel):
@@ -44,6 +50,13 @@ class PartialStop(BaseModel):
     """Cities of that name, where it names several."""
     stars: tuple[int, int] | None = None
     """Of the hotels there alone."""
+    likely: str | None = None
+    """The city that an unknown name most likely is."""
+
+    def as_likely(self) -> Self:
+        if self.city is not None or self.likely is None:
+            return self
+        return self.model_copy(update={"city": self.likely, "unknown": "", "candidates": ()})
 
     def lasting(self, nights: int | None) -> Self:
         return self.model_copy(update={"nights": nights})
@@ -77,32 +90,56 @@ class PartialRequest(BaseModel):
     not_on: tuple[Weekday, ...] | None = None
     order: Order | None = None
     insured: bool | None = None
+    hotels: bool | None = None
+    """False: none are wanted."""
     train_if: TrainIf | None = None
+    home: str | None = None
+    """Where this visitor's last trip began."""
+    begins_by: date | None = None
+    """The last day on which the trip can begin; its end follows from the nights."""
+    is_rough: bool | None = None
+    """The days are a month, a season or a holiday: the trip lies somewhere between them."""
     total_nights: int | None = None
     """Of all stops together, where nobody said how they are shared."""
     unread: tuple[str, ...] = ()
     """What was said and means nothing here; for a person to be told."""
     doubts: tuple[Question, ...] = ()
     """Statements that could mean more than one thing, or nothing feasible."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """What was assumed when the request was made, by its field: why."""
     newest: str = ""
     """The field of the number that was changed last: `no, make it 3` means that one."""
 
     @classmethod
     def of(cls, request: TripRequest) -> Self:
-        """Return everything known of a complete request, for wishes that are added later."""
+        """Return everything known of a complete request, for wishes that are added later: what follows from the rest is left."""
+        follows = {name for name in request.assumed if name in ("travellers", "rooms", "return_to")}
+        notes = {name: why for name, why in request.assumed.items() if name not in follows}
         return cls(
-            **{name: getattr(request, name) for name in (*_SAME, "budget")},
+            notes=tuple(notes.items()),
+            **{name: getattr(request, name) for name in (*_SAME, "budget") if name not in follows},
             stops=tuple(
                 PartialStop(said=stop.city, city=stop.city, nights=stop.nights, stars=stop.stars) for stop in request.stops
             ),
-            return_to=request.return_to,
-            one_way=request.return_to is None,
+            return_to=None if "return_to" in follows else request.return_to,
+            one_way=None if "return_to" in follows else request.return_to is None,
             first=request.window and request.window.first,
             last=request.window and request.window.last,
             not_on=request.not_on or None,
             order=request.order if request.order is Order.ANY else None,
             insured=request.insured or None,
+            hotels=request.hotels and None,
         )
+
+    def in_json(self) -> dict[str, Any]:
+        """Return what is known in the form of a request."""
+        try:
+            return self.complete().model_dump(mode="json")
+        except InvalidInputError:
+            stops = [{"city": stop.city or stop.said, "nights": stop.nights} for stop in self.stops]
+            days = {"first": str(self.first), "last": str(self.last)} if self.first and self.last else None
+            told = {name: value for name, value in self.model_dump(mode="json").items() if name in (*_SAME, "budget") and value}
+            return {**told, "stops": stops, "window": days, "return_to": None if self.one_way else self.return_to or self.origin}
 
     def missing(self) -> tuple[Question, ...]:
         """Return everything that must be answered before `complete`; doubts come first."""
@@ -148,7 +185,7 @@ class PartialRequest(BaseModel):
     def _checked(self) -> TripRequest:
         first = self.first or self.depart
         fields: dict[str, Any] = {
-            **{name: getattr(self, name) for name in (*_SAME, "not_on", "order", "insured")},
+            **{name: getattr(self, name) for name in (*_SAME, "not_on", "order", "insured", "hotels")},
             "stops": tuple({"city": stop.city, "nights": stop.nights, "stars": stop.stars} for stop in self.stops),
             "return_to": None if self.one_way else self.return_to or self.origin,
             "window": {"first": first, "last": self.last} if first and self.last else None,
@@ -171,6 +208,12 @@ class PartialRequest(BaseModel):
             changed["hours"] = _both(self.hours, later.hours)
         changed["unread"] = later.unread
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
+        changed["notes"] = (*(each for each in self.notes if not _is_said_now(each[0], said)), *later.notes)
+        if {"first", "last"} <= said and "stops" not in said:
+            derived = {
+                n for n in range(len(self.stops)) if dict(self.notes).get(f"stops[{n}].nights", "").startswith(FROM_THE_DATES)
+            }
+            changed["stops"] = with_nights(self.stops, dict.fromkeys(derived))
         updated = self._without_dates_that_clash(later).model_copy(update=changed)
         newest = _newest(self, updated)
         return updated.model_copy(update={"newest": self.newest if newest is None else newest})
@@ -230,9 +273,14 @@ class PartialRequest(BaseModel):
         yield Question(field="window", text=text)
 
 
+def _is_said_now(field: str, said: set[str]) -> bool:
+    top = field.partition("[")[0]
+    return top in said or (top == "window" and not said.isdisjoint(("first", "last", "depart")))
+
+
 def _newest(before: PartialRequest, after: PartialRequest) -> str | None:
     """Return the field of the one number that differs; empty if anything else does, None if nothing does."""
-    fields = {name: value for name, value in before if name not in ("unread", "doubts", "newest")}
+    fields = {name: value for name, value in before if name not in ("unread", "doubts", "newest", "notes", "is_rough")}
     changed = [name for name, value in fields.items() if value != getattr(after, name)]
     if changed != ["stops"]:
         is_number = changed[0] in ("travellers", "rooms", "stars") if len(changed) == 1 else False
@@ -265,10 +313,11 @@ def _both(before: JourneyHours, later: JourneyHours) -> JourneyHours:
     return JourneyHours(depart=merged(before.depart, later.depart), arrive=merged(before.arrive, later.arrive))
 
 
-def unknown_city(field_name: str, complaint: str, candidates: tuple[str, ...] = ()) -> Question:
+def unknown_city(field_name: str, complaint: str, candidates: tuple[str, ...] = (), likely: str | None = None) -> Question:
     text = f"{complaint[:1].upper()}{complaint[1:]}"
     asked = text if text.endswith("?") else f"{text}. Which city do you mean?"
-    return Question(field=field_name, text=asked, candidates=candidates)
+    otherwise = ((field_name, likely),) if likely else ()
+    return Question(field=field_name, text=asked, candidates=candidates, otherwise=otherwise, because=f"most likely {likely}")
 
 
 def _is_answered(doubt: Question, said: set[str]) -> bool:

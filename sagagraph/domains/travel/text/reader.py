@@ -59,7 +59,25 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     evenly = bool(passage.take(_SAYS.evenly))
     fields = bare_answer(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
-    return before.updated_by(said).sharing(evenly=evenly)
+    return _with_currency_at_home(before.updated_by(said).sharing(evenly=evenly), cities)
+
+
+_AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Denmark", "ISK": "Iceland", "NOK": "Norway",
+                   "SEK": "Sweden", "MXN": "Mexico", "PHP": "Philippines"}  # fmt: skip
+"""Where a currency is used that shares its name with others."""
+
+
+def _with_currency_at_home(read: PartialRequest, cities: Gazetteer) -> PartialRequest:
+    """Assume of crowns, yens and pesos that they are those of the country where the trip starts."""
+    start = cities.find_name(read.origin) if read.origin else None
+    country = start.country if start else ""
+    doubts = []
+    for doubt in read.doubts:
+        likely = next((code for code in doubt.candidates if _AT_HOME.get(code) == country), None)
+        if doubt.field == "currency" and likely is not None:
+            doubt = doubt.model_copy(update={"otherwise": (("currency", likely),), "because": f"as used in {country}"})
+        doubts.append(doubt)
+    return read.model_copy(update={"doubts": tuple(doubts)})
 
 
 def left_unread(text: str) -> tuple[str, ...]:
@@ -84,7 +102,7 @@ def _sentence(
     whole, said, are_we = passage.said(), Said(), is_we(passage)
     not_understood = read_train_if(passage, said, known)
     changes = read_changes(passage, said, known, today)
-    read_words(passage, said, "order", "direct", "insured", "no_limit")
+    read_words(passage, said, "order", "direct", "insured", "no_limit", "hotels")
     read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)
     read_hours(passage, said)
@@ -102,4 +120,4 @@ def _sentence(
     left = (*not_understood, *passage.unread(_MEANINGLESS))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
-    return PartialRequest(**said.fields, unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))
+    return PartialRequest(**said.fields, notes=tuple(said.notes), unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))

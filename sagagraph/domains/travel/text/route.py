@@ -262,7 +262,7 @@ def _assemble(
         if origin is None and known.origin is None:
             origin = said.fields["origin"] = returns[-1].city
         if returns[-1].city is None:
-            said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates))
+            said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates, returns[-1].likely))
     going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
     unclear = _unclear_order(going, has_origin=(origin or known.origin) is not None)
     if unclear is not None:
@@ -304,7 +304,7 @@ def _origin(visits: list[Visit], said: Said) -> str | None:
     unknown = next((place for place in origins if place.city is None), None)
     named = list(dict.fromkeys(place.city for place in origins if place.city))
     if unknown is not None:
-        said.doubts.append(unknown_city("origin", unknown.unknown, unknown.candidates))
+        said.doubts.append(unknown_city("origin", unknown.unknown, unknown.candidates, unknown.likely))
     elif len(named) > 1:
         said.ask("origin", f"Where does the trip start: {' or '.join(named)}?")
     elif named:

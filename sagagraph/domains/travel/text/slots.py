@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +17,7 @@ from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sagagraph.domains.travel.text.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
@@ -31,13 +31,24 @@ class Said:
 
     fields: dict[str, Any] = field(default_factory=dict)
     doubts: list[Question] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """What was read so, though it can mean more: the field, and why."""
     stars_in: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Stars of the hotels in one city alone."""
 
-    def ask(self, about: str, text: str, candidates: tuple[str, ...] = ()) -> None:
-        """Ask one question about each field."""
+    def ask(
+        self,
+        about: str,
+        text: str,
+        candidates: tuple[str, ...] = (),
+        *,
+        otherwise: Mapping[str, Any] | None = None,
+        because: str = "",
+    ) -> None:
+        """Ask one question about each field. `otherwise`: what is assumed as long as nobody answers, `because` of what."""
         if not self.asks(about):
-            self.doubts.append(Question(field=about, text=text, candidates=candidates))
+            assumed = tuple((name, value if isinstance(value, bool) else str(value)) for name, value in (otherwise or {}).items())
+            self.doubts.append(Question(field=about, text=text, candidates=candidates, otherwise=assumed, because=because))
 
     def asks(self, about: str) -> bool:
         return any(doubt.field == about for doubt in self.doubts)
@@ -72,6 +83,7 @@ def take_currencies(passage: Passage) -> list[Found]:
 def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies: Sequence[Found] = ()) -> None:
     """Read the budget; what is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
+    notes: list[tuple[str, str]] = []
     if len(passage.values(Number)) + len(passage.values(Money)) > 1:
         passage.take(_SAYS.was, lambda found: known.budget is not None and _amount(found) == known.budget)
     taken = passage.take(_SAYS.budget)
@@ -81,6 +93,9 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
             continue
         if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
             said.ask("budget", doubt)
+        elif money.most is not None and not money.change:
+            amounts.append(replace(money, amount=money.most, is_range=False))
+            notes.append(("budget", "the upper end"))
         elif money.change or (way and not found["cue"].endswith("to")):
             is_less = money.change == "less" or way.startswith(_LOWER)
             _change_budget(money, found.said if way else money.said, said, known, is_less=is_less)
@@ -99,10 +114,11 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
     if not amounts and known.budget is not None:
         for found in currencies:
             _in_currency(found, said)
+    said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
         if len(money.currencies) > 1:
-            said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?")
+            said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
 
 
 def _amount(found: Found) -> Decimal | None:
@@ -143,7 +159,7 @@ def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
         return f"{said!r} is for hotels; what may the whole trip cost?"
     if money.is_least and money.change:
         return f"{said!r}: what is the most that the whole trip may cost?"
-    if money.is_range or money.is_least:
+    if (money.is_range and money.most is None) or money.is_least:
         return f"{said!r} is {'a range' if money.is_range else 'the least'}; what is the most that the whole trip may cost?"
     if money.amount is None:
         return f"How much is {said!r}? Please write thousands with a comma and cents with a point."

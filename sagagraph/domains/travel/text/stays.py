@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.text.partial import PartialStop, with_nights
+from sagagraph.language.calendar import Expression
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 from sagagraph.language.people import Company
@@ -83,7 +84,12 @@ class Visit:
     def stop(self) -> PartialStop:
         place = self.place
         return PartialStop(
-            said=place.said, city=place.city, nights=self.nights, unknown=place.unknown, candidates=place.candidates
+            said=place.said,
+            city=place.city,
+            nights=self.nights,
+            unknown=place.unknown,
+            candidates=place.candidates,
+            likely=place.likely,
         )
 
 
@@ -159,8 +165,10 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
+    passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
     passage.tag("span", _SAYS.overnight, lambda _: Quantity((Decimal(1),), "night"))
-    passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
+    if not any(each.is_range for each in passage.values(Expression)):
+        passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
@@ -212,10 +220,16 @@ def _stays_of(found: Found) -> list[Stay]:
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
     """Give each stay to the city beside it; return those that are beside none, or are for several."""
+    places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
+    is_list = 1 < len(places) == len(stays) and places[-1].end <= stays[0].start and not any(each.kind for each in stays)
+    if is_list:  # `Oslo and Bergen, 3 nights and 2 nights`
+        for place, stay in zip(places, stays, strict=True):
+            place.stays(stay.nights)
+        return []
     loose = []
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
-        if visit is not None and _is_shared(stay, visit, visits, stays, text):
+        if visit is not None and (_is_shared(stay, visit, visits, stays, text) or _is_of_all(stay, visit, visits, stays)):
             loose.append(replace(stay, kind="total"))
         elif visit is None:
             loose.append(stay)
@@ -228,7 +242,7 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     """Read `3 nights in Paris` or `Paris (3 nights)`; `Paris 3 nights Rome 2 nights` is read in the order of its cities."""
     after = next((visit for visit in visits if visit.start >= stay.end), None)
     before = next((visit for visit in reversed(visits) if visit.end <= stay.start), None)
-    if after and not _SAYS.up_to_city.fullmatch(text, stay.end, after.start):
+    if after and (after.role is Role.ORIGIN or not _SAYS.up_to_city.fullmatch(text, stay.end, after.start)):
         after = None
     if before and not (_can_be_stayed_in(before, visits) and _SAYS.after_city.fullmatch(text, before.end, stay.start)):
         before = None
@@ -256,6 +270,13 @@ def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay],
     )
 
 
+def _is_of_all(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay]) -> bool:
+    """Tell whether `Tokyo and Kyoto, 10 days` are ten in all: it is the only duration, after a list of cities."""
+    places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
+    is_last = len(places) > 1 and visit is places[-1] and visit.end <= stay.start
+    return is_last and visit.role in (Role.LISTED, Role.COMMA) and len(stays) == 1 and places[-2].end <= stay.start
+
+
 def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
     """Tell whether one can stay there: not where the trip starts, even if that is named once more as its end."""
     origins = {each.city for each in visits if each.role is Role.ORIGIN and each.city is not None}
@@ -277,7 +298,9 @@ def with_loose_nights(
     if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
         return (stops[0].lasting(loose[0].nights),)
     parts = [stay for stay in loose if stay.kind != "total"]
-    is_complete = len(parts) == len(open_stops) and (is_in_order or all(stay.kind == "listed" for stay in parts))
+    is_complete = len(parts) == len(open_stops) and (
+        is_in_order or len(parts) > 1 or all(stay.kind == "listed" for stay in parts)
+    )
     if is_complete or (is_answer and len(parts) <= len(open_stops)):
         return with_nights(stops, dict(zip(open_stops, (stay.nights for stay in parts), strict=False)))
     return stops

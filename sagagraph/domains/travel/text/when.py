@@ -182,11 +182,16 @@ class _Dates:
         relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
         relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
         if expression.is_range and found.led_by(_SAYS.leave):
-            self.doubts.ask("depart", f"On which day between {day_text(first)} and {day_text(last)} do you leave?")
+            text = f"On which day between {day_text(first)} and {day_text(last)} do you leave?"
+            self.doubts.ask("depart", text, otherwise={"first": first, "begins_by": last}, because="any of these days")
+        elif expression.is_month and relation == "by" and "end" in (expression.first[0].part or ""):
+            self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
             self.spans.append((first, last, expression.is_month))
         elif relation == "asked":
-            self.doubts.ask("depart", f"On which day do you leave, if not on {day_text(first)} itself?")
+            text = f"On which day do you leave, if not on {day_text(first)} itself?"
+            around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
+            self.doubts.ask("depart", text, otherwise=around, because="around that day")
         elif relation in ("from", "after") and not found.led_by(_SAYS.nights_from):
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
         elif relation in ("by", "before"):
@@ -204,17 +209,27 @@ class _Dates:
         last = min((*ends, *self.lasts), default=None)
         depart = departs[0] if departs else None
         if len(months) > 1:
-            self.doubts.ask("window", f"In which month: {' or '.join(months)}?")
+            whole = {"first": min(each[0] for each in spans), "last": max(each[1] for each in spans), "is_rough": True}
+            self.doubts.ask("window", f"In which month: {' or '.join(months)}?", otherwise=whole, because="in either of them")
+            first, last = None, None
         if len(windows) > 1:
             self.doubts.ask("window", f"Between which days: {' or '.join(windows)}?")
         if len(departs) > 1:
-            self.doubts.ask("depart", f"On which day do you leave: {' or '.join(map(day_text, departs))}?")
+            is_there_and_back = len(departs) == 2 and not self.lasts
+            both = {"first": min(departs), "last": max(departs), "is_rough": False} if is_there_and_back else None
+            text = f"On which day do you leave: {' or '.join(map(day_text, departs))}?"
+            self.doubts.ask("depart", text, otherwise=both, because="there and back")
+            depart = None if both else depart
         if first is not None and last is not None and first > last:
             self.doubts.ask("window", f"Between which days? {day_text(first)} comes after {day_text(last)}.")
         elif depart is not None and not (first or depart) <= depart <= (last or depart):
             named = f"{day_text(depart)} is not between {day_text(first or depart)} and {day_text(last or depart)}"
             self.doubts.ask("depart", f"On which day do you leave? {named}.")
         said.doubts += self.doubts.doubts[:1]
+        if any(is_month for *_, is_month in spans):
+            said.fields["is_rough"] = True
+        elif first is not None or last is not None or depart is not None:
+            said.fields["is_rough"] = False
         if not self.doubts.doubts:
             days = {"first": first, "last": last, "depart": depart}
             said.fields |= {name: day for name, day in days.items() if day is not None}
@@ -243,7 +258,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
         dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
     if holidays and not (expressions or dates.departs):
-        dates.doubts.ask("window", _about(holidays[0]))
+        about = {"first": holidays[0].first, "last": holidays[0].last, "is_rough": True}
+        dates.doubts.ask("window", _about(holidays[0]), otherwise=about if holidays[0].first else None, because=holidays[0].name)
     dates.conclude(said)
 
 

@@ -9,6 +9,8 @@ element.addEventListener("change", event => {
   if (box.name) send(box.name, box.type === "checkbox" ? (box.checked ? "yes" : "") : box.value)
 })
 element.addEventListener("click", event => {
+  const other = event.target.closest(".sg-other")
+  if (other) send(other.dataset.field, other.dataset.value)
   const drop = event.target.closest(".sg-drop"), step = event.target.closest("[data-by]")
   if (drop) send(drop.name, "")
   if (!step) return

@@ -150,7 +150,6 @@ def test_dates_are_understood(text: str, dates: str) -> None:
         ("in June or July", "window? In which month: June 2025 or July 2025?"),
         ("June, maybe July", "window? In which month: June 2025 or July 2025?"),
         ("06/07/2025", "depart? When do you want to travel? 06/07/2025 can be 6 July or 7 June."),
-        ("06.07.2025", "depart? When do you want to travel? 06.07.2025 can be 6 July or 7 June."),
         ("13/13/2025", "depart? When do you want to travel? 13/13/2025 is no date."),
         (
             "Friday 12 June",
@@ -169,7 +168,7 @@ def test_dates_are_understood(text: str, dates: str) -> None:
         ("over Easter", "window? Easter is 18 April 2025 to 21 April 2025; between which days do you want to travel?"),
         ("Easter 2026", "window? Easter is 3 April 2026 to 6 April 2026; between which days do you want to travel?"),
         ("at New Year", "window? New year is 31 December 2025 to 1 January 2026; between which days do you want to travel?"),
-        ("in the summer", "window? Summer: in which month, or between which days?"),
+        ("in the summer", "window? Summer is 1 June 2025 to 29 August 2025; between which days do you want to travel?"),
         ("on Fridays", "depart? On which date do you leave? Fridays alone is not understood yet."),
         ("on the 5th", "depart? When do you want to travel? The 5. of which month."),
         ("after 25 June, before 10 June", "window? Between which days? 26 June 2025 comes after 9 June 2025."),

@@ -84,12 +84,20 @@ async def test_what_the_words_do_not_say_is_named_and_changes_nothing(wrong: dic
     assert alone.request == read_request("one more night in Berlin", cities=GAZETTEER, today=TODAY, known=trip())
 
 
-async def test_what_the_rules_have_read_stands_whatever_the_model_says_of_it() -> None:
+async def test_what_the_model_reads_holds_and_what_the_rules_read_differently_is_kept_beside_it() -> None:
     text = "for 3 people, and do throw in Rome for 2 nights somehow, xyzzy"
     read = read_request(text, cities=GAZETTEER, today=TODAY, known=trip())
     found = await reading(text, slot("travellers", "2", "Rome for 2 nights"), known=trip())
     assert found is not None
-    assert (found.request.travellers, found.request.stops) == (3, read.stops)
+    assert (read.travellers, found.request.travellers, found.request.stops) == (3, 2, read.stops)
+    assert found.others == (("travellers", "3"),)
+
+
+async def test_a_quote_of_nearly_all_words_proves_nothing() -> None:
+    text = f"{TRIP}, 3 of us, and please nothing too early in the morning"
+    found = await reading(text, slot("rooms", "4", text))
+    assert found is not None
+    assert found.left_out == ("rooms: 4",)
 
 
 @pytest.mark.parametrize(

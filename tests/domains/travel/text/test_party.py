@@ -99,7 +99,6 @@ def test_rooms_of_their_own_follow_from_the_party() -> None:
         ("0 people", "travellers"),
         ("2 people, 1 room or 2 rooms", "rooms"),
         ("a surprise trip for my wife", "travellers"),
-        ("my sister and her husband want to go to Paris", "travellers"),
     ],
 )
 def test_a_party_that_is_not_clear_is_asked_for(text: str, field: str) -> None:

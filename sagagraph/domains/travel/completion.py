@@ -1,0 +1,157 @@
+"""Completion: a request for a trip with everything that follows from what was said, or that nobody minds being assumed.
+
+Budgets, travellers beside the one who asks, cities and currencies are never made up: what only the traveller can know is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, timedelta
+from typing import Any, Final
+
+from sagagraph.domains.travel.request import LONGEST_STAY
+from sagagraph.domains.travel.text.partial import FROM_THE_DATES, PartialRequest, Question, with_nights
+
+IsFar = Callable[[str, str], bool]
+Assumptions = Mapping[str, str]
+"""By the field of the request: why its value is assumed, in a few words."""
+_LONGEST_FROM_DATES: Final = 21
+"""Nights. Whoever names days that are farther apart means that the trip is somewhere between them."""
+_LEAST_WITH_A_NIGHT: Final = 2
+ON_THE_WAY: Final = "from the dates, one night under way"
+_ROOM_TO_BEGIN: Final = timedelta(days=14)
+"""After the first day, where nobody said by when the trip ends."""
+_OF_A_STOP: Final = "stops[{}].nights"
+
+
+def completed(
+    said: PartialRequest, today: date, *, home: str | None = None, is_far: IsFar | None = None
+) -> tuple[PartialRequest, Assumptions]:
+    """Complete what was said. `home`: where this visitor's last trip began; None: nobody knows. `is_far`: whether one of the
+    journeys between two cities takes a night.
+
+    What is still missing afterwards (`PartialRequest.missing`) cannot be assumed.
+    """
+    assumed: dict[str, str] = dict(said.notes)
+    known = said
+    for step in (_read_as_likely, _with_origin, _with_nights, _with_days, _with_room):
+        update, reasons = step(known, today, home)
+        known = known.model_copy(update=update)
+        assumed |= reasons
+    if is_far is not None:
+        known, reasons = _with_a_night_on_the_way(known, assumed, is_far)
+        assumed |= reasons
+    return known, assumed | dict(_usual(known))
+
+
+_Step = tuple[dict[str, Any], dict[str, str]]
+
+
+def _read_as_likely(said: PartialRequest, _today: date, _home: str | None) -> _Step:
+    """Take the likely reading of what can be read in two ways."""
+    update: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    for doubt in said.doubts:
+        if doubt.otherwise:
+            fields = {name: getattr(_typed(doubt), name) for name, _ in doubt.otherwise}
+            update |= fields
+            reasons |= dict.fromkeys(_named(doubt, fields), doubt.because)
+    if said.stops and "stops" not in update:
+        likely = tuple(stop.as_likely() for stop in said.stops)
+        found = {f"stops[{n}].city": f"read {stop.said!r} so" for n, stop in enumerate(said.stops) if likely[n] != stop}
+        update, reasons = update | ({"stops": likely} if found else {}), reasons | found
+    left = tuple(each for each in said.doubts if not each.otherwise)
+    return update | {"doubts": left}, reasons
+
+
+def _typed(doubt: Question) -> PartialRequest:
+    return PartialRequest.model_validate(dict(doubt.otherwise))
+
+
+def _named(doubt: Question, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    names = {"first": "window", "last": "window", "budget_each": "budget", "one_way": "return_to"}
+    return tuple(dict.fromkeys(names.get(name, name) for name in fields if name != "stops")) or (doubt.field,)
+
+
+def _with_origin(said: PartialRequest, _today: date, home: str | None) -> _Step:
+    is_asked = any(each.field == "origin" for each in said.doubts)
+    if said.origin is not None or home is None or is_asked or home in {stop.city for stop in said.stops}:
+        return {}, {}
+    return {"origin": home}, {"origin": "as on the last trip"}
+
+
+def _with_nights(said: PartialRequest, _today: date, _home: str | None) -> _Step:
+    """Derive nights from their total, or from the days between which the trip lies."""
+    open_stops = [n for n, stop in enumerate(said.stops) if stop.nights is None]
+    if not open_stops:
+        return {}, {}
+    taken = sum(stop.nights or 0 for stop in said.stops)
+    why = "a part of the whole"
+    if said.total_nights is not None:
+        left = said.total_nights - taken
+    elif (span := _span(said)) is not None:
+        left, why = span - taken, FROM_THE_DATES
+    elif said.one_way and taken == 0 and len(said.stops) == 1:
+        left, why = 0, "one way, no hotel"
+    else:
+        return {}, {}
+    is_day_trip = left == 0 and taken == 0 and len(said.stops) == 1
+    if left > LONGEST_STAY or (left < len(open_stops) and not is_day_trip):
+        return {}, {}
+    each, more = divmod(left, len(open_stops))
+    given = {n: each + (place < more) for place, n in enumerate(open_stops)}
+    return {"stops": with_nights(said.stops, given)}, {_OF_A_STOP.format(n): why for n in open_stops}
+
+
+def _with_a_night_on_the_way(said: PartialRequest, assumed: Assumptions, is_far: IsFar) -> tuple[PartialRequest, dict[str, str]]:
+    """Take one night off those that lie between two days, where one is spent on the way there or back."""
+    last = len(said.stops) - 1
+    name = _OF_A_STOP.format(last)
+    if assumed.get(name) != FROM_THE_DATES or said.origin is None or said.one_way:
+        return said, {}
+    stop = said.stops[last]
+    if stop.city is None or (stop.nights or 0) < _LEAST_WITH_A_NIGHT or not is_far(said.origin, stop.city):
+        return said, {}
+    return said.model_copy(update={"stops": with_nights(said.stops, {last: (stop.nights or 0) - 1})}), {name: ON_THE_WAY}
+
+
+def _span(said: PartialRequest) -> int | None:
+    """Return how many nights lie between the first and the last day; None if these only say when the trip can be."""
+    first = said.depart or said.first
+    if first is None or said.last is None or said.is_rough:
+        return None
+    nights = (said.last - first).days
+    return nights if 0 <= nights <= _LONGEST_FROM_DATES else None
+
+
+def _with_days(said: PartialRequest, today: date, _home: str | None) -> _Step:
+    """Complete a window that only begins or only ends."""
+    nights = timedelta(days=sum(stop.nights or 0 for stop in said.stops))
+    if said.begins_by is not None and said.depart is None:
+        return {"last": said.begins_by + nights}, {"window": "any of these days"}
+    if said.depart is not None or (said.first is None) is (said.last is None):
+        return {}, {}
+    if said.last is None and said.first is not None:
+        return {"last": said.first + nights + _ROOM_TO_BEGIN}, {"window": "begins within two weeks"}
+    return {"first": today}, {"window": "from today on"}
+
+
+def _with_room(said: PartialRequest, _today: date, _home: str | None) -> _Step:
+    """Lengthen a holiday, or a part of a month, that is shorter than the nights."""
+    nights = sum(stop.nights or 0 for stop in said.stops)
+    if not said.is_rough or said.depart is not None or said.first is None or said.last is None:
+        return {}, {}
+    short = nights - (said.last - said.first).days
+    if short <= 0:
+        return {}, {}
+    return {"last": said.last + timedelta(days=short)}, {"window": "as long as the nights"}
+
+
+def _usual(said: PartialRequest) -> Iterator[tuple[str, str]]:
+    is_asked = any(each.field == "travellers" for each in said.missing())
+    if said.travellers is None and not is_asked:
+        yield "travellers", "nobody else was mentioned"
+    if said.rooms is None and (said.travellers or 1) > 1:
+        yield "rooms", "two in each room"
+    if said.return_to is None and said.one_way is None and said.origin is not None:
+        yield "return_to", "a round trip"

@@ -1,0 +1,87 @@
+"""What follows from what was said of a trip, or is assumed, and what is still missing."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from sagagraph.domains.travel.completion import completed
+from sagagraph.domains.travel.text import PartialRequest, read_request
+from tests.domains.travel.world import GAZETTEER, TODAY
+
+pytestmark = pytest.mark.quick
+
+
+def made_of(text: str, home: str | None = None) -> tuple[PartialRequest, dict[str, str]]:
+    found, assumed = completed(read_request(text, cities=GAZETTEER, today=TODAY), TODAY, home=home)
+    return found, dict(assumed)
+
+
+def test_nights_follow_from_the_days_and_say_so() -> None:
+    found, assumed = made_of("Boston to Paris, 3-5 June")
+    assert found.complete().stops[0].nights == 2
+    assert assumed == {
+        "stops[0].nights": "from the dates",
+        "travellers": "nobody else was mentioned",
+        "return_to": "a round trip",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "nights"),
+    [
+        ("one way flight from Boston to Paris on June 3", [0]),
+        ("Boston to Paris and Rome, 9 days in June", [5, 4]),
+        ("Boston to Paris 3 nights and Rome, 9 days in total, in June", [3, 6]),
+        ("Boston to Paris and Rome, 3 nights and 2 nights, in June", [3, 2]),
+        ("Boston to Paris, leaving on June 3, back on June 9", [6]),
+        ("Day trip Boston to Paris on 3 June", [0]),
+    ],
+)
+def test_nights_are_derived(text: str, nights: list[int]) -> None:
+    assert [stop.nights for stop in made_of(text)[0].complete().stops] == nights
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("Boston to Paris for 3 nights in summer", date(2025, 6, 1), date(2025, 8, 29)),
+        ("Boston to Paris for 3 nights in May or June", date(2025, 5, 1), date(2025, 6, 30)),
+        ("Boston to Paris for 3 nights by the end of March", TODAY, date(2025, 3, 31)),
+        ("Boston to Paris for 3 nights from 3 June on", date(2025, 6, 3), None),
+    ],
+)
+def test_days_are_a_window(text: str, first: date, last: date | None) -> None:
+    found, _ = made_of(text)
+    assert found.first == first or found.depart == first
+    assert last is None or found.last == last
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("Boston to Paris in June", ["stops[0].nights"]),
+        ("to Paris for 3 nights in June", ["origin"]),
+        ("Boston to Paris for 3 nights", ["window"]),
+        ("We go from Boston to Paris for 3 nights in June", ["travellers"]),
+        ("Boston to Paris for 3 nights in June, 2000 kr", ["currency"]),
+    ],
+)
+def test_what_only_the_traveller_can_know_is_missing(text: str, missing: list[str]) -> None:
+    assert [each.field for each in made_of(text)[0].missing()] == missing
+
+
+def test_the_start_is_that_of_the_last_trip() -> None:
+    found, assumed = made_of("to Paris for 3 nights in June", home="Boston")
+    assert (found.complete().origin, assumed["origin"]) == ("Boston", "as on the last trip")
+
+
+def test_what_is_said_later_takes_the_assumption_away() -> None:
+    said = read_request("Boston to Paris, 3-5 June", cities=GAZETTEER, today=TODAY)
+    request = completed(said, TODAY)[0].complete().model_copy(update={"assumed": dict(completed(said, TODAY)[1])})
+    later = read_request("10-14 June instead", cities=GAZETTEER, today=TODAY, known=PartialRequest.of(request))
+    found, assumed = completed(later, TODAY)
+    assert (found.complete().stops[0].nights, assumed["stops[0].nights"]) == (4, "from the dates")
+    for_three = read_request("for 3 people", cities=GAZETTEER, today=TODAY, known=PartialRequest.of(request))
+    assert "travellers" not in completed(for_three, TODAY)[1]
