@@ -165,11 +165,13 @@ class SqlSagaStore(Commits):
 
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         lease: Lease = await self._write(Creation(saga_id, begun, stage, owner, ttl_s))
+        self._leased.add(saga_id)
         return lease
 
     async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
         taking = _Taking(self, saga_id, owner, ttl_s, looks_again)
         lease: Lease = await self._write(Alone(taking.take, taking.take_again))
+        self._leased.add(saga_id)
         return lease
 
     async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage, locks: LockChange | None = None) -> None:
@@ -187,6 +189,7 @@ class SqlSagaStore(Commits):
         return held
 
     async def release(self, lease: Lease) -> None:
+        self._leased.discard(lease.saga_id)
         await self._write(Release(lease))
 
     def _fenced(self, write: Fenced) -> bool:
