@@ -70,7 +70,7 @@ class Alone:
 Work = Fenced | Alone
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Job:
     work: Work
     answer: asyncio.Future[Any]
