@@ -103,7 +103,7 @@ class MemorySagaStore:
     ) -> tuple[Headline, ...]:
         kept = (saga.headline for saga in self._sagas.values() if saga.headline.retired_at is None)
         alike = (each for each in kept if domain in (None, each.domain) and each.saga_id.startswith(prefix))
-        latest = sorted(alike, key=lambda each: (-each.begun_at, each.saga_id))
+        latest = sorted(alike, key=lambda each: (each.begun_at, each.saga_id), reverse=True)
         return tuple(latest if most is None else latest[skip : skip + most])
 
     async def open_headlines(self) -> tuple[Headline, ...]:

@@ -111,7 +111,7 @@ OPEN_HEADLINES = f"""
     SELECT {HEADLINE_COLUMNS} FROM sagas WHERE {IS_OPEN}
     UNION ALL SELECT {HEADLINE_COLUMNS} FROM sagas
     WHERE saga_id IN (SELECT saga_id FROM requests) AND stage = 'committed' AND retired_at IS NULL
-    ORDER BY begun_at DESC, saga_id"""  # noqa: S608 - our own text
+    ORDER BY begun_at DESC, saga_id DESC"""  # noqa: S608 - our own text
 HEADLINE = f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE saga_id = ?"  # noqa: S608 - our own text
 NOTE = """
     INSERT INTO evidence (saga_id, operation, call, key, output) SELECT * FROM (VALUES (?, ?, ?, ?, ?)) AS given
@@ -170,7 +170,7 @@ def headlines(*, of_domain: bool, named: bool, limited: bool) -> str:
     conditions += ["domain = ?"] if of_domain else []
     conditions += ["substr(saga_id, 1, ?) = ?"] if named else []
     page = " LIMIT ? OFFSET ?" if limited else ""
-    return f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE {' AND '.join(conditions)} ORDER BY begun_at DESC, saga_id{page}"  # noqa: S608 - our own text
+    return f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE {' AND '.join(conditions)} ORDER BY begun_at DESC, saga_id DESC{page}"  # noqa: S608 - our own text
 
 
 def requests_of(sagas: int) -> str:

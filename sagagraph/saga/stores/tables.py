@@ -42,8 +42,8 @@ SAGAS = Table(
     Column("begun_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
     Column("retired_at", Float),
-    Index("sagas_open", text("begun_at DESC"), "saga_id", sqlite_where=text(IS_OPEN), postgresql_where=text(IS_OPEN)),
-    Index("sagas_latest", text("begun_at DESC"), "saga_id", sqlite_where=text(_IS_KEPT), postgresql_where=text(_IS_KEPT)),
+    Index("sagas_open", "begun_at", "saga_id", sqlite_where=text(IS_OPEN), postgresql_where=text(IS_OPEN)),
+    Index("sagas_latest", "begun_at", "saga_id", sqlite_where=text(_IS_KEPT), postgresql_where=text(_IS_KEPT)),
 )
 """The heads of journals: fence (`epoch`, `version`) and lease. A retired one stays, so that its id is never used again."""
 EVENTS = Table(

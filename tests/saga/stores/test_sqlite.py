@@ -352,7 +352,8 @@ async def test_what_is_open_and_a_page_of_a_list_are_found_by_their_indexes(tmp_
     await store.close()
     opened, page = plans.values()
     assert "sagas_open" in opened
-    assert "sagas_latest" in page and "TEMP B-TREE" not in page
+    assert "sagas_latest" in page
+    assert "TEMP B-TREE" not in page
 
 
 def test_the_index_of_what_is_open_agrees_with_the_stages_that_are_final() -> None:

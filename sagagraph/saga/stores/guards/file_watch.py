@@ -19,7 +19,7 @@ _INDEX_BYTES = 136
 _SALTS, _BACKFILLED, _ATTEMPTED = slice(32, 40), slice(96, 100), slice(128, 132)
 _OPEN_FILES = Path("/dev/fd")
 _MOMENT_S = 0.005
-"""A file can go between a look and a write in any case: another look so soon would find out nothing that the one after does not."""
+"""A file can go between a look and a write in any case. A second look so soon tells no more than the one after the write."""
 
 _Identity = tuple[int, int]
 """Device and inode."""

@@ -12,6 +12,5 @@ down_revision = "0007"
 def upgrade() -> None:
     is_open = sa.text("stage NOT IN ('committed', 'compensated', 'rejected', 'infeasible')")
     is_kept = sa.text("retired_at IS NULL")
-    latest_first = [sa.text("begun_at DESC"), "saga_id"]
     for name, condition in (("sagas_open", is_open), ("sagas_latest", is_kept)):
-        op.create_index(name, "sagas", latest_first, sqlite_where=condition, postgresql_where=condition)
+        op.create_index(name, "sagas", ["begun_at", "saga_id"], sqlite_where=condition, postgresql_where=condition)
