@@ -99,9 +99,9 @@ def report(found: dict[str, list[float]]) -> str:
             "# Beside sagas that have ended",
             "",
             prose(
-                "Written by `python -m benchmarks.ended`; do not edit it. Ten sagas are open on a SQLite file, beside as",
-                f"many that have ended as a column says. Milliseconds, the median of {_ROUNDS} rounds; the last column is the slope",
-                "of a line through the logarithms: 0 does not grow, 1 grows with their number.",
+                "Written by `python -m benchmarks.ended`; do not edit it. Ten sagas are open on a SQLite file, beside as many",
+                f"that have ended as a column says. Milliseconds, the median of {_ROUNDS} rounds; the last column is the",
+                "slope of a line through the logarithms: 0 does not grow, 1 grows with their number.",
             ),
             "",
             "![Milliseconds, by the number of sagas that have ended](ended.svg)",
