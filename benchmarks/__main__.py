@@ -119,7 +119,7 @@ def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _tell_targets(found: dict[str, Any]) -> None:
     for each in targets(found):
         figure = f"{each.figure:.2f}" if each.figure else "–"
-        _say(f"{each.what}, {each.store}: {figure}, target ≤ {each.limit:g}: {each.verdict.strip('*')}")
+        _say(f"{each.what}, {each.store}: {figure}, target {each.bound}: {each.verdict.strip('*')}")
     for skip in found["skipped"]:
         _say(f"skipped: {skip['contender']} on {skip['store']}: {skip['why']}")
 

@@ -36,7 +36,7 @@ def _head(found: dict[str, Any]) -> str:
 
 def _targets(found: dict[str, Any]) -> str:
     rows = [
-        (each.what, _STORE_NAMES[each.store], f"≤ {each.limit:g}", f"{each.figure:.2f}" if each.figure else _NOT, each.verdict)
+        (each.what, _STORE_NAMES[each.store], each.bound, f"{each.figure:.2f}" if each.figure else _NOT, each.verdict)
         for each in targets(found)
     ]
     told = prose(

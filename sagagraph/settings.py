@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import platformdirs
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import sqlite_path
 
 
-class Settings(BaseSettings):
-    """Settings from the environment; options of the command line override them."""
+class Settings(BaseModel):
+    """Settings, as `read_settings` finds them in the environment; options of the command line override them."""
 
-    model_config = SettingsConfigDict(env_prefix="SAGAGRAPH_", extra="ignore")
+    model_config = ConfigDict(extra="ignore")
 
     store: str = ""
     """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""
@@ -52,9 +52,11 @@ class Settings(BaseSettings):
 
 
 def read_settings() -> Settings:
-    """Read the environment. Raises `InvalidInputError` that names the variable."""
+    """Read the environment: `SAGAGRAPH_` and the name of a setting. Raises `InvalidInputError` that names the variable."""
+    found = {name.upper(): value for name, value in os.environ.items()}
+    named = {name: f"SAGAGRAPH_{name.upper()}" for name in Settings.model_fields}
     try:
-        return Settings()
+        return Settings.model_validate({name: found[variable] for name, variable in named.items() if variable in found})
     except ValidationError as exc:
         first = exc.errors(include_url=False)[0]
         raise InvalidInputError(first["msg"], field=f"SAGAGRAPH_{'_'.join(map(str, first['loc'])).upper()}") from exc

@@ -231,17 +231,18 @@ def status(
     at: Annotated[
         int | None, typer.Option("--at", metavar="VERSION", help="Its state when its journal had that many events.")
     ] = None,
+    page: Annotated[int, typer.Option("--page", metavar="NUMBER", min=1, help="Of the list of all sagas, a hundred each.")] = 1,
     store: o.Store = "",
     provider: o.Provider = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Show where a saga stands, or all of them."""
+    """Show where a saga stands, or list them, the latest first."""
     from sagagraph.cli import looking
 
     if saga is None and at is not None:
         raise InvalidInputError("name the saga whose earlier state is meant", field="SAGA")
     options = Options(store, provider, as_json)
-    o.end(looking.list_all(options) if saga is None else looking.status(options, saga, at))
+    o.end(looking.list_page(options, page) if saga is None else looking.status(options, saga, at))
 
 
 @app.command()

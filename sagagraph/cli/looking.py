@@ -33,23 +33,29 @@ async def status(options: Options, saga_id: str, version: int | None) -> int:
     return 0
 
 
-async def list_all(options: Options) -> int:
-    """List all sagas. A saga whose journal cannot be read does not hide the others."""
+SAGAS_ON_A_PAGE = 100
+
+
+async def list_page(options: Options, page: int) -> int:
+    """List the sagas of one page, the latest first. A saga whose journal cannot be read does not hide the others."""
     sagas: list[Saga] = []
     code = 0
     async with open_engine(options.settings, only_looks=True) as engine:
         shortfalls = engine.store.shortfalls
-        for headline in await engine.sagas():
+        found = await engine.sagas(most=SAGAS_ON_A_PAGE + 1, skip=SAGAS_ON_A_PAGE * (page - 1))
+        for headline in found[:SAGAS_ON_A_PAGE]:
             try:
                 sagas.append(await engine.load(headline.saga_id))
             except JournalError as exc:
                 render.stderr.print(f"sagagraph: {exc}", markup=False)
                 code = exc.exit_code
+    following = page + 1 if len(found) > SAGAS_ON_A_PAGE else None
     if options.as_json:
-        render.print_json({"sagas": [_row(saga) for saga in sagas], **({"unsafe_durability": shortfalls} if shortfalls else {})})
+        beside = {"next_page": following, "unsafe_durability": shortfalls}
+        render.print_json({"sagas": [_row(saga) for saga in sagas], **{name: said for name, said in beside.items() if said}})
     else:
         render.warn_of(shortfalls)
-        render.print_sagas(sagas)
+        render.print_sagas(sagas, page, following)
     return code
 
 

@@ -109,8 +109,8 @@ def print_outcome(view: SagaView) -> None:
     stdout.print(f"saga {escape(view.saga_id)}: {_coloured(view.status)}{money}{fees}")
 
 
-def print_sagas(sagas: Sequence[Saga]) -> None:
-    """Print sagas, with reversals and amendments under the saga that they undo or change."""
+def print_sagas(sagas: Sequence[Saga], page: int, following: int | None) -> None:
+    """Print one page of sagas, and which one follows, with reversals and amendments under the saga that they undo or change."""
     known = {saga.id: saga for saga in sagas}
     below = {saga.id: [each for each in (*saga.amendments, saga.reversal) if each in known] for saga in sagas}
     subordinate = {each for names in below.values() for each in names}
@@ -119,8 +119,10 @@ def print_sagas(sagas: Sequence[Saga]) -> None:
             stdout.print(f"{saga.id}: {status_of(saga).value}", markup=False)
             for each in below[saga.id]:
                 stdout.print(f"  {each}: {status_of(known[str(each)]).value}", markup=False)
+    if following is not None:
+        stdout.print(f"there are older sagas: sagagraph status --page {following}")
     if not sagas:
-        stdout.print("there are no sagas in this store")
+        stdout.print("there are no sagas in this store" if page == 1 else f"there is no page {page}")
 
 
 def print_replay(replayed: Replay) -> None:

@@ -195,10 +195,9 @@ class PlanningGraph:
     async def _lessons(self) -> Sequence[str]:
         """Return lessons from the latest sagas of this domain. A journal that cannot be read contributes none."""
         journals = []
-        latest = [each.saga_id for each in await self._engine.sagas() if each.domain == self._domain.name]
-        for saga_id in latest[:LEARNS_FROM]:
+        for latest in await self._engine.store.headlines(most=LEARNS_FROM, domain=self._domain.name):
             with suppress(StoreError, RetiredError):
-                journals.append(await self._engine.journal(saga_id))
+                journals.append(await self._engine.journal(latest.saga_id))
         return lessons_of(journals)
 
     @property

@@ -249,10 +249,9 @@ class Service:
     async def sagas(self, visitor: Visitor) -> tuple[Saga, ...]:
         """Return the visitor's own sagas, the latest first; one that cannot be read does not hide the others."""
         found: list[Saga] = []
-        for each in await self._engine.sagas():
-            if visitor.owns(each.saga_id):
-                with suppress(SagaGraphError):
-                    found.append(await self._engine.load(each.saga_id))
+        for each in await self._engine.sagas(prefix=visitor.prefix):
+            with suppress(SagaGraphError):
+                found.append(await self._engine.load(each.saga_id))
         return tuple(sorted(found, key=lambda saga: saga.begun_at, reverse=True))
 
     async def with_habits(self, visitor: Visitor, page: Page, draft: Draft) -> Draft:

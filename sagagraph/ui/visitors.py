@@ -24,7 +24,12 @@ class Visitor:
 
     def owns(self, saga_id: str) -> bool:
         """Tell whether the saga is the visitor's, or undoes or amends one that is."""
-        return saga_id.startswith(f"{self.tag}-")
+        return saga_id.startswith(self.prefix)
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of the ids of the visitor's sagas."""
+        return f"{self.tag}-"
 
     def new_id(self, kind: str, unique: str) -> str:
         return f"{self.tag}-{kind}-{unique}"

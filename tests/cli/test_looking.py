@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from sagagraph.cli import looking
 from tests.cli.commands import BOOKINGS, CommandLine
 from tests.cli.contract import Saga
 
@@ -36,6 +37,16 @@ def test_all_sagas_are_listed(booked: CommandLine) -> None:
     }
     assert all(set(each) >= {"saga_id", "domain", "status"} for each in told.json["sagas"])
     assert sorted(booked("status").out.splitlines()) == ["booked: committed", "waits: awaiting_approval"]
+
+
+def test_a_list_shows_the_latest_sagas_and_says_how_to_see_more(booked: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "SAGAS_ON_A_PAGE", 1)
+    booked.trip("waits")
+    assert booked("status").out.splitlines() == ["waits: awaiting_approval", "there are older sagas: sagagraph status --page 2"]
+    told = booked("status", "--page", "2", "--json").json
+    assert ([each["saga_id"] for each in told["sagas"]], "next_page" in told) == (["booked"], False)
+    assert booked("status", "--json").json["next_page"] == 2
+    assert booked("status", "--page", "3").out == "there is no page 3\n"
 
 
 def test_a_fresh_store_has_no_sagas(command: CommandLine) -> None:

@@ -387,7 +387,7 @@ def _quoted(part: str) -> str:
 
 
 def _written(operation: Operation, *parts: str | int) -> str:
-    path = "/".join(_quoted(part) if isinstance(part, str) else str(part) for part in parts)
+    path = "/".join([_quoted(part) if isinstance(part, str) else str(part) for part in parts])
     if operation.spec.policy.idempotency_key is KeyFormat.UUID:
         return str(uuid.uuid5(_KEY_NAMESPACE, path))
     return path

@@ -13,6 +13,8 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import msgspec
+
 from sagagraph.errors import InvalidInputError, UnknownActionError
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.reversals import REVERSING
@@ -113,6 +115,7 @@ class Action:
     fails_on: FailsOn = ()
     """What its function raises when nothing happened, beside `Refused`."""
     _adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict, repr=False)
+    _terms: GuaranteeTerms | None = field(default=None, init=False, repr=False)
 
     def __call__(self, request: object, call: Call) -> Any:
         return self.execute(request, call)
@@ -139,7 +142,7 @@ class Action:
             inputs=inputs,
             depends_on=tuple(depends_on),
             policy=self.policy,
-            guarantees=self.guarantees.terms,
+            guarantees=_terms_of(self),
             has_probe=self.probe is not None,
             action_version=self.version,
             provider_id=self.provider,
@@ -181,6 +184,14 @@ class Action:
             first = exc.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or which
             raise InvalidInputError(f"{first['msg']} (the {which} of action {self.name!r})", field=where) from exc
+
+
+def _terms_of(action: Action) -> GuaranteeTerms:
+    """Return what its provider promises: made once for each action, because each operation asks."""
+    if (terms := action._terms) is None:
+        terms = action.guarantees.terms
+        object.__setattr__(action, "_terms", terms)
+    return terms
 
 
 def _no_number(constant: str) -> None:
@@ -253,9 +264,8 @@ _EXACT = 2**53
 
 def _copied(value: Json) -> Json:
     """Copy a JSON value: a caller who changes what it was given must not change the journal's state."""
-    if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if isinstance(value, list) else value
+    copied: Json = msgspec.to_builtins(value)
+    return copied
 
 
 def _not_journallable(value: object) -> NoReturn:

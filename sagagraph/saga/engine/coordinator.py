@@ -365,9 +365,13 @@ class Coordinator:
         return None
 
     def _start(self, step: EffectStep) -> None:
-        task = asyncio.create_task(self._perform(step))
-        self._calls[step] = task
-        task.add_done_callback(lambda _done: self._woken.set())
+        self._calls[step] = asyncio.create_task(self._performed(step))
+
+    async def _performed(self, step: EffectStep) -> c.Command:
+        try:
+            return await self._perform(step)
+        finally:
+            self._woken.set()  # by the time at which the loop wakes up, this task is done
 
     async def _perform(self, step: EffectStep) -> c.Command:
         saga = self.saga

@@ -159,8 +159,9 @@ class Engine(SagaHolder):
         finally:
             projector.close()
 
-    async def sagas(self) -> tuple[Headline, ...]:
-        return await self.store.headlines()
+    async def sagas(self, *, most: int | None = None, skip: int = 0, prefix: str = "") -> tuple[Headline, ...]:
+        """Return the sagas whose ids begin with `prefix`, the latest first; with `most`, so many of them after `skip`."""
+        return await self.store.headlines(most=most, skip=skip, prefix=prefix)
 
     async def open_sagas(self) -> tuple[Headline, ...]:
         return await open_sagas(self.store)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sagagraph.errors import JournalError
 from sagagraph.saga.core.evolve.evolve import fold
-from sagagraph.saga.core.state import FINAL, Saga, Stage
+from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.stores.port import Headline, SagaStore
 
 
@@ -18,11 +18,10 @@ async def open_sagas(store: SagaStore) -> tuple[Headline, ...]:
 
     A journal that cannot be read counts as open: whoever resumes it is told why.
     """
-    everything = await store.headlines()
-    ended = [each.saga_id for each in everything if each.stage is Stage.COMMITTED and each.retired_at is None]
-    asked = {each.saga_id for each in await store.requests(dict.fromkeys(ended, 0))}
-    unseen = {name for name in asked if await _may_have_unseen_requests(store, name)}
-    return tuple(each for each in everything if each.stage not in FINAL or each.saga_id in unseen)
+    found = await store.open_headlines()
+    ended = [each.saga_id for each in found if each.stage in FINAL]
+    seen = {name for name in ended if not await _may_have_unseen_requests(store, name)}
+    return tuple(each for each in found if each.saga_id not in seen)
 
 
 async def _may_have_unseen_requests(store: SagaStore, saga_id: str) -> bool:

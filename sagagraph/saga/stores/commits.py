@@ -70,7 +70,7 @@ class Alone:
 Work = Fenced | Alone
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Job:
     work: Work
     answer: asyncio.Future[Any]
@@ -93,6 +93,8 @@ class Commits(ABC):
         self._is_scheduled = False
         self._in_thread = 0
         self._is_closed = False
+        self._leased: set[str] = set()
+        """Sagas that this store has taken, and not released: while there is one at most, no commit can be shared with another."""
         self.spares_loop = False
         """Whether everything is left to the store's thread."""
 
@@ -141,7 +143,10 @@ class Commits(ABC):
         self._check_open()
         job = Job(work, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
-        self._schedule()
+        if len(self._leased) <= 1 and len(self._waiting) == 1:
+            self._flush()  # nobody could join it
+        else:
+            self._schedule()
         return await job.answer
 
     def _schedule(self) -> None:

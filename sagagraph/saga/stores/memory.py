@@ -10,7 +10,7 @@ from typing import Any
 from sagagraph.errors import BusyError, ConflictError, SupersededError, UnknownSagaError
 from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
 from sagagraph.saga.core.locks import Holding, LockChange, in_the_way, refused
-from sagagraph.saga.core.state import Stage
+from sagagraph.saga.core.state import FINAL, Stage
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_json, row_of
@@ -98,9 +98,20 @@ class MemorySagaStore:
         saga = self._saga(saga_id)
         return entries_of(saga_id, Head(saga.headline.version, saga.epoch), saga.rows)
 
-    async def headlines(self) -> tuple[Headline, ...]:
+    async def headlines(
+        self, *, most: int | None = None, skip: int = 0, domain: str | None = None, prefix: str = ""
+    ) -> tuple[Headline, ...]:
         kept = (saga.headline for saga in self._sagas.values() if saga.headline.retired_at is None)
-        return tuple(sorted(kept, key=lambda each: -each.begun_at))
+        alike = (each for each in kept if domain in (None, each.domain) and each.saga_id.startswith(prefix))
+        latest = sorted(alike, key=lambda each: (each.begun_at, each.saga_id), reverse=True)
+        return tuple(latest if most is None else latest[skip : skip + most])
+
+    async def open_headlines(self) -> tuple[Headline, ...]:
+        asked = {name for name, saga in self._sagas.items() if saga.requests}
+        everything = await self.headlines()
+        return tuple(
+            each for each in everything if each.stage not in FINAL or (each.stage is Stage.COMMITTED and each.saga_id in asked)
+        )
 
     async def headline(self, saga_id: str) -> Headline | None:
         saga = self._sagas.get(saga_id)

@@ -140,8 +140,19 @@ class SagaStore(Documents, Protocol):
     async def read(self, saga_id: str) -> tuple[Entry, ...]:
         """Read the whole journal, in order. Raises `UnknownSagaError`, and `JournalError` if it is not as it was written."""
 
-    async def headlines(self) -> tuple[Headline, ...]:
-        """Return all sagas that have a journal, the latest first."""
+    async def headlines(
+        self, *, most: int | None = None, skip: int = 0, domain: str | None = None, prefix: str = ""
+    ) -> tuple[Headline, ...]:
+        """Return the sagas that have a journal, the latest first: all, or those of `domain` whose ids begin with `prefix`.
+
+        `most` of them, after the first `skip`; `skip` counts only with `most`.
+        """
+
+    async def open_headlines(self) -> tuple[Headline, ...]:
+        """Return the sagas that have not ended, and committed ones of which anything was ever asked, the latest first.
+
+        It costs no more the more sagas have ended.
+        """
 
     async def headline(self, saga_id: str) -> Headline | None:
         """Return a saga's headline, also if its journal was archived or dropped."""

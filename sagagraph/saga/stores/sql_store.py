@@ -31,7 +31,7 @@ from sagagraph.saga.stores.rows import (
     row_of,
 )
 
-HEAD_REVISION = "0007"
+HEAD_REVISION = "0008"
 _EPOCHS_BETWEEN_RESTORATIONS = 1_000_000
 """So many leases may be taken of a saga before those after a restoration meet those of the history that was lost."""
 _MOST_PARAMETERS = 400
@@ -165,11 +165,13 @@ class SqlSagaStore(Commits):
 
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         lease: Lease = await self._write(Creation(saga_id, begun, stage, owner, ttl_s))
+        self._leased.add(saga_id)
         return lease
 
     async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
         taking = _Taking(self, saga_id, owner, ttl_s, looks_again)
         lease: Lease = await self._write(Alone(taking.take, taking.take_again))
+        self._leased.add(saga_id)
         return lease
 
     async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage, locks: LockChange | None = None) -> None:
@@ -187,6 +189,7 @@ class SqlSagaStore(Commits):
         return held
 
     async def release(self, lease: Lease) -> None:
+        self._leased.discard(lease.saga_id)
         await self._write(Release(lease))
 
     def _fenced(self, write: Fenced) -> bool:
@@ -232,8 +235,17 @@ class SqlSagaStore(Commits):
 
         return await self._read(work)
 
-    async def headlines(self) -> tuple[Headline, ...]:
-        return await self._read(lambda: _headlines(self._execute(sql.HEADLINES).fetchall()))
+    async def headlines(
+        self, *, most: int | None = None, skip: int = 0, domain: str | None = None, prefix: str = ""
+    ) -> tuple[Headline, ...]:
+        statement = sql.headlines(of_domain=domain is not None, named=bool(prefix), limited=most is not None)
+        asked = [domain] if domain is not None else []
+        names = [len(prefix), prefix] if prefix else []
+        page = [most, skip] if most is not None else []
+        return await self._read(lambda: _headlines(self._execute(statement, (*asked, *names, *page)).fetchall()))
+
+    async def open_headlines(self) -> tuple[Headline, ...]:
+        return await self._read(lambda: _headlines(self._execute(sql.OPEN_HEADLINES).fetchall()))
 
     async def headline(self, saga_id: str) -> Headline | None:
         found = await self._read(lambda: _headlines(self._execute(sql.HEADLINE, (saga_id,)).fetchall()))

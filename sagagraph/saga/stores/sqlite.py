@@ -93,7 +93,7 @@ class SqliteSagaStore(SqlSagaStore):
             return False
         self._wait_for_others(False)
         try:
-            self._check_file()
+            self._check_file(self._watch.check_before)
             self._connection.execute("BEGIN IMMEDIATE")
         except (sqlite3.Error, LostStoreError):  # somebody else writes: the store's thread will wait, or report the loss
             return False
@@ -140,12 +140,12 @@ class SqliteSagaStore(SqlSagaStore):
         began = time.perf_counter()
         try:
             if not self._connection.in_transaction:
-                self._check_file()
+                self._check_file(self._watch.check_before)
                 self._wait_for_others(True)
                 self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
-            self._check_file()
+            self._check_file(self._watch.check)
             self._testify()
             self._pace.ran(began)
         except BaseException as exc:
@@ -156,12 +156,12 @@ class SqliteSagaStore(SqlSagaStore):
                 raise StoreError(f"the journal could not be written: {exc}") from exc
             raise
 
-    def _check_file(self) -> None:
+    def _check_file(self, check: Callable[[], None]) -> None:
         """Raise `LostStoreError` if the file is not what was opened; it stays lost."""
         if self._is_lost:
             raise LostStoreError(f"the store {self.path} was lost: open it again")
         try:
-            self._watch.check()
+            check()
         except LostStoreError:
             self._is_lost = True
             raise

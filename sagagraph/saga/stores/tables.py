@@ -19,12 +19,15 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     create_engine,
+    text,
 )
 from sqlalchemy.pool import NullPool
 
 from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
+from sagagraph.saga.stores.statements import IS_OPEN
 
 METADATA = MetaData()
+_IS_KEPT = "retired_at IS NULL"
 
 SAGAS = Table(
     "sagas",
@@ -39,6 +42,8 @@ SAGAS = Table(
     Column("begun_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
     Column("retired_at", Float),
+    Index("sagas_open", "begun_at", "saga_id", sqlite_where=text(IS_OPEN), postgresql_where=text(IS_OPEN)),
+    Index("sagas_latest", "begun_at", "saga_id", sqlite_where=text(_IS_KEPT), postgresql_where=text(_IS_KEPT)),
 )
 """The heads of journals: fence (`epoch`, `version`) and lease. A retired one stays, so that its id is never used again."""
 EVENTS = Table(

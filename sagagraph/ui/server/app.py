@@ -23,6 +23,7 @@ from fastapi.responses import PlainTextResponse
 from sagagraph import __version__
 from sagagraph.planning.background import in_processes
 from sagagraph.registry import entries
+from sagagraph.saga.engine.collector import collect_seldom
 from sagagraph.settings import Settings
 from sagagraph.sockets import listen, stopped_by_signals, url_of
 from sagagraph.ui.chat.chat_page import ChatPage
@@ -114,6 +115,7 @@ async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[
         async with open_service(settings) as service:
             await service.pick_up()
             server = _Server(Shutdown(create_app(service, options)), lambda: on_ready(url_of(listener)))
+            collect_seldom()
             await server.serve(sockets=[listener])
 
 

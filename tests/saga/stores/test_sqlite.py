@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +16,9 @@ import pytest
 
 from sagagraph.errors import InvalidInputError, StoreError
 from sagagraph.saga.core.events import BodyCompleted, Entry, SagaBegun, SagaCommitted
+from sagagraph.saga.core.state import FINAL
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.rows import row_of
 from sagagraph.saga.stores.sqlite import QUICK_S, Pace, SqliteSagaStore
 from sagagraph.saga.stores.urls import open_store
@@ -335,3 +338,24 @@ async def test_what_is_no_url_of_a_store_is_refused(url: str) -> None:
     with pytest.raises(InvalidInputError, match="--store") as raised:
         await open_store(url)
     assert "secret" not in str(raised.value)
+
+
+async def test_what_is_open_and_a_page_of_a_list_are_found_by_their_indexes(tmp_path: Path) -> None:
+    store = await SqliteSagaStore.open(tmp_path / "store.db")
+    plans = {
+        statement: " ".join(row[-1] for row in store._execute(f"EXPLAIN QUERY PLAN {statement}", given))
+        for statement, given in (
+            (sql.OPEN_HEADLINES, ()),
+            (sql.headlines(of_domain=False, named=False, limited=True), (10, 0)),
+        )
+    }
+    await store.close()
+    opened, page = plans.values()
+    assert "sagas_open" in opened
+    assert "sagas_latest" in page
+    assert "TEMP B-TREE" not in page
+
+
+def test_the_index_of_what_is_open_agrees_with_the_stages_that_are_final() -> None:
+    named = set(re.findall(r"'(\w+)'", sql.IS_OPEN))
+    assert named == {each.value for each in FINAL}

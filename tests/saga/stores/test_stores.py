@@ -329,3 +329,39 @@ async def test_a_saga_that_does_not_exist_is_unknown(store: SagaStore) -> None:
             await attempt
     with pytest.raises((SupersededError, UnknownSagaError)):
         await append(store, Lease("gone", 1, ME), 0)
+
+
+# -- lists --------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_list_is_read_page_by_page_and_may_be_of_one_domain_or_of_ids_that_begin_alike(
+    store: SagaStore, clock: Clock
+) -> None:
+    for number, name in enumerate(("a-1", "a-2", "b-1", "a%3")):
+        clock.now += 1
+        begun = SagaBegun(Driver.BODY, "travel" if number % 2 else "", None)
+        await store.create(name, begun, stage=Stage.RUNNING, owner=ME, ttl_s=4.0)
+
+    async def names(**asked: Any) -> list[str]:
+        return [each.saga_id for each in await store.headlines(**asked)]
+
+    assert await names() == ["a%3", "b-1", "a-2", "a-1"]
+    assert await names(most=2) == ["a%3", "b-1"]
+    assert await names(most=2, skip=3) == ["a-1"]
+    assert await names(domain="travel") == ["a%3", "a-2"]
+    assert await names(prefix="a-", most=5) == ["a-2", "a-1"]
+    assert await names(prefix="a%", domain="travel") == ["a%3"]
+
+
+async def test_what_has_ended_is_not_among_what_is_open_unless_somebody_asked_something_of_a_committed_saga(
+    store: SagaStore, clock: Clock
+) -> None:
+    ends = {"committed": Stage.COMMITTED, "asked": Stage.COMMITTED, "undone": Stage.COMPENSATED, "open": Stage.REVERSING}
+    for name, stage in ends.items():
+        clock.now += 1
+        await append(store, await begin(store, name), 1, SagaCommitted(), stage=stage)
+    await store.ask("asked", RequestKind.CANCEL, "ann", None)
+    await store.ask("undone", RequestKind.CANCEL, "ann", None)
+    assert [each.saga_id for each in await store.open_headlines()] == ["open", "asked"]
+    await store.retire("asked", 2, heard=10**6, at=clock.now)
+    assert [each.saga_id for each in await store.open_headlines()] == ["open"]

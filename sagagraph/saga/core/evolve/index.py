@@ -88,7 +88,7 @@ def with_changed(saga: Saga, before: Operation) -> Index:
         calling_forward=index.calling_forward + now.calling_forward - was.calling_forward,
         waiting_for_person=index.waiting_for_person + now.waiting_for_person - was.waiting_for_person,
         perhaps_live=index.perhaps_live + now.perhaps_live - was.perhaps_live,
-        locking=_with_member(index.locking, after, is_member=keeps_locks(saga, after)),
+        locking=_with_member(index.locking, after, is_member=keeps_locks(saga, after)) if after.spec.locks else index.locking,
         unfinished=index.unfinished + now.unfinished - was.unfinished,
         unfinished_before_pivot=index.unfinished_before_pivot + is_before_pivot * (now.unfinished - was.unfinished),
         unclosed=index.unclosed + now.unclosed - was.unclosed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.saga.core import commands as c
@@ -15,8 +15,7 @@ from sagagraph.saga.engine.turn.waiting import IsReached, anything
 from sagagraph.saga.stores.port import Request, RequestKind
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """A command, and who waits until it is durable (and for what after that); without one, until what is unwritten is durable."""
 
     command: c.Command | None

@@ -70,10 +70,10 @@ class LockQueue:
         wait_s = min(each.policy.lock_wait_s for each in wanted_by(asking.command))
         give_up_at = asking.give_up_at or now + wait_s
         if now < give_up_at and may_wait_for(saga, _blockers(exc)):
-            self.waiting.append(replace(asking, not_before=now + POLL_S, give_up_at=give_up_at))
+            self.waiting.append(asking._replace(not_before=now + POLL_S, give_up_at=give_up_at))
             return None
         if isinstance(asking.command, c.PlanOperation):  # what a body is told now, it is told in each of its runs
-            return [replace(asking, command=replace(asking.command, locked_out=in_words(_blockers(exc))))]
+            return [asking._replace(command=replace(asking.command, locked_out=in_words(_blockers(exc))))]
         fail_all([asking.waiter] if asking.waiter else [], exc)
         return [Arrival(_awaiting(exc))]
 

@@ -11,7 +11,6 @@ import fcntl
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,6 +80,8 @@ class Witness:
     def __init__(self, path: Path) -> None:
         self.path = path.with_name(f"{path.name}.witness")
         self._descriptor = -1
+        self._left = b"", "", 0
+        """What this process left in the file last: the line, and what it says."""
 
     def events(self, identity: str) -> int | None:
         """Return how many events that store is known to have had; None if nothing is known of it."""
@@ -103,10 +104,17 @@ class Witness:
             self._descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         try:
-            with suppress(ValueError):
-                identity, before = os.pread(self._descriptor, _LONGEST, 0).decode().split()
-                now = int(before) + count if is_known else max(int(before), total())
-                os.pwrite(self._descriptor, _line(identity, now), 0)
+            line = os.pread(self._descriptor, _LONGEST, 0)
+            if line != self._left[0]:  # somebody else has written, or nobody yet
+                identity, before = line.decode().split()
+                self._left = line, identity, int(before)
+            _line_before, identity, known = self._left
+            now = known + count if is_known else max(known, total())
+            line = _line(identity, now)
+            self._left = line, identity, now
+            os.pwrite(self._descriptor, line, 0)
+        except ValueError:  # no witness of ours
+            pass
         finally:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
