@@ -242,7 +242,7 @@ def nodes_in(graph: Graph) -> Iterator[Node]:
 
 
 def read_document(value: Json) -> Document:
-    """Read a document from JSON; ALAS's own wrapper `{"Workflow": …}` is accepted. Raises `InvalidInputError`, naming the place."""
+    """Read a document from JSON, in ALAS's wrapper `{"Workflow": …}` or without. Raises `InvalidInputError`, with the place."""
     if isinstance(value, Mapping) and isinstance(value.get("Workflow"), Mapping):
         value = value["Workflow"]
     try:

@@ -19,7 +19,7 @@ from sagagraph.workflow.language.document import (
     TimeoutTerms,
 )
 from sagagraph.workflow.operation import OperationSpec
-from sagagraph.workflow.policy import Backoff, BackoffMode, Catch, KeyFormat, LoopGuards, Policy, Retry
+from sagagraph.workflow.policy import Backoff, BackoffMode, Catch, KeyFormat, LoopGuards, Policy
 
 OWN_KEY: Final = "{runId}/{nodeId}/{generation}"
 """How the engine makes keys: saga, operation, generation (docs/protocol.md rule 2)."""
