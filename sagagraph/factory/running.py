@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from sagagraph.errors import NotAllowedError, OperationFailedError, SagaGraphError
 from sagagraph.factory.binding import bound
@@ -15,10 +15,8 @@ from sagagraph.saga.engine.actions import Action, action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.language.document import Document, document_json, read_document
+from sagagraph.workflow.language.document import BEGUN, Document, document_json, read_document
 from sagagraph.workflow.values import Json
-
-BEGUN: Final = "workflow.begin"
 
 
 @action(name=BEGUN, kind=ActionKind.READ_ONLY)

@@ -25,7 +25,7 @@ from tests.support.databases import databases
 from tests.support.replaying import check_replays
 
 SAGA = "holiday"
-BOOKED = {"car": 1, "flight": 1, "hotel": 1, "room": 2}
+BOOKED = {"car": 1, "flight": 1, "hotel": 1, "north": 1, "south": 1}
 to_json(None)  # pydantic is imported when it is first needed: once here, rather than in each process that is forked
 
 DOCUMENT: dict[str, Any] = {
@@ -47,7 +47,22 @@ DOCUMENT: dict[str, Any] = {
             "id": "rooms",
             "type": "map",
             "items": {"$from": "look", "path": ["rooms"]},
-            "body": {"nodes": [{"id": "room", "type": "task", "action": "room", "params": {"name": {"$from": "item", "path": []}}}]},
+            "body": {
+                "nodes": [
+                    {"id": "side", "type": "choice"},
+                    {"id": "north", "type": "task", "action": "north", "params": {"name": {"$from": "item", "path": []}}},
+                    {"id": "south", "type": "task", "action": "south", "params": {"name": {"$from": "item", "path": []}}},
+                ],
+                "edges": [
+                    {
+                        "from": "side",
+                        "to": "north",
+                        "kind": "branch",
+                        "guard": {"kind": "output", "operation": "item", "path": [], "comparison": "==", "value": "north"},
+                    },
+                    {"from": "side", "to": "south", "kind": "default"},
+                ],
+            },
         },
         {"id": "last", "type": "task", "action": "last"},
     ],
