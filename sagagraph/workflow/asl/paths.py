@@ -53,7 +53,8 @@ def place_of(node: str, path: Path, containers: Collection[str]) -> Path:
     """Return where a value of a node's output is in the data."""
     if node in BINDINGS:
         return (node, *path)
-    inner = (path[0], "done", *path[1:]) if node in containers and len(path) > 1 else path
+    inside = node in containers and len(path) > 1 and isinstance(path[0], int)
+    inner = (path[0], "done", *path[1:]) if inside else path
     return ("done", node, *inner)
 
 

@@ -98,6 +98,17 @@ def retry_states(terms: PolicyTerms) -> list[dict[str, Any]]:
     return [told]
 
 
+def caught_first(terms: PolicyTerms) -> list[tuple[list[str], str]]:
+    """Return which errors lead to which handler, up to the clause that takes all of them."""
+    found: list[tuple[list[str], str]] = []
+    for each in terms.catch:
+        takes_all = "*" in each.errors
+        found.append(([ALL_ERRORS] if takes_all else list(each.errors), each.handler))
+        if takes_all:
+            break
+    return found
+
+
 def key_text(key: KeyTerms, node: str, in_map: bool) -> str:
     """Return how a state makes its key: of the run, the node, and in a map the member."""
     if key.path is not None:
@@ -184,22 +195,16 @@ class _Writer:
         match node.type:
             case NodeType.TASK:
                 self._put(states, node.id, self._task(node, back, in_map=in_map))
-                if any(each.get("Next") == "" for each in states[node.id].get("Catch", ())):
-                    skip = f"{node.id} caught"
-                    self._put(states, skip, {"Type": "Pass"})
-                    for each in states[node.id]["Catch"]:
-                        each["Next"] = each["Next"] or skip
-                    return [node.id, skip]
-                return [node.id]
+                handled = [each["Next"] for each in states[node.id]["Catch"] if each["Next"] != back]
+                for each in dict.fromkeys(handled):
+                    self._put(states, each, {"Type": "Pass"})
+                return [node.id, *dict.fromkeys(handled)]
             case NodeType.CHOICE:
                 return self._choice(node, graph, states, back)
             case NodeType.PARALLEL:
                 ways = [self._branch(each, f"{node.id} {number}") for number, each in enumerate(node.branches)]
                 self._put(states, node.id, {"Type": "Parallel", "Branches": ways, "ResultPath": path_text(("done", node.id))})
-                bad = [
-                    {"Variable": path_text(("done", node.id, each, "failed")), "BooleanEquals": True} for each in range(len(ways))
-                ]
-                return self._checked(node, states, {"Or": bad} if len(bad) > 1 else bad[0], back)
+                return self._checked(node, states, back)
             case NodeType.MAP:
                 return self._map(node, states, back)
 
@@ -219,11 +224,11 @@ class _Writer:
             state["TimeoutSeconds"] = max(1, ceil(terms.timeout.seconds))
         if repeated := retry_states(terms):
             state["Retry"] = repeated
-        codes = [code for each in terms.catch for code in each.errors]
         kept = path_text(("errors", node.id))
-        handled = [{"ErrorEquals": [each for each in codes if each != "*"], "ResultPath": kept, "Next": ""}]
-        general = {"ErrorEquals": [ALL_ERRORS], "ResultPath": kept, "Next": "" if "*" in codes else back}
-        state["Catch"] = [*(each for each in handled if each["ErrorEquals"]), general]
+        clauses = [(errors, f"{node.id} caught {handler}") for errors, handler in caught_first(terms)]
+        if not any(ALL_ERRORS in errors for errors, _next in clauses):
+            clauses.append(([ALL_ERRORS], back))
+        state["Catch"] = [{"ErrorEquals": errors, "ResultPath": kept, "Next": after} for errors, after in clauses]
         return state
 
     def _choice(self, node: Node, graph: Graph, states: States, back: str) -> list[str]:
@@ -265,16 +270,15 @@ class _Writer:
             "ResultPath": path_text(("done", node.id)),
         }
         self._put(states, node.id, state)
-        told = {"any.$": f"States.ArrayContains({path_text(('done', node.id))}[*].failed, true)"}
-        self._put(states, f"{node.id} told", {"Type": "Pass", "Parameters": told, "ResultPath": "$.check"})
-        state["Next"] = f"{node.id} told"
-        return self._checked(node, states, {"Variable": "$.check.any", "BooleanEquals": True}, back, f"{node.id} told")
+        return self._checked(node, states, back)
 
-    def _checked(self, node: Node, states: States, bad: Rule, back: str, after: str = "") -> list[str]:
+    def _checked(self, node: Node, states: States, back: str) -> list[str]:
         """Add the choice that goes back if a branch or a member has failed."""
-        name = f"{node.id} all"
-        states[after or node.id]["Next"] = name
-        self._put(states, name, {"Type": "Choice", "Choices": [{**bad, "Next": back}]})
+        told, name = f"{node.id} told", f"{node.id} all"
+        states[node.id]["Next"] = told
+        found = {"any.$": f"States.ArrayContains({path_text(('done', node.id))}[*].failed, true)"}
+        self._put(states, told, {"Type": "Pass", "Parameters": found, "ResultPath": "$.check", "Next": name})
+        self._put(states, name, {"Type": "Choice", "Choices": [{"Variable": "$.check.any", "BooleanEquals": True, "Next": back}]})
         return [name]
 
     # -- back ----------------------------------------------------------------------------------------------------------------
