@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,12 @@ Modules = Annotated[
 ]
 Domains = Annotated[list[str] | None, typer.Option("--domain", metavar="NAME", help="Whose actions it may use as well.")]
 Given = Annotated[Path | None, typer.Option("--input", metavar="FILE.json", help="The workflow's input.")]
-VERDICT_AGAINST = 1
+
+
+class Form(StrEnum):
+    DOCUMENT = "document"
+    ASL = "asl"
+    ARGO = "argo"
 
 
 @workflow.command("schema")
@@ -78,6 +84,37 @@ def replay_command(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "
     from sagagraph.cli.workflow import sagas
 
     o.end(sagas.replay(Options(store, provider, as_json), saga))
+
+
+@workflow.command("export")
+def export_command(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A workflow document, as JSON.")] = None,
+    saga: Annotated[
+        str | None, typer.Option("--saga", metavar="SAGA", help="The plan of this saga instead, of any domain.")
+    ] = None,
+    form: Annotated[Form, typer.Option("--to", help="document: SagaGraph's own.")] = Form.DOCUMENT,
+    store: o.Store = "",
+    as_json: o.AsJson = False,  # noqa: ARG001 - it is JSON in any case
+) -> None:
+    """Print a document, or a saga's plan as one, in another engine's language."""
+    from sagagraph.cli.workflow.judging import export
+
+    o.end(export(Options(store), None if file is None else load(file), saga, form.value))
+
+
+@workflow.command("import")
+def import_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A state machine or a manifest, as JSON.")],
+    form: Annotated[Form, typer.Option("--from")],
+    as_json: o.AsJson = False,  # noqa: ARG001 - it is JSON in any case
+) -> None:
+    """Print a state machine or an Argo workflow as a document."""
+    from sagagraph.cli.render import print_json
+    from sagagraph.cli.workflow.judging import imported
+    from sagagraph.files import json_file
+    from sagagraph.workflow.language.document import document_json
+
+    print_json(document_json(imported(json_file(file, "FILE"), form.value)))
 
 
 @workflow.command("show")

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
 from sagagraph.cli.workflow.sagas import open_actions, source_of
-from sagagraph.errors import SagaGraphError
+from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.factory.binding import bound
+from sagagraph.factory.running import assignment_of
+from sagagraph.registry import open_engine
 from sagagraph.validators.verdict import Verdict, Violation
+from sagagraph.workflow.argo.manifest import manifest
+from sagagraph.workflow.argo.reader import read_manifest
+from sagagraph.workflow.asl.reader import read_machine
+from sagagraph.workflow.asl.writer import state_machine
 from sagagraph.workflow.language.checks import findings
-from sagagraph.workflow.language.document import Document, Graph, inner_graphs
+from sagagraph.workflow.language.document import BEGUN, Document, Graph, document_json, inner_graphs, read_document
+from sagagraph.workflow.language.plans import document_of
 from sagagraph.workflow.order import in_order
+from sagagraph.workflow.values import Json
+
+if TYPE_CHECKING:
+    from sagagraph.saga.core.state import Saga
 
 VERDICT_AGAINST = 1
 
@@ -35,6 +47,30 @@ async def validate(options: Options, document: Document, modules: Iterable[str],
     else:
         render.print_verdict(verdict)
     return 0 if verdict.is_valid else VERDICT_AGAINST
+
+
+async def export(options: Options, document: Document | None, saga_id: str | None, form: str) -> int:
+    if (document is None) is (saga_id is None):
+        raise InvalidInputError("name a file, or a saga with --saga, one of them", field="FILE")
+    if document is None and saga_id is not None:
+        async with open_engine(options.settings) as engine:
+            document = plan_of(await engine.load(saga_id))
+    made = {"document": document_json, "asl": state_machine, "argo": manifest}[form]
+    render.print_json(made(document))  # type: ignore[arg-type]  # one of the two was given
+    return 0
+
+
+def plan_of(saga: Saga) -> Document:
+    """Return what a saga carries out as a document: the one that it was begun with, or its plan."""
+    if BEGUN in saga.operations:
+        return assignment_of(saga).document
+    specs = [each.spec for each in saga.in_order() if not each.removed]
+    return document_of(saga.id, specs, {"domain": saga.domain} if saga.domain else {})
+
+
+def imported(value: Json, form: str) -> Document:
+    read = {"document": read_document, "asl": read_machine, "argo": read_manifest}
+    return read[form](value)
 
 
 def lines_of(document: Document) -> Iterator[str]:

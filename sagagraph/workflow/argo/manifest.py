@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain, count
 from typing import Any, Final
 
 import msgspec
@@ -81,7 +82,7 @@ def _names(document: Document) -> dict[str, str]:
     for node in nodes_in(document.graph):
         own = _slug(node.id)
         taken = {*found.values(), "main", "back"}
-        found[node.id] = next(each for each in (own, *(f"{own}-{n}" for n in range(2, 10**6))) if each not in taken)
+        found[node.id] = next(each for each in chain([own], (f"{own}-{n}" for n in count(2))) if each not in taken)
     return found
 
 
@@ -99,7 +100,7 @@ def _dag(
         for number, each in enumerate(node.branches):
             _dag(document, each, f"{names[node.id]}-branch-{number}", names, templates)
         if node.body is not None:
-            _dag(document, node.body, f"{names[node.id]}-each", names, templates, item=True)
+            _dag(document, node.body, f"{names[node.id]}-each", names, templates, in_map=True)
 
 
 def _task(document: Document, node: Node, graph: Graph, names: dict[str, str]) -> dict[str, Any]:
