@@ -69,8 +69,9 @@ def plan_of(saga: Saga) -> Document:
 
 
 def imported(value: Json, form: str) -> Document:
-    read = {"document": read_document, "asl": read_machine, "argo": read_manifest}
-    return read[form](value)
+    if form == "document":
+        return read_document(value)
+    return read_machine(value) if form == "asl" else read_manifest(value)
 
 
 def lines_of(document: Document) -> Iterator[str]:

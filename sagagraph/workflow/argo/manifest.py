@@ -90,9 +90,9 @@ def _names(document: Document) -> dict[str, str]:
 
 
 def _dag(
-    document: Document, graph: Graph, name: str, names: dict[str, str], templates: list[Template], item: bool = False
+    document: Document, graph: Graph, name: str, names: dict[str, str], templates: list[Template], *, in_map: bool = False
 ) -> None:
-    inputs = {"inputs": {"parameters": [{"name": "item"}, {"name": "index"}]}} if item else {}
+    inputs = {"inputs": {"parameters": [{"name": "item"}, {"name": "index"}]}} if in_map else {}
     tasks = [_task(document, node, graph, names) for node in graph.nodes]
     templates.append({"name": name, **inputs, "dag": {"tasks": tasks}})
     for node in graph.nodes:

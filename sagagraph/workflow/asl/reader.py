@@ -15,7 +15,7 @@ from msgspec import structs
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.workflow.asl.paths import ALL_ERRORS, condition_in, node_at, read_parameters, read_path
-from sagagraph.workflow.asl.writer import FAILED, LAMBDA, NOTE, caught_first, key_text, retry_states, state_machine
+from sagagraph.workflow.asl.writer import FAILED, LAMBDA, NOTE, STUCK, caught_first, key_text, retry_states, state_machine
 from sagagraph.workflow.condition import Failed, Succeeded, operations_named
 from sagagraph.workflow.language.document import (
     BINDINGS,
@@ -282,7 +282,7 @@ def _every_state(machine: Mapping[str, Any]) -> Iterator[tuple[str, State]]:
 
 
 def _goes_back(name: str) -> bool:
-    return name.startswith("Undo ") or name == FAILED or name.endswith(" failed")
+    return name.startswith("Undo ") or name in (FAILED, STUCK) or name.endswith(" failed")
 
 
 def _errors(clause: State) -> tuple[str, ...]:
@@ -296,7 +296,7 @@ def _bare(rule: Mapping[str, Any]) -> State:
 def _repetition(told: Any) -> PolicyTerms:
     if not told:
         return PolicyTerms()
-    first = told[0]
+    first = told[-1]
     interval = float(first.get("IntervalSeconds", 1))
     backoff = BackoffTerms(
         "fixed" if first.get("BackoffRate", 2.0) == 1.0 else "exponential",

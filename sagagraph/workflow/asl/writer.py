@@ -26,6 +26,7 @@ from sagagraph.workflow.asl.paths import (
     present,
     rule_of,
 )
+from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.language.document import (
     Document,
     Edge,
@@ -44,8 +45,11 @@ from sagagraph.workflow.order import in_order
 LAMBDA: Final = "arn:aws:lambda:us-east-1:000000000000:function:"
 """What stands before the name of an action: where its function is deployed."""
 FAILED: Final = "Failed"
+STUCK: Final = "Stuck"
 PREPARED: Final = "Begin"
 NOTE: Final = "sagagraph "
+REFUSED: Final = "Refused"
+"""The error of a function that says for certain that nothing happened: as here, it is not tried again."""
 _UNDO_RETRY: Final = [{"ErrorEquals": [ALL_ERRORS], "IntervalSeconds": 1, "MaxAttempts": 4, "BackoffRate": 2.0}]
 States = dict[str, dict[str, Any]]
 
@@ -56,6 +60,8 @@ def state_machine(document: Document, resource: str = LAMBDA) -> dict[str, Any]:
     states: States = {PREPARED: _prepared()}
     back = writer.chain_back(document.graph, "$", FAILED, states)
     writer.chain(document.graph, states, back, PREPARED, "")
+    if any(each["Next"] == STUCK for state in states.values() for each in (*state.get("Catch", ()), *state.get("Choices", ()))):
+        states[STUCK] = {"Type": "Fail", "Error": STUCK, "Cause": "a task failed after the point of no return"}
     states[FAILED] = {"Type": "Fail", "Error": "Compensated", "Cause": "a task failed, and what had been done is undone"}
     return {"Comment": NOTE + json.dumps(_notes(document), ensure_ascii=False), "StartAt": PREPARED, "States": states}
 
@@ -95,7 +101,8 @@ def retry_states(terms: PolicyTerms) -> list[dict[str, Any]]:
         if ceil(waits.cap) > first:
             told["MaxDelaySeconds"] = ceil(waits.cap)
         told["JitterStrategy"] = "FULL" if waits.jitter else "NONE"
-    return [told]
+    never = {"ErrorEquals": [REFUSED], "MaxAttempts": 0}
+    return [told] if REFUSED in errors else [never, told]
 
 
 def caught_first(terms: PolicyTerms) -> list[tuple[list[str], str]]:
@@ -147,6 +154,8 @@ class _Writer:
                 open_ends = [*open_ends, guarded[0]]
             elif not self._document.policy_of(node).catch:
                 certain.add(name)
+            if node.capabilities.get("kind") == ActionKind.PIVOT:
+                back = STUCK  # past the point of no return: what fails now waits for a person, and undoes nothing
         self._lead(states, open_ends, last)
 
     def _put(self, states: States, name: str, state: dict[str, Any]) -> None:
