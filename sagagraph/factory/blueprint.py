@@ -29,9 +29,11 @@ from sagagraph.workflow.language.document import (
     Node,
     NodeType,
     PolicyTerms,
+    Repairable,
     RepairSpec,
     RetryTerms,
     TimeoutTerms,
+    graphs_in,
 )
 from sagagraph.workflow.language.terms import OWN_KEY, OWN_UNDO
 from sagagraph.workflow.values import Json
@@ -86,7 +88,11 @@ def template_of(blueprint: Blueprint) -> Document:
     """Return the workflow whose roles are yet to be filled (ALAS: W_template). Raises `WorkflowError` with every fault."""
     roles = {each.name: each for each in blueprint.roles}
     policies: dict[str, PolicyTerms] = dict(blueprint.policies)
-    reach = {end: edge.repairable for edge in blueprint.edges for end in (edge.source, edge.target)}
+    reach: dict[str, set[Repairable]] = {}
+    for graph in graphs_in(Graph(blueprint.nodes, blueprint.edges)):
+        for edge in graph.edges:
+            for end in (edge.source, edge.target):
+                reach.setdefault(end, set()).add(edge.repairable)
 
     def node_of(node: Node) -> Node:
         if node.type is not NodeType.TASK:
@@ -101,14 +107,14 @@ def template_of(blueprint: Blueprint) -> Document:
             raise WorkflowError(f"node {node.id!r} has role {node.role!r}, which the blueprint does not describe")
         if not node.policy_ref:
             policies.setdefault(role.name, _policy_of(role))
-        repair = RepairSpec((reach[node.id],)) if node.id in reach and node.repair is None else node.repair
+        edits = tuple(sorted(reach.get(node.id, set()) - {Repairable.NONE}))
         capabilities = {"kind": role.kind.value, "wanted": list(role.capabilities)}
         return structs.replace(
             node,
             io=role.io,
             policy_ref=node.policy_ref or role.name,
             log_schema_ref=role.name,
-            repair=repair,
+            repair=node.repair or RepairSpec(edits),
             capabilities=capabilities,
         )
 

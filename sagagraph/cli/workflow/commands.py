@@ -86,6 +86,24 @@ def replay_command(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "
     o.end(sagas.replay(Options(store, provider, as_json), saga))
 
 
+@workflow.command("draft")
+def draft_command(
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="trip, reunion, job-shop, a blueprint's file, or a goal in words.")],
+    modules: Modules = None,
+    domains: Domains = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE.json", help="Write the document there as well.")] = None,
+    model_seconds: o.ModelSeconds = None,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Draft a workflow from a template, or a goal in words by the model, and fill its roles; those that nobody fills are named."""
+    from sagagraph.cli.workflow.drafting import draft
+
+    options = Options(store, provider, as_json, model_seconds=model_seconds)
+    o.end(draft(options, goal, modules or (), domains or (), out))
+
+
 @workflow.command("export")
 def export_command(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A workflow document, as JSON.")] = None,
