@@ -97,7 +97,7 @@ def draft_command(
     provider: o.Provider = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Draft a workflow from a template, or a goal in words by the model, and fill its roles; those that nobody fills are named."""
+    """Draft a workflow from a template, or by the model from words, and fill its roles; those that nobody fills are named."""
     from sagagraph.cli.workflow.drafting import draft
 
     options = Options(store, provider, as_json, model_seconds=model_seconds)
@@ -118,6 +118,17 @@ def export_command(
     from sagagraph.cli.workflow.judging import export
 
     o.end(export(Options(store), None if file is None else load(file), saga, form.value))
+
+
+@workflow.command("conformance")
+def conformance_command(as_json: o.AsJson = False) -> None:
+    """Find out what each language keeps of a document, feature by feature."""
+    from sagagraph.cli.workflow.judging import LANGUAGES
+    from sagagraph.workflow.language.conformance import matrix
+
+    found = matrix(LANGUAGES)
+    lines = [f"{name}: " + ", ".join(f"{each} {how}" for each, how in row.items()) for name, row in found.items()]
+    tell(found, lines, as_json=as_json)
 
 
 @workflow.command("import")

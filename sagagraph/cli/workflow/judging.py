@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sagagraph.saga.core.state import Saga
 
 VERDICT_AGAINST = 1
+LANGUAGES = {"asl": (state_machine, read_machine), "argo": (manifest, read_manifest)}
 
 
 async def validate(options: Options, document: Document, modules: Iterable[str], domains: Iterable[str]) -> int:

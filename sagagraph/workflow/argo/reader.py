@@ -105,7 +105,10 @@ class _Reader:
             branches = [self._graph(each) for each in ways] if all("dag" in each for each in ways) else [self._graph(template)]
             return Node(name, NodeType.PARALLEL, branches=tuple(branches))
         action = (template.get("container") or {}).get("args", [template["name"]])[0]
-        return Node(name, NodeType.TASK, action=action, policy_ref=self._named(self._terms(name, template)))
+        told = {each["name"]: each.get("value", "null") for each in task.get("arguments", {}).get("parameters", ())}
+        is_plain = "request" in told and "{{" not in told["request"]
+        params = json.loads(told["request"]) if is_plain else None
+        return Node(name, NodeType.TASK, action=action, params=params, policy_ref=self._named(self._terms(name, template)))
 
     def _terms(self, name: str, template: Mapping[str, Any]) -> PolicyTerms:
         terms = PolicyTerms()
