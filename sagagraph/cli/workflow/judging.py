@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sagagraph.cli import render
@@ -18,6 +18,7 @@ from sagagraph.workflow.argo.reader import read_manifest
 from sagagraph.workflow.asl.reader import read_machine
 from sagagraph.workflow.asl.writer import state_machine
 from sagagraph.workflow.language.checks import findings
+from sagagraph.workflow.language.conformance import Read, Write
 from sagagraph.workflow.language.document import BEGUN, Document, Graph, document_json, inner_graphs, read_document
 from sagagraph.workflow.language.plans import document_of
 from sagagraph.workflow.order import in_order
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from sagagraph.saga.core.state import Saga
 
 VERDICT_AGAINST = 1
-LANGUAGES = {"asl": (state_machine, read_machine), "argo": (manifest, read_manifest)}
+LANGUAGES: Mapping[str, tuple[Write, Read]] = {"asl": (state_machine, read_machine), "argo": (manifest, read_manifest)}
 
 
 async def validate(options: Options, document: Document, modules: Iterable[str], domains: Iterable[str]) -> int:

@@ -46,9 +46,8 @@ State = dict[str, Any]
 
 def read_machine(machine: Mapping[str, Any], resource: str = LAMBDA) -> Document:
     """Return the document. Raises `InvalidInputError` for a state or a path that documents do not express."""
-    reader = _Reader(machine, resource)
     try:
-        plain = reader.document()
+        plain = _Reader(machine, resource).document()
     except (KeyError, TypeError, AttributeError) as exc:
         raise InvalidInputError(f"this is no state machine: {exc!r}", field="FILE") from exc
     notes = _notes_in(machine)

@@ -51,8 +51,9 @@ def findings(document: Document, kinds: Mapping[str, ActionKind] | None = None) 
     form = [*_form(document, document.graph), *_names(document)]
     if form:
         return tuple(form)
-    graphs = [*_flow(document, document.graph, ())]
-    return (*graphs, *_pivot(document, kinds or {}), *_policies(document), *_coverage(document))
+    flow = tuple(_flow(document, document.graph, ()))
+    pivot = () if flow else tuple(_pivot(document, kinds or {}))  # without an order, its place cannot be checked
+    return (*flow, *pivot, *_policies(document), *_coverage(document))
 
 
 # -- form ----------------------------------------------------------------------------------------------------------------

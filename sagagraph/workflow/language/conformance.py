@@ -132,7 +132,8 @@ def _seen(document: Document, field: str) -> Any:
     nodes = {each.id: each for each in nodes_in(document.graph)}
     if field in ("type", "params", "io", "logSchemaRef"):
         return {name: msgspec.to_builtins(each).get(field) for name, each in nodes.items()}
-    return {name: msgspec.to_builtins(document.policy_of(each)).get(field) for name, each in nodes.items() if each.action}
+    own = {"idempotencyKey": "idempotency_key", "loopGuards": "loop_guards"}.get(field, field)
+    return {name: getattr(document.policy_of(each), own) for name, each in nodes.items() if each.action}
 
 
 def matrix(languages: Mapping[str, tuple[Write, Read]]) -> dict[str, dict[str, str]]:

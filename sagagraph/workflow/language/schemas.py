@@ -41,9 +41,7 @@ def misfits(value: Json, schema: Mapping[str, Any], where: str = "") -> Iterator
 def clash(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
     """Return why values of the form `given` may not have the form `wanted`, or None."""
     types, allowed = set(_types(given)), set(_types(wanted))
-    if "number" in allowed:
-        allowed.add("integer")
-    if types and allowed and not types <= allowed:
+    if types and allowed and not types <= allowed | ({"integer"} if "number" in allowed else set()):
         return f"{' or '.join(sorted(types))} where {' or '.join(sorted(allowed))} is wanted"
     made, needed = given.get("properties", {}), wanted.get("properties", {})
     for name in wanted.get("required", ()):

@@ -24,7 +24,12 @@ def policies(draw: Any) -> dict[str, Any]:
     if draw(st.booleans()):
         found["retry"] = {"maxAttempts": draw(st.integers(0, 5)), "retryOn": draw(st.sampled_from([["*"], ["Busy", "Slow"]]))}
         mode = draw(st.sampled_from(["fixed", "exponential"]))
-        found["backoff"] = {"mode": mode, "base": draw(st.sampled_from([0.1, 1.0, 2.5])), "cap": 8.0, "jitter": draw(st.sampled_from([0.0, 0.5]))}
+        found["backoff"] = {
+            "mode": mode,
+            "base": draw(st.sampled_from([0.1, 1.0, 2.5])),
+            "cap": 8.0,
+            "jitter": draw(st.sampled_from([0.0, 0.5])),
+        }
     if draw(st.booleans()):
         found["timeout"] = {"seconds": draw(st.sampled_from([0.5, 30.0, 90.0]))}
     if draw(st.booleans()):
@@ -45,7 +50,13 @@ def guards(draw: Any, before: list[str], depth: int = 1) -> dict[str, Any]:
         return {"kind": kind, "operation": node, "codes": draw(st.sampled_from([[], ["Full"], ["Full", "Gone"]]))}
     if kind == "output":
         value = draw(st.integers(-3, 3) | st.sampled_from(["x", "y"]))
-        return {"kind": kind, "operation": node, "path": ["fare", 0, "total"][: draw(st.integers(1, 3))], "comparison": draw(comparisons), "value": value}
+        return {
+            "kind": kind,
+            "operation": node,
+            "path": ["fare", 0, "total"][: draw(st.integers(1, 3))],
+            "comparison": draw(comparisons),
+            "value": value,
+        }
     if kind == "not":
         return {"kind": kind, "condition": draw(guards(before, 0))}
     if kind in ("all", "any"):
@@ -64,7 +75,11 @@ def graphs(draw: Any, number: count[int], known: dict[str, Any], refs: list[str]
         kind = draw(st.sampled_from(["task", "task", "task", "choice", *(["parallel", "map"] if depth else [])]))
         name = f"n{next(number)}"
         before = list(types)
-        node: dict[str, Any] = {"id": name, "type": kind, "policyRef": draw(st.sampled_from(["", *(each for each in known if each.startswith("p"))]))}
+        node: dict[str, Any] = {
+            "id": name,
+            "type": kind,
+            "policyRef": draw(st.sampled_from(["", *(each for each in known if each.startswith("p"))])),
+        }
         sources = draw(st.lists(st.sampled_from(before), unique=True, max_size=3)) if before else []
         past = sorted({*sources, *(old for each in sources for old in earlier[each])})
         earlier[name] = past
