@@ -15,7 +15,7 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.language.document import CompensationTerms, Document, Graph, Node
 from sagagraph.workflow.language.terms import OWN_UNDO
 
-ENOUGH = 0.5
+ENOUGH = 0.75
 """The share of a role's capabilities that a member must have."""
 _WORD = re.compile(r"[a-z0-9]+")
 

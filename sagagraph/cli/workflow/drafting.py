@@ -12,7 +12,7 @@ from sagagraph.cli.workflow.commands import tell
 from sagagraph.cli.workflow.sagas import VERDICT_AGAINST, Source, open_roster
 from sagagraph.errors import InvalidInputError
 from sagagraph.factory.blueprint import Blueprint, drafted, read_blueprint
-from sagagraph.factory.filling import Factory, Filled
+from sagagraph.factory.filling import ENOUGH, Factory, Filled
 from sagagraph.files import json_file, write_json
 from sagagraph.registry import model_of
 from sagagraph.workflow.language.document import document_json
@@ -52,5 +52,5 @@ def _lines(filled: Filled) -> Iterator[str]:
         best = [f"{each.name} {each.score:g}" for each in ranked if not each.why_not and each.score][:3]
         yield f"{role}: {'nobody' if role in filled.unfilled else ''}{', '.join(best) if role not in filled.unfilled else ''}"
     for role in filled.unfilled:
-        near = [f"{each.name}: {each.why_not}" for each in filled.ranking[role] if each.why_not and each.score >= 0.5]
+        near = [f"{each.name}: {each.why_not}" for each in filled.ranking[role] if each.why_not and each.score >= ENOUGH]
         yield f"nobody fills {role}{'; ' if near else ''}{'; '.join(near)}"
