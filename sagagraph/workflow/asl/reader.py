@@ -83,7 +83,9 @@ class _Reader:
         edges: list[Edge] = []
         certain = ""
         for name in forward.nodes:
-            into = list(self._guarded(name, states[f"{name}?"]["Choices"][0], states)) if forward.is_guarded(name) else []
+            earlier = forward.nodes[: forward.nodes.index(name)]
+            rule = states[f"{name}?"]["Choices"][0] if forward.is_guarded(name) else None
+            into = [] if rule is None else list(self._guarded(name, rule, states, earlier))
             into = into or [each for each in edges if each.target == name]
             if not into and certain:
                 into = [Edge(certain, name)]
@@ -98,7 +100,7 @@ class _Reader:
         nodes = [self._node(name, states) for name in forward.nodes]
         return Graph(tuple(nodes), tuple(edges))
 
-    def _guarded(self, name: str, rule: State, states: Mapping[str, State]) -> Iterator[Edge]:
+    def _guarded(self, name: str, rule: State, states: Mapping[str, State], earlier: list[str]) -> Iterator[Edge]:
         """Yield the edges that the choice before a node stands for."""
         rules = rule["Or"] if "Or" in rule else [{key: each for key, each in rule.items() if key != "Next"}]
         for each in rules:
@@ -109,18 +111,21 @@ class _Reader:
                     choice = node_at(read_path(told), self._containers)[0]
                     yield from (way for way in self._ways(choice, states) if way.target == name)
                 case _:
-                    yield from self._conditional(name, each)
+                    yield from self._conditional(name, each, states, earlier)
 
-    def _conditional(self, name: str, rule: State) -> Iterator[Edge]:
+    def _conditional(self, name: str, rule: State, states: Mapping[str, State], earlier: list[str]) -> Iterator[Edge]:
+        """Yield an edge from each node that the rule asks about. Out of a choice it would be one of its branches: where the rule
+        asks about nothing else, it comes after any node before.
+        """
         condition = condition_in(rule, self._containers)
-        match condition:
-            case Succeeded(before) if before not in BINDINGS:
-                yield Edge(before, name)
-            case Failed(before):
-                yield Edge(before, name)
-            case _:
-                named = sorted(operations_named(condition) - set(BINDINGS))
-                yield from (Edge(before, name, EdgeKind.BRANCH, condition) for before in named)
+        named = sorted(operations_named(condition) - set(BINDINGS))
+        sources = [each for each in named if states.get(each, {}).get("Type") != "Choice"]
+        if isinstance(condition, Succeeded | Failed) and sources:
+            yield Edge(sources[0], name)
+            return
+        others = [each for each in earlier if states[each]["Type"] != "Choice"]
+        for each in sources or others[-1:] or named:
+            yield Edge(each, name, EdgeKind.BRANCH, condition)
 
     def _ways(self, choice: str, states: Mapping[str, State]) -> Iterator[Edge]:
         """Yield the edges out of a choice of an export, whose branches lead over `CHOICE → NODE`."""
