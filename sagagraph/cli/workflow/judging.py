@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
 from sagagraph.cli.workflow.sagas import open_actions, source_of
-from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.errors import InvalidInputError, SagaGraphError, WorkflowError
 from sagagraph.factory.binding import bound
 from sagagraph.factory.running import assignment_of
 from sagagraph.registry import open_engine
@@ -17,10 +19,12 @@ from sagagraph.workflow.argo.manifest import manifest
 from sagagraph.workflow.argo.reader import read_manifest
 from sagagraph.workflow.asl.reader import read_machine
 from sagagraph.workflow.asl.writer import state_machine
+from sagagraph.workflow.condition import operations_named
 from sagagraph.workflow.language.checks import findings
 from sagagraph.workflow.language.conformance import Read, Write
 from sagagraph.workflow.language.document import BEGUN, Document, Graph, document_json, inner_graphs, read_document
 from sagagraph.workflow.language.plans import document_of
+from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.order import in_order
 from sagagraph.workflow.values import Json
 
@@ -57,6 +61,8 @@ async def export(options: Options, document: Document | None, saga_id: str | Non
     if document is None and saga_id is not None:
         async with open_engine(options.settings) as engine:
             document = plan_of(await engine.load(saga_id))
+    if faults := [each.message for each in findings(document)]:
+        raise WorkflowError(f"workflow {document.name!r}: {'; '.join(faults)}")
     made = {"document": document_json, "asl": state_machine, "argo": manifest}[form]
     render.print_json(made(document))  # type: ignore[arg-type]  # one of the two was given
     return 0
@@ -66,8 +72,15 @@ def plan_of(saga: Saga) -> Document:
     """Return what a saga carries out as a document: the one that it was begun with, or its plan."""
     if BEGUN in saga.operations:
         return assignment_of(saga).document
-    specs = [each.spec for each in saga.in_order() if not each.removed]
+    left = {each.spec.id for each in saga.in_order() if not each.removed}  # nothing waits any more for what a repair left out
+    specs = [_without(each.spec, left) for each in saga.in_order() if not each.removed]
     return document_of(saga.id, specs, {"domain": saga.domain} if saga.domain else {})
+
+
+def _without(spec: OperationSpec, left: set[str]) -> OperationSpec:
+    depends_on = tuple(each for each in spec.depends_on if each in left)
+    named = operations_named(spec.condition) if spec.condition else frozenset()
+    return structs.replace(spec, depends_on=depends_on, condition=spec.condition if named <= left else None)
 
 
 def imported(value: Json, form: str) -> Document:
