@@ -245,3 +245,20 @@ async def test_tools_and_runnables_carry_tasks_out() -> None:
         assert await run_document(engine, "s", Assignment(plan), roster.actions) == {"a": "HELLO", "b": "HELLO!"}
     with pytest.raises(InvalidInputError, match="neither an action nor a tool"):
         Roster.of([3])
+
+
+async def test_what_a_person_undoes_waits_for_that_person() -> None:
+    world = World("a", "b", refused={"b": "Full"})
+    terms = {"handler": "a/undo", "safeReinvoke": True, "trigger": "manual"}
+    plan = document(
+        {"id": "a", "type": "task", "action": "a", "policyRef": "p"},
+        "b",
+        edges=[("a", "b")],
+        policies={"p": {"compensation": terms}},
+    )
+    async with Engine.open("memory:") as engine:
+        with pytest.raises(OperationFailedError):
+            await run_document(engine, "s", Assignment(plan), world.actions)
+        assert (await engine.status("s")).status is SagaStatus.STUCK
+        assert (await engine.resolve("s", "a", "compensated")).status is SagaStatus.COMPENSATED
+    assert world.log == ["a", "b"]
