@@ -58,14 +58,17 @@ async def validate(options: Options, document: Document, modules: Iterable[str],
 async def export(options: Options, document: Document | None, saga_id: str | None, form: str) -> int:
     if (document is None) is (saga_id is None):
         raise InvalidInputError("name a file, or a saga with --saga, one of them", field="FILE")
-    if document is None and saga_id is not None:
-        async with open_engine(options.settings) as engine:
-            document = plan_of(await engine.load(saga_id))
-    if faults := [each.message for each in findings(document)]:
-        raise WorkflowError(f"workflow {document.name!r}: {'; '.join(faults)}")
+    whole = document or await _plan_in(options, saga_id or "")
+    if faults := [each.message for each in findings(whole)]:
+        raise WorkflowError(f"workflow {whole.name!r}: {'; '.join(faults)}")
     made = {"document": document_json, "asl": state_machine, "argo": manifest}[form]
-    render.print_json(made(document))  # type: ignore[arg-type]  # one of the two was given
+    render.print_json(made(whole))
     return 0
+
+
+async def _plan_in(options: Options, saga_id: str) -> Document:
+    async with open_engine(options.settings) as engine:
+        return plan_of(await engine.load(saga_id))
 
 
 def plan_of(saga: Saga) -> Document:
