@@ -84,7 +84,7 @@ async def acting(options: Options, domain: str, saga_id: str | None = None, *, c
         served = await stack.enter_async_context(_open_domain_of(options, domain, begun, engine))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         model = model_of(settings)
-        async with _drained_when_told_to_stop(engine):
+        async with drained_when_told_to_stop(engine):
             limits = limits_of(settings)
             graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model, limits=limits)
             yield Opened(engine, served, graph, model, domain)
@@ -129,7 +129,7 @@ def _tell_assumed(saga: Saga, here: ProviderHere) -> None:
 
 
 @asynccontextmanager
-async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
+async def drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
     """Let calls under way end, and journal them, before this process ends on SIGTERM."""
     loop, command = asyncio.get_running_loop(), asyncio.current_task()
     draining: list[asyncio.Task[None]] = []
@@ -152,6 +152,27 @@ async def _drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
             loop.remove_signal_handler(signal.SIGTERM)
         for each in draining:
             each.cancel()
+
+
+@asynccontextmanager
+async def engine_for(options: Options, saga_id: str) -> AsyncIterator[Engine]:
+    """Open an engine that can act on this saga: with its domain's actions, or those of the document that it carries out."""
+    if await carries_document(options, saga_id):
+        from sagagraph.cli.workflow.sagas import open_saga
+
+        async with open_saga(options, saga_id) as (engine, _assignment, _actions):
+            yield engine
+        return
+    async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
+        yield opened.engine
+
+
+async def carries_document(options: Options, saga_id: str) -> bool:
+    """Tell whether the saga was begun by `sagagraph workflow run`."""
+    from sagagraph.workflow.language.document import BEGUN
+
+    async with open_engine(options.settings) as engine:
+        return BEGUN in (await engine.load(saga_id)).operations
 
 
 async def domain_of(options: Options, saga_id: str, *, only: str | None = None) -> str:

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not
 from sagagraph.cli.options import PERSON, Options
-from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, domain_of, exit_code, settings_for, show
+from sagagraph.cli.session import (
+    VERDICT_AGAINST,
+    Opened,
+    acting,
+    carries_document,
+    domain_of,
+    engine_for,
+    exit_code,
+    settings_for,
+    show,
+)
 from sagagraph.cli.terminal import interruptible
 from sagagraph.errors import (
     BusyError,
@@ -42,6 +52,10 @@ async def settle_plan(options: Options, saga_id: str, plan_hash: str | None, *, 
 
 
 async def resume(options: Options, saga_id: str, *, wait: bool, same_provider: bool = False) -> int:
+    if await carries_document(options, saga_id):
+        from sagagraph.cli.workflow import sagas
+
+        return await sagas.resume(options, saga_id)
     with interruptible(saga_id):
         async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
             if same_provider:
@@ -130,8 +144,8 @@ async def _resumed_beside_others(opened: Opened, saga_id: str, *, wait: bool) ->
 
 async def cancel(options: Options, saga_id: str, *, preview: bool) -> int:
     with interruptible(saga_id, "cancel"):
-        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
-            told = await opened.engine.cancel(saga_id, preview=preview, by=PERSON)
+        async with engine_for(options, saga_id) as engine:
+            told = await engine.cancel(saga_id, preview=preview, by=PERSON)
     if isinstance(told, CancelPreview):
         if options.as_json:
             render.print_json(told)
@@ -212,6 +226,6 @@ async def _meant(options: Options, which: Which) -> dict[str, tuple[str, ...]]:
 
 async def _resolved(options: Options, saga_id: str, names: tuple[str, ...], said: Said, returned: Json) -> SagaView:
     with interruptible(saga_id):
-        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
+        async with engine_for(options, saga_id) as engine:
             told = {"output": returned, "because": said.because, "by": PERSON}
-            return await opened.engine.resolve(saga_id, names, said.resolution, **told)
+            return await engine.resolve(saga_id, names, said.resolution, **told)

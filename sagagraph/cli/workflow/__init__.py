@@ -1,0 +1,1 @@
+"""`sagagraph workflow`: workflow documents, checked, translated, drafted and carried out."""
