@@ -18,7 +18,7 @@ TEXT = (Path(__file__).parents[1] / "docs" / "workflows.md").read_text(encoding=
 
 
 def block(language: str) -> str:
-    found = re.search(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^```{language}(?: no-run)?\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
     assert found is not None
     return found[1]
 

@@ -23,12 +23,10 @@ class Transcript(BaseModel):
     sentences: Annotated[tuple[Sentence, ...], Field(max_length=MOST_SENTENCES)] = ()
     added: Annotated[tuple[str, ...], Field(max_length=MOST_SENTENCES)] = ()
     base: ReunionProblem | None = None
-    opening: Annotated[str, Field(max_length=LONGEST_TRANSCRIPT, exclude_if=lambda opening: not opening)] = ""
-    """The paragraph with which it began, where that is read as a whole; `sentences` add to it, too."""
 
     @model_validator(mode="after")
     def _is_short(self) -> Self:
-        length = sum(map(len, (self.opening, *self.sentences)))
+        length = sum(map(len, self.sentences))
         if length > LONGEST_TRANSCRIPT:
             raise ValueError(f"has {length} characters, and at most {LONGEST_TRANSCRIPT} are kept")
         return self

@@ -208,7 +208,7 @@ async def test_cooks_are_counted_and_each_has_a_row() -> None:
     ):
         assert (await page.read(said, None)).request["cooks"] == cooks
     draft = await page.read("Flatbread and lentil soup for two cooks, dinner at 7", None)
-    assert [wish.text for wish in draft.wishes] == ["Lentil Soup", "Flatbread", "dinner at 19:00", "2 cooks"]
+    assert [wish.text for wish in draft.wishes] == ["Flatbread", "Lentil Soup", "dinner at 19:00", "2 cooks"]
     answer = await page.domain.propose(draft.request)
     assert not isinstance(answer, Infeasible)
     bars = page.view(answer[0].plan).bars

@@ -128,8 +128,6 @@ class ReunionPage(Page):
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
         """Leave out the sentence under that key, or say `text` instead."""
         transcript: Transcript = known
-        if transcript.opening and key == _key(transcript.opening):
-            return self._draft(Revision(transcript.model_copy(update={"opening": text or ""})))
         kind, _, rest = key.partition(":")
         if text is None and kind == _SENSE:
             left = tuple(each for each in transcript.added if each != rest)
@@ -144,8 +142,7 @@ class ReunionPage(Page):
 
     def _draft(self, found: Revision, *asides: str) -> Draft:
         transcript = found.transcript
-        told = (*transcript.sentences, transcript.opening) if transcript.opening else transcript.sentences
-        wishes = tuple(Wish(_key(each), "Said", each) for each in told)
+        wishes = tuple(Wish(_key(each), "Said", each) for each in transcript.sentences)
         overtaken = (f"Instead of “{old}”: “{new}”." if new else f"No more: “{old}”." for old, new in found.overtaken)
         asides = (*asides, *overtaken)
         meant = meaning_of(transcript)
@@ -166,8 +163,8 @@ class ReunionPage(Page):
         plain = meaning_of(transcript.model_copy(update={"added": ()})).problem
         words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
         transcript = transcript.model_copy(update={"added": tuple(each for each in transcript.added if each in words)})
-        told_so = transcript if transcript.opening or transcript.sentences or transcript.added else None
-        request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told_so))
+        told = transcript if transcript.sentences or transcript.added else None
+        request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
         added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in transcript.added)
         remarks = _remarks(meant.notes, [each.sentence for each in suggestions(meant.problem)])
         return Draft(transcript, (*wishes, *added), (), found.unread, request, remarks, asides, assumed=meant.assumed)
@@ -196,7 +193,7 @@ class ReunionPage(Page):
     def sentence(self, request: Any) -> str:
         wanted = parse_request(request)
         if wanted.told and wanted.told.base is None:
-            return ". ".join(filter(None, (wanted.told.opening, *wanted.told.sentences)))
+            return ". ".join(wanted.told.sentences)
         names = ", ".join(person.name for person in wanted.problem.people)
         return f"A reunion ({wanted.problem.name}) of {names} on {wanted.day.isoformat()}."
 

@@ -19,8 +19,7 @@ from sagagraph.language.utterance.shorthand import in_full, spelled
 _SAYS: Final = Forms(__file__, "reader")
 
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
-_PHRASES: Final = (Path(__file__).parent / "forms.ini").read_text(encoding="utf-8").partition("[telling]")[0]
-_WORDS: Final = frozenset(re.findall(r"[a-z]{4,}", _PHRASES))
+_WORDS: Final = frozenset(re.findall(r"[a-z]{4,}", (Path(__file__).parent / "forms.ini").read_text(encoding="utf-8")))
 """Those of the phrases, for slips of the finger."""
 _NO_FIRST_NAMES: Final = _SAYS.listed("NO_FIRST_NAMES")
 _FIRST_NAMES: Final = re.compile(r"^[a-z]+(?:(?:, and|,| and) [a-z]+)+(?= )")

@@ -17,11 +17,9 @@ from rapidfuzz.distance import OSA
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.clauses import tagged
-from sagagraph.domains.reunion.text.facts import Fact, PersonFact, Sense, sense_of, still_holds
+from sagagraph.domains.reunion.text.facts import PersonFact, Sense, sense_of, still_holds
 from sagagraph.domains.reunion.text.partial import LONGEST_TEXT, PartialProblem, Question, hear
-from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.reader import Context, Sentence, parts_of, read_sentence
-from sagagraph.domains.reunion.text.telling import left_of_a_telling, read_telling
 from sagagraph.domains.reunion.transcript import LONGEST_TRANSCRIPT, MOST_SENTENCES, Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import form
@@ -62,7 +60,7 @@ def meaning_of(transcript: Transcript) -> Meaning:
 
 def partial_of(transcript: Transcript) -> PartialProblem:
     """Return what its sentences say together."""
-    partial = PartialProblem(base=transcript.base, facts=_facts_of_opening(transcript.opening))
+    partial = PartialProblem(base=transcript.base)
     heard: list[Sentence] = []
     for sentence in transcript.sentences:
         alone = _alone(sentence)
@@ -86,47 +84,7 @@ def with_said(transcript: Transcript, text: str) -> Revision:
     """
     if len(text) > LONGEST_TEXT:
         raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
-    found = with_sentences(transcript, text)
-    return found if transcript != Transcript() or len(text.split()) < _A_PARAGRAPH else _told_at_once(text, found)
-
-
-def with_sentences(transcript: Transcript, text: str) -> Revision:
-    """Add what `text` says, sentence by sentence. Raises as `with_said`."""
     return _settled(transcript, hear(text, partial_of(transcript)))
-
-
-_A_PARAGRAPH: Final = 30
-"""Words: what is shorter is a sentence or two, of which every word counts."""
-
-
-def _told_at_once(text: str, found: Revision) -> Revision:
-    """Return a paragraph as read by its values, where these say something of what its sentences leave."""
-    if not found.unread or not left_of_a_telling(text, found.unread)[0]:
-        return found
-    whole = Transcript(opening=text)
-    try:
-        meaning = meaning_of(whole)
-    except InvalidInputError:
-        return found
-    told = tuple(said for said, facts in read_telling(text) if not facts and len(said.split()) > _FEW)
-    before = meaning_of(found.transcript)
-    return Revision(whole, told) if _lacks(before, meaning) > _lacks(meaning, before) else found
-
-
-def _lacks(meaning: Meaning, other: Meaning) -> int:
-    """Return how much a reading leaves open, beside another one that knows people of whom it says nothing."""
-    names, others = ({plain(each["name"]) for each in of.partial["people"]} for of in (meaning, other))
-    tasks, more = ({plain(each["name"]) for each in of.partial["tasks"]} for of in (meaning, other))
-    return len(meaning.questions) + len(others - names) + (len(more) > len(tasks))
-
-
-_FEW: Final = 2
-"""Words of a clause that say nothing without the others."""
-
-
-@lru_cache(maxsize=256)
-def _facts_of_opening(text: str) -> tuple[Fact, ...]:
-    return tuple(fact for _, facts in read_telling(text) for fact in facts)
 
 
 def with_said_instead(transcript: Transcript, number: int, text: str) -> Revision:

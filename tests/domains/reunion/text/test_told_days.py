@@ -1,4 +1,4 @@
-"""Days as people tell them, in `tellings.txt`, sentence by sentence: every fact is in the problem, or named as not understood."""
+"""Days as people tell them, in `tellings.txt`: every fact of them is in the problem, or named as not understood."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from sagagraph.domains.reunion.text.revision import partial_of, with_sentences
+from sagagraph.domains.reunion.text.revision import partial_of, with_said
 from sagagraph.domains.reunion.transcript import Transcript
 
 pytestmark = pytest.mark.quick
@@ -18,7 +18,7 @@ _BLOCKS: Final = Path(__file__).with_name("tellings.txt").read_text(encoding="ut
 @pytest.mark.parametrize("block", _BLOCKS, ids=[each[:40] for each in _BLOCKS])
 def test_a_day_as_people_tell_it_is_read(block: str) -> None:
     told, *wanted = block.splitlines()
-    revision = with_sentences(Transcript(), told.replace(r"\n", "\n"))
+    revision = with_said(Transcript(), told.replace(r"\n", "\n"))
     found = [*_lines(partial_of(revision.transcript).problem), *(f"unread: {each}" for each in revision.unread)]
     assert found == [each.strip() for each in wanted]
 
