@@ -52,11 +52,11 @@ async def settle_plan(options: Options, saga_id: str, plan_hash: str | None, *, 
 
 
 async def resume(options: Options, saga_id: str, *, wait: bool, same_provider: bool = False) -> int:
-    if await carries_document(options, saga_id):
-        from sagagraph.cli.workflow import sagas
-
-        return await sagas.resume(options, saga_id)
     with interruptible(saga_id):
+        if await carries_document(options, saga_id):
+            from sagagraph.cli.workflow import sagas
+
+            return await sagas.resume(options, saga_id)
         async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
             if same_provider:
                 await opened.engine.recognise(saga_id, stated_by=PERSON)

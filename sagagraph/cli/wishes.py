@@ -10,6 +10,7 @@ from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
 from sagagraph.language.utterance.utterances import wishes_in
+from sagagraph.planning.fields import LIKELY
 
 if TYPE_CHECKING:
     from sagagraph.planning.domain import Json
@@ -53,6 +54,9 @@ async def _read(page: Page, text: str, before: Draft | None) -> Draft:
             render.stderr.print(each, markup=False)
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         raise InvalidInputError(" ".join([*draft.questions, *unread]), field=draft.field or "TEXT")
+    for field, because in draft.assumed.items():
+        if because.startswith(LIKELY):  # a command may book at once: a guess at a name is asked, and not followed
+            raise InvalidInputError(f"did you mean {because.removeprefix(LIKELY).strip()}?", field=field)
     return draft
 
 

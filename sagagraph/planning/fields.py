@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 Form = Mapping[str, str]
 """The fields of a form as they were sent, without spaces around them."""
+
+LIKELY: Final = "most likely"
+"""Begins the reason of a guess at a name. A command that books at once asks instead."""
 
 
 class State(StrEnum):

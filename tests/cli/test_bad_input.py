@@ -38,7 +38,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "a day that there is not": ({"depart": "2025-06-31"}, "depart:", "2025-06-31"),
     "a window too short": ({"window": {"first": "2025-06-04", "last": "2025-06-06"}}, "window:", "room for 2 nights"),
     "no stop": ({"stops": []}, "stops:", "is empty"),
-    "no nights": ({"stops": [{"city": "Berlin", "nights": 0}]}, "stops[0].nights:", "greater than or equal to 1"),
+    "no nights": ({"stops": [{"city": "Berlin", "nights": -1}]}, "stops[0].nights:", "greater than or equal to 0"),
     "a budget below nothing": ({"budget": -1}, "budget:", "must be greater than 0"),
     "a budget in words": ({"budget": "lots"}, "budget:", "must be a number"),
     "another currency": ({"currency": "XAU"}, "currency:", "not supported"),

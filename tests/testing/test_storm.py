@@ -42,14 +42,14 @@ def test_random_sagas_in_a_storm_land_nothing_twice_and_leave_nothing_behind(sto
 
 
 @pytest.mark.parametrize(
-    ("fault", "says"),
-    [("keys", "landed 2 times"), ("undo keys", "was undone 2 times"), ("absence", "failed, 1 of it stand")],
+    ("fault", "says", "seed"),
+    [("keys", "landed 2 times", 1), ("undo keys", "was undone 2 times", 2), ("absence", "failed, 1 of it stand", 1)],
 )
-def test_the_ledger_finds_what_was_broken_on_purpose(fault: str, says: str) -> None:
-    told = run("tests.testing.planted", fault, "--sagas", "60", "--seed", "1")
+def test_the_ledger_finds_what_was_broken_on_purpose(fault: str, says: str, seed: int) -> None:
+    told = run("tests.testing.planted", fault, "--sagas", "60", "--seed", str(seed))
     assert told.returncode == 1, told.stderr
     assert says in told.stdout
-    assert "FAULT batch 1/0 s" in told.stdout
+    assert f"FAULT batch {seed}/0 s" in told.stdout
     assert "call at" in told.stderr  # with the evidence
 
 

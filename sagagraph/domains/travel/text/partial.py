@@ -10,6 +10,7 @@ from sagagraph.domains.travel.money import Money
 from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, TrainIf, TripRequest, Weekday, checked_request
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.errors import InvalidInputError
+from sagagraph.planning.fields import LIKELY
 
 DATE_FIELDS = ("window", "depart")
 MONEY_FIELDS = ("budget", "currency")
@@ -317,7 +318,7 @@ def unknown_city(field_name: str, complaint: str, candidates: tuple[str, ...] = 
     text = f"{complaint[:1].upper()}{complaint[1:]}"
     asked = text if text.endswith("?") else f"{text}. Which city do you mean?"
     otherwise = ((field_name, likely),) if likely else ()
-    return Question(field=field_name, text=asked, candidates=candidates, otherwise=otherwise, because=f"most likely {likely}")
+    return Question(field=field_name, text=asked, candidates=candidates, otherwise=otherwise, because=f"{LIKELY} {likely}")
 
 
 def _is_answered(doubt: Question, said: set[str]) -> bool:
