@@ -207,8 +207,8 @@ class Provider:
             )
             if fate in ("late", "hang") and arrival.has_effect:
                 self._connection.execute(
-                    "INSERT INTO underway (due, purpose, key, under, deadline, dedup, enforces, finally)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO underway (due, purpose, key, under, deadline, dedup, enforces, finally, tombstone)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (now + wait_s, *arrival.effect),
                 )
         return fate, wait_s
