@@ -16,11 +16,12 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sagagraph.harness.judging.check import RuleVerdict, artifact_from, check
+from sagagraph.harness.judging.check import RuleVerdict, artifact_from, check, passes
 from sagagraph.harness.proof import intervals
 from sagagraph.harness.proof.checker import replay, seal
 from sagagraph.harness.proof.explain import Explanation, Status, explain, explanation_json
 from sagagraph.harness.proof.relaxations import float_of, relaxation
+from sagagraph.harness.proof.search import Node, Search
 from sagagraph.harness.registry.harness import Harness
 from sagagraph.harness.registry.loading import harness_from, harness_of, load_harness
 from tests.harness.corruption import certified, corrupted
@@ -187,3 +188,56 @@ def test_the_papers_files_load_and_are_judged_as_python_judges_them(name: str) -
     fields = sorted({field for rule in harness.rules for field in harness.fields_of(rule)})
     assert explain(harness).missing == tuple(fields)
     assert list(differences(harness, 150)) == []
+
+
+def _products(count: int) -> Harness:
+    """Products of neighbours; only the first one and the last rule are in conflict."""
+    variables = {f"x{each}": {"unit": "1", "domain": [1, 10], "decided_by": "executor"} for each in range(count)}
+    rules = [{"id": f"P{each}", "assertion": f"x{each} * x{each + 1} >= 4", "severity": "CRITICAL"} for each in range(count - 1)]
+    rules.append({"id": "LAST", "assertion": "x0 + x1 <= 3", "severity": "CRITICAL"})
+    return harness_from(json.dumps({"harness": "products", "version": 1, "variables": variables, "rules": rules}))
+
+
+def _boxes_of(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> tuple[Explanation, int]:
+    used = 0
+    refute = Search._refute
+
+    def counted(self: Search, node: Node) -> object:
+        nonlocal used
+        used += 1
+        return refute(self, node)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Search, "_refute", counted)
+        return explain(harness), used
+
+
+def test_rules_that_are_in_no_conflict_cost_hardly_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    few, few_boxes = _boxes_of(_products(2), monkeypatch)
+    many, many_boxes = _boxes_of(_products(10), monkeypatch)
+    for found in (few, many):
+        assert [each.rules for each in found.conflicts] == [("P0", "LAST")]
+        assert {(each.name, each.to): each.proven for each in found.relaxations} == {
+            ("P0", fmpq(9, 4)): True,
+            ("LAST", fmpq(4)): True,
+        }
+    assert many_boxes <= 1.5 * few_boxes
+    for each in many.relaxations:
+        rest = tuple(rule for rule in _products(10).rules if rule.id != each.name)
+        assert passes(_products(10).with_rules(rest), each.witness)
+
+
+def test_a_chain_of_linear_rules_is_one_conflict_and_its_optimum_needs_no_bisection(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 40
+    variables = {f"x{each}": {"unit": "1", "domain": [0, 1000], "decided_by": "executor"} for each in range(count)}
+    rules = [{"id": f"C{each}", "assertion": f"x{each + 1} >= x{each} + 1", "severity": "CRITICAL"} for each in range(count - 1)]
+    rules.append({"id": "LAST", "assertion": f"x{count - 1} <= {count - 3}", "severity": "CRITICAL"})
+    told: list[tuple[str, ...]] = []
+    harness = harness_from(json.dumps({"harness": "chain", "version": 1, "variables": variables, "rules": rules}))
+    found = explain(harness, on_conflicts=lambda conflicts: told.extend(each.rules for each in conflicts))
+    assert found.complete
+    assert [each.minimal for each in found.conflicts] == [True]
+    assert told == [each.rules for each in found.conflicts] == [(*(f"C{each}" for each in range(1, count - 1)), "LAST")]
+    assert [(each.name, each.to, each.proven) for each in found.relaxations] == [("LAST", fmpq(count - 1), True)]
+    _, boxes = _boxes_of(harness, monkeypatch)
+    assert boxes <= 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from sagagraph.extras import needing
 from sagagraph.settings import read_settings
 
 if TYPE_CHECKING:
+    from sagagraph.harness.proof.conflicts import Conflict
     from sagagraph.harness.registry.harness import Harness
 
 harness = o.verbs("Harnesses: rules over numbers; what passes them, and why nothing can.")
@@ -54,9 +55,18 @@ def explain_command(file: File, seconds: o.Seconds = 60.0, _store: o.UnusedStore
     from sagagraph.harness.proof.explain import Status, explain, explanation_json
 
     until = time.monotonic() + seconds
-    found = explain(loaded, expired=lambda: time.monotonic() > until)
+    found = explain(loaded, expired=lambda: time.monotonic() > until, on_conflicts=_tell_at_once)
     tell(explanation_json(loaded, found), lines_of, as_json=as_json)
     raise typer.Exit(0 if found.status is Status.SATISFIABLE else VERDICT_AGAINST)
+
+
+def _tell_at_once(conflicts: Sequence[Conflict]) -> None:
+    from sagagraph.cli import render
+
+    for each in conflicts:
+        render.stderr.print(
+            f"proven: {', '.join(each.rules)} conflict; looking for how far each limit would have to move", markup=False
+        )
 
 
 def load(file: Path) -> Harness:

@@ -143,6 +143,12 @@ def passes(harness: Harness, artifact: Mapping[str, Value]) -> bool:
     return all(judge.verdict(rule)[0] is RuleVerdict.PASS for rule in harness.rules)
 
 
+def failing(harness: Harness, artifact: Mapping[str, Value]) -> frozenset[str]:
+    """Return the ids of the rules that an artifact does not pass."""
+    judge = _Judge(harness, artifact)
+    return frozenset(rule.id for rule in harness.rules if judge.verdict(rule)[0] is not RuleVerdict.PASS)
+
+
 class _Judge:
     """Judge of one artifact. `faults`: why fields that it states cannot be used, by their names."""
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sagagraph.harness.judging.check import check
+from sagagraph.harness.judging.check import failing
+from sagagraph.harness.proof.linear_rules import LinearRules
 from sagagraph.harness.proof.search import Budget, Found, solve
 from sagagraph.harness.proof.system import DOMAIN, Point, System
 
@@ -42,6 +43,7 @@ class Oracle:
     system: System
     boxes: int
     expired: Callable[[], bool] = lambda: False
+    linear: LinearRules | None = None
     passed: list[tuple[frozenset[str], Point]] = field(default_factory=list)
     refuted: list[tuple[frozenset[str], Found]] = field(default_factory=list)
 
@@ -56,13 +58,22 @@ class Oracle:
         for core, found in self.refuted:
             if core <= rules:
                 return found
-        found = solve(self.system.only(rules), Budget(self.boxes, self.expired))
-        if found.witness is not None:
-            failed = check(self.system.harness, found.witness).failed
-            self.passed.append((frozenset(self.rules).difference(failed) | rules, found.witness))
-        elif found.tree is not None:
-            self.refuted.append((found.used_rules, found))
+        found = Found() if self.linear is None else self.linear.decide(rules)
+        if not self._learn(found, rules):
+            found = solve(self.system.only(rules), Budget(self.boxes, self.expired))
+            self._learn(found, rules)
         return found
+
+    def _learn(self, found: Found, rules: frozenset[str]) -> bool:
+        """Remember an answer about these rules. Returns whether it is one."""
+        if found.tree is not None:
+            self.refuted.append((found.used_rules, found))
+        elif found.witness is not None:
+            failed = failing(self.system.harness, found.witness)
+            if failed & rules:
+                return False
+            self.passed.append((frozenset(self.rules) - failed, found.witness))
+        return found.tree is not None or found.witness is not None
 
 
 def conflicts_of(oracle: Oracle) -> tuple[list[Conflict], bool]:
@@ -112,18 +123,22 @@ class _Map:
         self._z3: Any = z3
         self._rules = {rule: z3.Bool(f"r{number}") for number, rule in enumerate(rules)}
         self._solver = z3.Solver()
+        self._conflicts: list[frozenset[str]] = []
 
     def unexplored(self) -> frozenset[str] | None:
         """Return an unexplored set that is contained in no other one, or None."""
-        chosen: list[str] = []
         if self._solver.check() != self._z3.sat:
             return None
-        for rule, name in self._rules.items():
-            if self._solver.check([*(self._rules[each] for each in chosen), name]) == self._z3.sat:
-                chosen.append(rule)
+        model = self._solver.model()
+        chosen = {rule for rule, name in self._rules.items() if self._z3.is_true(model[name])}
+        for rule in self._rules:
+            # A larger set is in no satisfiable one either, so that only conflicts are left to avoid.
+            if not any(rule in each and each <= chosen | {rule} for each in self._conflicts):
+                chosen.add(rule)
         return frozenset(chosen)
 
     def block_above(self, rules: frozenset[str]) -> None:
+        self._conflicts.append(rules)
         self._solver.add(self._z3.Or([self._z3.Not(self._rules[each]) for each in rules]))
 
     def block_below(self, rules: frozenset[str]) -> None:

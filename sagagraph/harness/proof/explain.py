@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +16,7 @@ from sagagraph.harness.language.tree import Call
 from sagagraph.harness.proof.boxes import has_values
 from sagagraph.harness.proof.checker import replay, seal, stated_domains
 from sagagraph.harness.proof.conflicts import Conflict, Oracle, conflicts_of
+from sagagraph.harness.proof.linear_rules import LinearRules
 from sagagraph.harness.proof.relaxations import Relaxation, movable, relaxation
 from sagagraph.harness.proof.search import Budget, Search, solve
 from sagagraph.harness.proof.system import Point, UnreadableError, system_of
@@ -88,15 +89,24 @@ def _constancy(harness: Harness, rule: Rule) -> str:
 
 
 def explain(
-    harness: Harness, *, expired: Callable[[], bool] = lambda: False, boxes: int = BOXES, relax: bool = True
+    harness: Harness,
+    *,
+    expired: Callable[[], bool] = lambda: False,
+    boxes: int = BOXES,
+    relax: bool = True,
+    on_conflicts: Callable[[Sequence[Conflict]], None] = lambda _: None,
 ) -> Explanation:
-    """Decide the rules of a harness over its domains. `expired`: called before each box, tells whether time is up."""
+    """Decide the rules of a harness over its domains.
+
+    `expired`: called before each box, tells whether time is up. `on_conflicts`: is told the proven conflicts before it is
+    sought how far each limit would have to move, which takes longer.
+    """
     others, harness = [each.id for each in harness.rules if each.uses], harness.inside
     try:
         system = system_of(harness)
     except UnreadableError as exc:
         return Explanation(Status.UNDECIDED, reason=str(exc), missing=exc.missing, is_readable=False)
-    oracle = Oracle(system, boxes, expired)
+    oracle = Oracle(system, boxes, expired, LinearRules.of(system))
     found = solve(system, Budget(boxes, expired))
     if found.witness is not None and others:
         said = f"the witness passes all but what is judged outside ({', '.join(others)}): check it"
@@ -106,10 +116,10 @@ def explain(
     if found.tree is None:
         return Explanation(Status.UNDECIDED, reason=f"no point passes and no proof was found in {boxes} boxes, or in the time")
     oracle.refuted.append((found.used_rules, found))
-    return _paradox(harness, oracle, relax=relax)
+    return _paradox(harness, oracle, on_conflicts, relax=relax)
 
 
-def _paradox(harness: Harness, oracle: Oracle, *, relax: bool) -> Explanation:
+def _paradox(harness: Harness, oracle: Oracle, on_conflicts: Callable[[Sequence[Conflict]], None], *, relax: bool) -> Explanation:
     conflicts, complete = conflicts_of(oracle)
     domains = stated_domains(harness)
     certificates = tuple(
@@ -120,11 +130,13 @@ def _paradox(harness: Harness, oracle: Oracle, *, relax: bool) -> Explanation:
         replayed = replay(harness, certificate)
         if not replayed.accepted:
             return Explanation(Status.UNDECIDED, reason=f"the proof was not accepted by the checker: {replayed.reason}")
+    on_conflicts(conflicts)
     involved = frozenset(rule for each in conflicts for rule in each.rules)
+    first = frozenset(conflicts[0].rules) if conflicts else frozenset()
     known: dict[tuple[str, str], Relaxation | None] = {}
     may_move = movable(harness, involved)
     for kind, name in may_move if relax else ():
-        found = None if oracle.expired() else relaxation(harness, kind, name, oracle.boxes // 8, oracle.expired)
+        found = None if oracle.expired() else relaxation(harness, kind, name, oracle.boxes // 8, oracle.expired, first)
         if found is not None or not oracle.expired():
             known[kind, name] = found
     rows = tuple(each for key, each in known.items() if each is not None and may_move[key])

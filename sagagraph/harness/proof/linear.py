@@ -7,7 +7,7 @@ trying.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations_with_replacement
@@ -34,6 +34,10 @@ class Row:
     of: tuple[str, ...]
     polynomial: Polynomial
     strict: bool = False
+
+    @property
+    def is_linear(self) -> bool:
+        return all(not monomial or _variable(monomial) is not None for monomial in self.polynomial)
 
 
 def bound_rows(box: Box, names: Sequence[str]) -> list[Row]:
@@ -92,35 +96,74 @@ def exact_float(value: float) -> fmpq:
 
 def relax(rows: Sequence[Row], box: Box) -> tuple[list[dict[str, Any]] | None, dict[str, fmpq] | None]:
     """Solve the relaxation. Returns a certificate that it has no solution, or values of variables in a solution, or neither."""
-    import z3
+    solver = Rows([(f"row{number}", row) for number, row in enumerate(rows)], box)
+    core, values = solver.decide(solver.names)
+    return (refutation([rows[int(each.removeprefix("row"))] for each in sorted(core)], box) if core else None), values
 
-    monomials = _monomials(rows)
-    names = [f"m{number}" for number in range(len(monomials))]
-    listed = [*rows, *(row for monomial in monomials for _, row in _ends(monomial, box))]
-    known = dict(zip(monomials, names, strict=True))
-    sums = (" ".join(f"(* {_text(factor)} {known[each]})" if each else _text(factor) for each, factor in row.polynomial.items())
-            for row in listed)  # fmt: skip
-    solver = _solver()
-    said = [f"({'<' if row.strict else '<='} (+ 0 {each}) 0)" for row, each in zip(listed, sums, strict=True)]
-    for number, each in enumerate(_read(names, said)):
-        solver.assert_and_track(each, f"row{number}")
-    answer = solver.check()
-    if answer == z3.sat:
-        return None, {name: _value(solver.model(), known[each]) for each in monomials if (name := _variable(each)) is not None}
-    if answer != z3.unsat:
-        return None, None
-    core = {int(str(each).removeprefix("row")) for each in solver.unsat_core()}
-    return _refutation([listed[each] for each in sorted(core)]), None
+
+class Rows:
+    """Rows in a solver, each under a name under which it is left out or taken; several may share one."""
+
+    def __init__(self, rows: Sequence[tuple[str, Row]], box: Box) -> None:
+        import z3
+
+        self.names = frozenset(name for name, _ in rows)
+        monomials = _monomials([row for _, row in rows])
+        known = {monomial: f"m{number}" for number, monomial in enumerate(monomials)}
+        switches = {name: z3.Bool(f"row{number}") for number, name in enumerate(dict(rows))}
+        ends = [row for monomial in monomials for _, row in _ends(monomial, box)]
+        self._solver = _solver()
+        self._read = _read(
+            [*((each, "Real") for each in known.values()), *((str(each), "Bool") for each in switches.values())],
+            [*(f"(=> {switches[name]} {_compared(row, known)})" for name, row in rows), *(_compared(row, known) for row in ends)],
+        )
+        self._solver.add(self._read)
+        self._switches = switches
+        self._variables = {name: z3.Real(known[each]) for each in monomials if (name := _variable(each)) is not None}
+
+    def decide(self, names: frozenset[str]) -> tuple[frozenset[str], dict[str, fmpq] | None]:
+        """Return which of these rows exclude each other within the box, or values of variables in a solution; neither if the
+        solver gave up.
+        """
+        import z3
+
+        chosen = {switch: name for name, switch in self._switches.items() if name in names}
+        answer = self._solver.check(*chosen)
+        if answer == z3.sat:
+            model = self._solver.model()
+            return frozenset(), {name: _value(model, each) for name, each in self._variables.items()}
+        return frozenset(chosen[each] for each in self._solver.unsat_core()) if answer == z3.unsat else frozenset(), None
+
+    def least(self, variable: str, sign: int) -> fmpq | None:
+        """Return the least value (`sign` 1), or the greatest, of a variable where all rows hold; None if there is none."""
+        import z3
+
+        solver = z3.Optimize()
+        solver.set("timeout", _MILLISECONDS)
+        solver.add(self._read, *self._switches.values())
+        least = solver.minimize(sign * self._variables[variable])
+        found = least.value() if solver.check() == z3.sat else None
+        if not z3.is_int_value(found) and not z3.is_rational_value(found):
+            return None
+        return sign * _rational(found)
+
+
+def _compared(row: Row, known: Mapping[Monomial, str]) -> str:
+    total = " ".join(f"(* {_text(factor)} {known[each]})" if each else _text(factor) for each, factor in row.polynomial.items())
+    return f"({'<' if row.strict else '<='} (+ 0 {total}) 0)"
 
 
 def _monomials(rows: Sequence[Row]) -> list[Monomial]:
     return sorted({monomial for row in rows for monomial in row.polynomial if monomial}, key=repr)
 
 
-def _refutation(rows: Sequence[Row]) -> list[dict[str, Any]] | None:
-    """Return multipliers with which everything except a constant cancels, which is above 0, or 0 although some row is strict."""
+def refutation(excluded: Sequence[Row], box: Box) -> list[dict[str, Any]] | None:
+    """Return multipliers of rows and of bounds with which everything except a constant cancels, which is above 0, or 0
+    although some row is strict.
+    """
     import z3
 
+    rows = [*excluded, *(row for monomial in _monomials(excluded) for _, row in _ends(monomial, box))]
     factors = [f"k{number}" for number in range(len(rows))]
 
     def total(monomial: Monomial, more: Iterable[str] = ()) -> str:
@@ -132,10 +175,11 @@ def _refutation(rows: Sequence[Row]) -> list[dict[str, Any]] | None:
     said = [*(f"(>= {each} 0)" for each in factors), *(f"(= {total(each)} 0)" for each in _monomials(rows)),
             f"(>= {total(())} 0)", f"(> {total((), strict)} 0)"]  # fmt: skip
     solver = _solver()
-    solver.add(_read(factors, said))
+    solver.add(_read([(each, "Real") for each in factors], said))
     if solver.check() != z3.sat:
         return None
-    found = [(row.of, _value(solver.model(), each)) for row, each in zip(rows, factors, strict=True)]
+    model = solver.model()
+    found = [(row.of, _value(model, z3.Real(each))) for row, each in zip(rows, factors, strict=True)]
     return [{"of": list(of), "times": str(factor)} for of, factor in found if of and factor != 0] or None
 
 
@@ -148,11 +192,11 @@ def _solver() -> Any:
     return solver
 
 
-def _read(names: Iterable[str], said: Iterable[str]) -> Any:
+def _read(names: Iterable[tuple[str, str]], said: Iterable[str]) -> Any:
     """Read a row from text, which takes a third of the time of Z3's operators."""
     import z3
 
-    declared = "".join(f"(declare-const {each} Real)" for each in names)
+    declared = "".join(f"(declare-const {name} {kind})" for name, kind in names)
     return z3.parse_smt2_string(declared + "".join(f"(assert {each})" for each in said))
 
 
@@ -160,8 +204,10 @@ def _text(value: fmpq) -> str:
     return f"(/ {value.p} {value.q})" if value >= 0 else f"(- (/ {-value.p} {value.q}))"
 
 
-def _value(model: Any, name: str) -> fmpq:
-    import z3
+def _value(model: Any, constant: Any) -> fmpq:
+    return _rational(model.eval(constant, model_completion=True))
 
-    found = model.eval(z3.Real(name), model_completion=True).as_fraction()
-    return fmpq(found.numerator, found.denominator)
+
+def _rational(value: Any) -> fmpq:
+    numerator, _, denominator = value.as_string().partition("/")
+    return fmpq(int(numerator), int(denominator or 1))

@@ -13,6 +13,7 @@ from typing import Final
 from flint import fmpq
 
 from sagagraph.harness.language.tree import COMPARISONS, Call, Literal, Name
+from sagagraph.harness.proof.linear_rules import LinearRules
 from sagagraph.harness.proof.search import Budget, Found, solve
 from sagagraph.harness.proof.system import Point, significant, system_of
 from sagagraph.harness.registry.harness import Harness, Rule, Severity, Variable
@@ -76,11 +77,18 @@ def limit_of(rule: Rule) -> tuple[fmpq, Call] | None:
 
 
 def relaxation(
-    harness: Harness, kind: str, name: str, boxes: int, expired: Callable[[], bool] = lambda: False
+    harness: Harness,
+    kind: str,
+    name: str,
+    boxes: int,
+    expired: Callable[[], bool] = lambda: False,
+    conflict: frozenset[str] = frozenset(),
 ) -> Relaxation | None:
     """Return the least change that suffices alone, in either direction; None if none was found.
 
-    `kind`: of `name`, parameter or rule; a rule's number is treated as a parameter. Raises `UnreadableError`.
+    `kind`: of `name`, parameter or rule; a rule's number is treated as a parameter. `conflict`: rules that cannot hold
+    together, if some are known. Rules in no conflict cost little: a change is sought for those in one, tried on all of them,
+    and sought again beside those that it breaks. Raises `UnreadableError`.
     """
     variable = harness.variables.get(name) if kind == "parameter" else None
     stated = limit_of(harness.rule(name)) if kind == "rule" else None
@@ -90,11 +98,41 @@ def relaxation(
         harness = replace(harness, rules=rules, variables={**harness.variables, _LIMIT: variable})
     if variable is None or not isinstance(variable.value, fmpq):
         return None
+    every = frozenset(each.id for each in harness.rules)
+    regarded = conflict or _refuted(harness, boxes, expired) or every
+    while True:
+        part = harness.with_rules(tuple(each for each in harness.rules if each.id in regarded))
+        found = _least(part, variable, variable.value, kind, boxes, expired)
+        if found is None or regarded == every:
+            break
+        moved = _extended(harness.with_values({variable.name: found.to}), part, found.witness, Budget(boxes, expired))
+        if moved.witness is not None:
+            found = replace(found, witness=moved.witness)
+            break
+        broken = moved.used_rules - regarded
+        regarded = regarded | broken if broken else every
+    return None if found is None else replace(found, name=name)
+
+
+def _extended(harness: Harness, part: Harness, witness: Point, budget: Budget) -> Found:
+    """Look for a point that passes all rules beside one that passes those of a part."""
+    held = {name: witness[name] for rule in part.rules for name in part.fields_of(rule) if name in part.decided}
+    beside = solve(system_of(harness.with_values(held)), budget).witness
+    return solve(system_of(harness), budget) if beside is None else Found(witness={**beside, **held})
+
+
+def _refuted(harness: Harness, boxes: int, expired: Callable[[], bool]) -> frozenset[str]:
+    return solve(system_of(harness), Budget(boxes, expired)).used_rules
+
+
+def _least(
+    harness: Harness, variable: Variable, before: fmpq, kind: str, boxes: int, expired: Callable[[], bool]
+) -> Relaxation | None:
     best: Relaxation | None = None
     for sign in (1, -1):
         most = None if best is None else abs(best.to - best.before)
-        best = _Way(harness, variable, variable.value, sign, kind, boxes, expired, most).go() or best
-    return None if best is None else replace(best, name=name)
+        best = _Way(harness, variable, before, sign, kind, boxes, expired, most).go() or best
+    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +173,14 @@ class _Way:
 
     def _search(self, near: fmpq, far: fmpq) -> tuple[fmpq | None, bool]:
         """Treat the limit as one more number to decide. Returns a value that helps; if there is none, whether that is proven."""
-        low, high = (near, far) if self.sign > 0 else (far, near)
-        free = replace(self.variable, value=None, low=low, high=high, choices=(), has_domain=True)
-        harness = replace(self.harness, variables={**self.harness.variables, free.name: free})
-        found = solve(system_of(harness), Budget(self.boxes, self.expired))
+        found = solve(system_of(self._free(near, far)), Budget(self.boxes, self.expired))
         reached = (found.witness or {}).get(self.variable.name)
         return (reached if isinstance(reached, fmpq) else None), found.tree is not None
+
+    def _free(self, near: fmpq, far: fmpq) -> Harness:
+        low, high = (near, far) if self.sign > 0 else (far, near)
+        free = replace(self.variable, value=None, low=low, high=high, choices=(), has_domain=True)
+        return replace(self.harness, variables={**self.harness.variables, free.name: free})
 
     def _at(self, value: fmpq, boxes: int) -> Found:
         return solve(system_of(self.harness.with_values({self.variable.name: value})), Budget(boxes, self.expired))
@@ -148,8 +188,11 @@ class _Way:
     def _nearest(self, proven: fmpq, reached: fmpq) -> Relaxation | None:
         """Bisect the interval, then look once more for anything nearer. `proven`: up to there nothing helps."""
         farthest, again = abs(reached - self.before), None
+        optimum = self._optimum(proven, reached)
         for _ in range(_MOST_RETURNS):
             near, undecided = proven, 0
+            if optimum is not None:
+                near, reached, optimum = self._just_before(optimum, proven, farthest), optimum, None
             while not self._is_close(near, reached, farthest) and undecided < _MOST_UNDECIDED and not self.expired():
                 middle = (near + reached) / 2
                 middle = fmpq(middle.floor()) if self.variable.kind == "integer" else middle
@@ -163,10 +206,22 @@ class _Way:
         is_proven = again is None and is_refuted and self._is_close(near, reached, farthest)
         return self._sufficient(near, reached, is_proven=is_proven)
 
+    def _optimum(self, proven: fmpq, reached: fmpq) -> fmpq | None:
+        """Return the nearest value that helps, if the rules are linear: then nothing has to be bisected."""
+        linear = LinearRules.of(system_of(self._free(proven, reached)))
+        found = None if linear is None else linear.least(self.variable.name, self.sign)
+        return found if found is not None and self._at(found, self.boxes).witness is not None else None
+
+    def _just_before(self, reached: fmpq, proven: fmpq, farthest: fmpq) -> fmpq:
+        return reached - self.sign * min(abs(reached - proven), self._precision(reached, farthest))
+
     def _is_close(self, near: fmpq, reached: fmpq, farthest: fmpq) -> bool:
         if self.variable.kind == "integer":
             return abs(reached - near) <= 1
-        return abs(reached - near) <= max(_PRECISION * abs(reached), _LEAST * farthest)
+        return abs(reached - near) <= self._precision(reached, farthest)
+
+    def _precision(self, reached: fmpq, farthest: fmpq) -> fmpq:
+        return max(_PRECISION * abs(reached), _LEAST * farthest)
 
     def _sufficient(self, near: fmpq, reached: fmpq, *, is_proven: bool) -> Relaxation | None:
         """Return the number with the fewest digits that helps, just beyond one that does not; otherwise one slightly further."""

@@ -79,7 +79,7 @@ class Search:
         self.system = system
         self.budget = budget
         self._judging = system.harness.with_rules(tuple(each for each in system.harness.rules if each.id in system.rules))
-        self._filling = _filling(system)
+        self.filling = _filling(system)
         self._rows: dict[str, Row | None] = {}
         self._is_open = False
         """Whether some box was too small or too deep to divide, and not refuted."""
@@ -212,7 +212,7 @@ class Search:
 
     def satisfies(self, point: Point) -> bool:
         """Tell whether the point passes the judge of artifacts."""
-        return passes(self._judging, {**self._filling, **point})
+        return passes(self._judging, {**self.filling, **point})
 
     # -- linear relaxation --
 

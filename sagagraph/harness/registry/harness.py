@@ -183,8 +183,8 @@ class Harness:
                 found[name] = None
         return tuple(found)
 
-    def with_values(self, values: Mapping[str, fmpq]) -> Harness:
-        """Return it with other values of parameters: an overlay, never a change of the file."""
+    def with_values(self, values: Mapping[str, Value]) -> Harness:
+        """Return it with other values of parameters, or with decided ones held: an overlay, never a change of the file."""
         changed = {name: replace(self.variables[name], value=value) for name, value in values.items()}
         return replace(self, variables={**self.variables, **changed})
 
