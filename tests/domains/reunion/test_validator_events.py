@@ -231,6 +231,14 @@ def test_what_was_done_stands(case: str) -> None:
     assert found(verdict) == faults
 
 
+def test_a_goal_is_judged_by_what_a_rewritten_past_states() -> None:
+    ann = {**PROBLEM["people"][0], "goals": [{"place": "B", "by": "09:40"}]}
+    problem = {**PROBLEM, "people": [ann, PROBLEM["people"][1]]}
+    later = plan_of(one_way("09:00", "09:50"))
+    told = judged(problem, later, against=plan_of(OLD[0]), executed_until="10:00")
+    assert found(told) == [("PAST_REWRITTEN", 0), ("GOAL_MISSED", None)]
+
+
 def test_who_is_on_the_way_does_not_change_when_it_takes_longer() -> None:
     old, new = one_way("09:30", "10:10"), one_way("09:30", "10:15", "Bob")
     assert found(judged(PROBLEM, plan_of(new), slow("09:40", 1), against=plan_of(old))) == [("PAST_REWRITTEN", 0)]

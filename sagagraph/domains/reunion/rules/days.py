@@ -184,7 +184,7 @@ def _check_goal(course: Course, goal: Goal) -> Iterator[Violation]:
     name, by = course.who.name, clock(goal.by)[0]
     places, leg, is_ready = course.places_at(goal.by), course.leg_at(goal.by), course.is_ready(goal.by)
     is_met = leg is None and is_ready and goal.place in places
-    if is_met or any(each.may_have_moved(places, goal.place, goal.by) for each in course.excuses):
+    if is_met or any(not each.is_restated and each.may_have_moved(places, goal.place, goal.by) for each in course.excuses):
         return
     where = f"at {' or '.join(sorted(places))}" if is_ready else "not available yet"
     evidence: dict[str, Any] = {"by": by}

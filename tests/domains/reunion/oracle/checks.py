@@ -401,7 +401,7 @@ def _is_met(case: Case, name: str, goal: PersonGoal) -> bool:
     places = course.places_at(goal.by)
     if course.leg_at(goal.by) is None and goal.place in places and course.is_ready(goal.by):
         return True
-    return any(each.may_have_moved(places, goal.place, goal.by) for each in course.excuses)
+    return any(not each.is_restated and each.may_have_moved(places, goal.place, goal.by) for each in course.excuses)
 
 
 def _arrival(case: Case, name: str, goal: PersonGoal) -> int | None:

@@ -52,7 +52,7 @@ class Case:
         return (
             *(unjudged.of_broken(each, self.world) for each in self.plan.broken),
             *(each for each in unknown if each is not None),
-            *(unjudged.of_lost(act) for act in (self.history.lost if self.history else ())),
+            *(unjudged.of_lost(act, is_restated=stated) for act, stated in (self.history.lost if self.history else ())),
         )
 
     @cached_property

@@ -68,6 +68,8 @@ class Excuse(Struct, frozen=True, array_like=True):
     origin: str | None
     to: str | None
     start: int | None
+    is_restated: bool = False
+    """Whether they had made it, and the plan states it otherwise: goals are judged by what the plan states."""
 
     def may_have_moved(self, places: frozenset[str], to: str, by: int) -> bool:
         """Tell whether it may have brought them to `to` by `by`, from one of `places`."""

@@ -66,9 +66,10 @@ class History:
         return tuple(more[len(self.old.broken) :])
 
     @property
-    def lost(self) -> tuple[Act, ...]:
-        """Return what the new plan should state unchanged, but does not."""
-        return tuple(self.old.actions[n] for n in (*self.dropped, *(index for index, _ in self.rewritten)))
+    def lost(self) -> Iterator[tuple[Act, bool]]:
+        """Return what the new plan should state unchanged, but does not, and whether it states it otherwise."""
+        yield from ((self.old.actions[index], False) for index in self.dropped)
+        yield from ((self.old.actions[index], True) for index, _ in self.rewritten)
 
     def is_rerouted(self, index: int) -> bool | None:
         """Tell whether that journey of the new plan goes elsewhere than it first did."""

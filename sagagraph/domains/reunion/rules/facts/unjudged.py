@@ -31,12 +31,14 @@ class Trace:
     origin: str | None = None
     to: str | None = None
     start: int | None = None
+    is_restated: bool = False
+    """Whether it had been done, and the plan states it otherwise."""
 
     def excuse(self, name: str, *, is_vehicle: bool) -> Excuse | None:
         """Return the journey of one person or vehicle that it may stand for."""
         is_named = name == self.vehicle if is_vehicle else name in self.people
         is_meant = is_named or name in (self.other_vehicles if is_vehicle else self.other_people)
-        return Excuse(is_named, self.origin, self.to, self.start) if self.moves and is_meant else None
+        return Excuse(is_named, self.origin, self.to, self.start, self.is_restated) if self.moves and is_meant else None
 
 
 def of_broken(broken: Broken, world: Circumstances) -> Trace:
@@ -91,10 +93,11 @@ def of_unknown(act: Act, world: Circumstances) -> Trace | None:
     )
 
 
-def of_lost(act: Act) -> Trace:
+def of_lost(act: Act, *, is_restated: bool) -> Trace:
     """Return the trace of an earlier plan's action that should still be there as it was."""
     if isinstance(act, Journey):
-        return Trace(people=act.people, vehicle=act.vehicle, origin=act.from_, to=act.to, start=act.start)
+        people, vehicle = act.people, act.vehicle
+        return Trace(people, (), vehicle, origin=act.from_, to=act.to, start=act.start, is_restated=is_restated)
     return Trace(task=act.task, moves=False)
 
 
