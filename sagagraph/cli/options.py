@@ -103,35 +103,3 @@ class Options:
         limits = {"model_seconds": self.model_seconds, "model_max_cost": self.max_cost, "model_max_tokens": self.max_tokens}
         changed |= {name: value for name, value in limits.items() if value is not None}
         return settings.model_copy(update=changed)
-
-
-def begins(domain: str, about: str, *, prefix: str) -> typer.Typer:
-    """Return the command that begins sagas of a domain, whose ids begin with `prefix`: `sagagraph begin DOMAIN` under its own
-    name.
-    """
-    verb = verbs(about)
-
-    @verb.command(help=about)
-    def command(
-        text: Text = None,
-        request: RequestFile = None,
-        saga_id: NewSagaId = None,
-        yes: Yes = False,
-        only: PlanOnly = False,
-        today: Today = None,
-        model_seconds: ModelSeconds = None,
-        max_cost: MaxCost = None,
-        max_tokens: MaxTokens = None,
-        verbose: Verbose = False,
-        store: Store = "",
-        provider: Provider = "",
-        as_json: AsJson = False,
-    ) -> None:
-        from sagagraph.cli import beginning
-
-        options = Options(store, provider, as_json, verbose, today and today.date(), model_seconds, max_cost, max_tokens)
-        if only:
-            end(beginning.plan_only(options, domain, text, request))
-        end(beginning.begin(options, domain, text, request, saga_id, approved=yes, prefix=prefix))
-
-    return verb

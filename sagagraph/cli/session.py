@@ -154,27 +154,6 @@ async def drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
             each.cancel()
 
 
-@asynccontextmanager
-async def engine_for(options: Options, saga_id: str) -> AsyncIterator[Engine]:
-    """Open an engine that can act on this saga: with its domain's actions, or those of the document that it carries out."""
-    if await carries_document(options, saga_id):
-        from sagagraph.cli.workflow.sagas import open_saga
-
-        async with open_saga(options, saga_id) as (engine, _assignment, _actions):
-            yield engine
-        return
-    async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
-        yield opened.engine
-
-
-async def carries_document(options: Options, saga_id: str) -> bool:
-    """Tell whether the saga was begun by `sagagraph workflow run`."""
-    from sagagraph.workflow.language.document import BEGUN
-
-    async with open_engine(options.settings) as engine:
-        return BEGUN in (await engine.load(saga_id)).operations
-
-
 async def domain_of(options: Options, saga_id: str, *, only: str | None = None) -> str:
     """Return the domain of a saga, if this program can run it. `only`: the domain that the command is for."""
     async with open_engine(options.settings) as engine:

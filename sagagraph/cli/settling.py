@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from sagagraph.cli import render
@@ -13,9 +15,7 @@ from sagagraph.cli.session import (
     VERDICT_AGAINST,
     Opened,
     acting,
-    carries_document,
     domain_of,
-    engine_for,
     exit_code,
     settings_for,
     show,
@@ -34,6 +34,7 @@ from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.workflow.values import Json
@@ -53,7 +54,7 @@ async def settle_plan(options: Options, saga_id: str, plan_hash: str | None, *, 
 
 async def resume(options: Options, saga_id: str, *, wait: bool, same_provider: bool = False) -> int:
     with interruptible(saga_id):
-        if await carries_document(options, saga_id):
+        if await _carries_document(options, saga_id):
             from sagagraph.cli.workflow import sagas
 
             return await sagas.resume(options, saga_id)
@@ -144,7 +145,7 @@ async def _resumed_beside_others(opened: Opened, saga_id: str, *, wait: bool) ->
 
 async def cancel(options: Options, saga_id: str, *, preview: bool) -> int:
     with interruptible(saga_id, "cancel"):
-        async with engine_for(options, saga_id) as engine:
+        async with _engine_for(options, saga_id) as engine:
             told = await engine.cancel(saga_id, preview=preview, by=PERSON)
     if isinstance(told, CancelPreview):
         if options.as_json:
@@ -226,6 +227,27 @@ async def _meant(options: Options, which: Which) -> dict[str, tuple[str, ...]]:
 
 async def _resolved(options: Options, saga_id: str, names: tuple[str, ...], said: Said, returned: Json) -> SagaView:
     with interruptible(saga_id):
-        async with engine_for(options, saga_id) as engine:
+        async with _engine_for(options, saga_id) as engine:
             told = {"output": returned, "because": said.because, "by": PERSON}
             return await engine.resolve(saga_id, names, said.resolution, **told)
+
+
+@asynccontextmanager
+async def _engine_for(options: Options, saga_id: str) -> AsyncIterator[Engine]:
+    """Open an engine that can act on this saga: with its domain's actions, or those of the document that it carries out."""
+    if await _carries_document(options, saga_id):
+        from sagagraph.cli.workflow.sagas import open_saga
+
+        async with open_saga(options, saga_id) as (engine, _assignment, _actions):
+            yield engine
+        return
+    async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
+        yield opened.engine
+
+
+async def _carries_document(options: Options, saga_id: str) -> bool:
+    """Tell whether the saga was begun by `sagagraph workflow run`."""
+    from sagagraph.workflow.language.document import BEGUN
+
+    async with open_engine(options.settings) as engine:
+        return BEGUN in (await engine.load(saga_id)).operations

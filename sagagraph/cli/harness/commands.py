@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sagagraph.cli import options as o
 from sagagraph.cli.harness.words import lines_of
+from sagagraph.cli.telling import tell
 from sagagraph.extras import needing
 from sagagraph.settings import read_settings
 
@@ -44,7 +45,7 @@ def check_command(
     allowed = validators_of(read_settings().harness_validators)
     outside = {} if given is None else asyncio.run(judged_outside(loaded, given, allowed))
     document = checked_json(loaded, given, outside)
-    tell(document, lines_of, as_json=as_json)
+    tell(document, lines_of(document), as_json=as_json)
     raise typer.Exit(0 if document["verdict"] == "PASS" else VERDICT_AGAINST)
 
 
@@ -56,7 +57,8 @@ def explain_command(file: File, seconds: o.Seconds = 60.0, _store: o.UnusedStore
 
     until = time.monotonic() + seconds
     found = explain(loaded, expired=lambda: time.monotonic() > until, on_conflicts=_tell_at_once)
-    tell(explanation_json(loaded, found), lines_of, as_json=as_json)
+    document = explanation_json(loaded, found)
+    tell(document, lines_of(document), as_json=as_json)
     raise typer.Exit(0 if found.status is Status.SATISFIABLE else VERDICT_AGAINST)
 
 
@@ -73,13 +75,3 @@ def load(file: Path) -> Harness:
     with needing("harness"):
         from sagagraph.harness.proof.explain import load_checked
     return load_checked(file)
-
-
-def tell(document: dict[str, Any], lines: Callable[[dict[str, Any]], Iterable[str]], *, as_json: bool) -> None:
-    """Print a document, as JSON or as what `lines` makes of it."""
-    from sagagraph.cli import render
-
-    if as_json:
-        render.print_json(document)
-    for line in () if as_json else lines(document):
-        render.stdout.print(line, markup=False, soft_wrap=True)

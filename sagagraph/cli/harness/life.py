@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sagagraph.cli import options as o
-from sagagraph.cli.harness.commands import File, harness, load, tell
+from sagagraph.cli.harness.commands import File, harness, load
 from sagagraph.cli.options import Options
+from sagagraph.cli.telling import tell
 from sagagraph.errors import NotAllowedError
 
 __all__ = ["harness"]
@@ -46,7 +47,7 @@ async def _with_records(
 
     async with open_engine(options.settings, create=create) as engine:
         found = await work(Records(engine.store, harness_id))
-    tell(found, lambda said: (f"{key}: {value}" for key, value in said.items()), as_json=options.as_json)
+    tell(found, (f"{key}: {value}" for key, value in found.items()), as_json=options.as_json)
     return 1 if found.get(fault) else 0
 
 
@@ -132,7 +133,8 @@ def report_command(file: File, _store: o.UnusedStore = "", as_json: o.AsJson = F
     found = explain(loaded)
     if found.status is not Status.PARADOX:
         raise NotAllowedError(f"there is no paradox to report: it is {found.status.value}")
-    tell(deadlock(loaded, found), lambda said: [markdown(loaded, said)], as_json=as_json)
+    said = deadlock(loaded, found)
+    tell(said, [markdown(loaded, said)], as_json=as_json)
 
 
 @harness.command("learn")
@@ -160,7 +162,7 @@ async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> 
     async with open_engine(options.settings) as engine:
         artifact = await artifact_of(engine, loaded, saga_id, Records(engine.store, loaded.id), datetime.now(UTC).date())
     document = {"file": yaml_text(learned(loaded, artifact, name).document)}
-    tell(document, lambda said: said.values(), as_json=options.as_json)
+    tell(document, document.values(), as_json=options.as_json)
     return 0
 
 
@@ -181,7 +183,7 @@ def replay_command(
     found = [replay(loaded, each) for each in listed]
     accepted = bool(found) and all(each.accepted for each in found)
     words = ["accepted" if each.accepted else f"refused: {each.reason}" for each in found]
-    tell({"accepted": accepted, "certificates": [asdict(each) for each in found]}, lambda _: words, as_json=as_json)
+    tell({"accepted": accepted, "certificates": [asdict(each) for each in found]}, words, as_json=as_json)
     raise typer.Exit(0 if accepted else 1)
 
 
@@ -228,7 +230,7 @@ async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None,
         records, allowed = Records(engine.store, loaded.id), validators_of(settings.harness_validators)
         ending = run_harness(engine, loaded, saga_id, executor, records, today, wanted, allowed)
         document = await ended_json(loaded, saga_id, ending)
-    tell(document, _words, as_json=options.as_json)
+    tell(document, _words(document), as_json=options.as_json)
     return 0 if document["end"] == "SUCCESS" else 1
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sagagraph.cli import options as o
 from sagagraph.cli.options import Options
+from sagagraph.cli.telling import tell
 
 if TYPE_CHECKING:
     from sagagraph.workflow.language.document import Document
@@ -162,13 +163,3 @@ def load(file: Path) -> Document:
     from sagagraph.workflow.language.document import read_document
 
     return read_document(json_file(file, "FILE"))
-
-
-def tell(document: Any, lines: Any, *, as_json: bool) -> None:
-    """Print a document as JSON, or the lines."""
-    from sagagraph.cli import render
-
-    if as_json:
-        render.print_json(document)
-    for line in () if as_json else lines:
-        render.stdout.print(line, markup=False, soft_wrap=True)

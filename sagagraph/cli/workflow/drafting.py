@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from sagagraph.cli.options import Options
-from sagagraph.cli.workflow.commands import tell
+from sagagraph.cli.telling import tell
 from sagagraph.cli.workflow.sagas import VERDICT_AGAINST, Source, open_roster
 from sagagraph.errors import InvalidInputError
 from sagagraph.factory.blueprint import Blueprint, drafted, read_blueprint

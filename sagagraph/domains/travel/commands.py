@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sagagraph.cli.options import begins
+from sagagraph.cli.verb import begins
 
 trip = begins("travel", "Plan a trip and, after approval, book it.", prefix="trip")

@@ -21,14 +21,13 @@ from sagagraph.domains.reunion.commands.problems import Source, tell_beside, tel
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
 from sagagraph.domains.reunion.day import as_json as model_json
 from sagagraph.domains.reunion.domain import NAME, accepted_plan
-from sagagraph.domains.reunion.entry import DOMAIN
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_problem
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.simulation import Whereabouts, in_words, whereabouts
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError, NotAllowedError, UnknownSagaError
 from sagagraph.files import json_file
-from sagagraph.registry import model_of, open_engine, surroundings
+from sagagraph.registry import model_of, open_engine, require_entry, surroundings
 from sagagraph.saga.core.events import SagaBegun
 from sagagraph.saga.core.state import FINAL
 
@@ -133,7 +132,7 @@ async def day(options: Options, saga_id: str, at: str | None) -> int:
 async def messages(options: Options, saga_id: str) -> int:
     async with open_engine(options.settings) as engine:
         await engine.load(saga_id)
-        async with surroundings(options.settings, engine.store) as around, DOMAIN.open(around) as domain:
+        async with surroundings(options.settings, engine.store) as around, require_entry(NAME).open(around) as domain:
             found = await domain.outbox.messages(saga_id)
     if options.as_json:
         render.print_json({"messages": [asdict(each) for each in found]})
