@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
-from sagagraph.domains.reunion.page.fields import fields_of, with_value
+from sagagraph.domains.reunion.page.fields import EMPTY, fields_of, with_value
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
@@ -28,7 +28,7 @@ from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
 from sagagraph.domains.reunion.text.rewording import in_plainer_words
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.transcript import Transcript
+from sagagraph.domains.reunion.transcript import Filled, Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Fields, Part, State
 from sagagraph.planning.page import Disruption, Download, Draft, Figures, Measure, Page, PlanView, Preference, Wish, showcase_of
@@ -105,25 +105,23 @@ class ReunionPage(Page):
         return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
+        told = draft.partial or (as_json(parse_request(draft.request).problem) if draft.request else EMPTY.problem)
         said = super().fields(draft)
-        if draft.request is None and draft.partial:
-            asked = dict(zip(draft.missing, draft.questions, strict=True))
-            return (*fields_of(draft.partial, asked, draft.assumed), *said)
-        if draft.request is None:
-            return said
         words = tuple(replace(each, state=State.OPEN) for part in said if isinstance(part, Fields) for each in part.fields)
         folded = (Fields("In your words", words, is_rare=True),) if words else ()
-        return (*fields_of(as_json(parse_request(draft.request).problem), {}, draft.assumed), *folded)
+        asked = dict(zip(draft.missing, draft.questions, strict=True))
+        return (*fields_of(told, asked, draft.assumed), *folded)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
-        """Change a sentence, or the problem as a whole: what was said before is then part of it."""
-        meant = meaning_of(known) if known else None
-        asked = next((each for each in meant.questions if each.field == name), None) if meant else None
-        if asked is not None and asked.answer and value.strip():
-            return await self.read(asked.answered(value), known)
-        if meant is None or meant.problem is None or name.partition(":")[0] in (_SENTENCE, _SENSE):
-            return await super().with_field(known, name, value)
-        return self._draft(Revision(Transcript(base=with_value(meant.problem, name, value))))
+        """Change a sentence, or what is filled in: what was said before is then part of it."""
+        transcript: Transcript = known or Transcript(filled=EMPTY)
+        if name.partition(":")[0] in (_SENTENCE, _SENSE):
+            return await super().with_field(transcript, name, value)
+        before = transcript.filled
+        if before is None or transcript.sentences or transcript.added:
+            meant = meaning_of(transcript)
+            before = Filled(problem=as_json(meant.problem) if meant.problem else meant.partial, assumed=meant.assumed)
+        return self._draft(Revision(Transcript(filled=with_value(before, name, value))))
 
     async def changed(self, known: Any, key: str, text: str | None) -> Draft:
         """Leave out the sentence under that key, or say `text` instead."""
@@ -163,7 +161,7 @@ class ReunionPage(Page):
         plain = meaning_of(transcript.model_copy(update={"added": ()})).problem
         words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
         transcript = transcript.model_copy(update={"added": tuple(each for each in transcript.added if each in words)})
-        told = transcript if transcript.sentences or transcript.added else None
+        told = transcript if transcript.sentences or transcript.added or transcript.filled else None
         request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
         added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in transcript.added)
         remarks = _remarks(meant.notes, [each.sentence for each in suggestions(meant.problem)])

@@ -45,8 +45,7 @@ def fields_of(said: PartialRequest, assumed: Mapping[str, str], today: date | No
     """Return what is known of a trip as fields. `assumed`: why, by the field. `today`: days before it cannot be chosen."""
     if "window" in assumed:
         assumed = {**assumed, "first": assumed["window"], "last": assumed["window"]}
-    parts = _parts(said, today)
-    return tuple(part.with_assumed(assumed) for part in parts)
+    return tuple(part.marked(lambda field: field.assumed(assumed)) for part in _parts(said, today))
 
 
 def _parts(said: PartialRequest, today: date | None) -> tuple[Part, ...]:

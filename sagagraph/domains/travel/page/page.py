@@ -135,7 +135,7 @@ class TravelPage(p.Page):
 
     def fields(self, draft: p.Draft) -> tuple[Part, ...]:
         whole, assumed = self._completed(draft.known or PartialRequest())
-        return tuple(part.with_others(draft.others) for part in fields_of(whole, assumed))
+        return tuple(part.marked(lambda field: field.beside(draft.others)) for part in fields_of(whole, assumed))
 
     def on_top(self, request: p.Json, saga: Saga) -> p.Json:
         """Return the saga's own request where only what is assumed of it differs."""
