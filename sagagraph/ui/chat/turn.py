@@ -100,7 +100,7 @@ class Turn:
         for remark in draft.remarks:
             if remark not in before.remarks:
                 self._add(remark)
-        if draft.questions and self._is_filling:
+        if draft.questions and self._is_filling and saga is None:
             self.deeds.append(Deed.ASKED)
         elif draft.questions:
             is_stuck = saga is not None and draft.questions == before.questions
