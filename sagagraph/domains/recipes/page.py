@@ -67,6 +67,7 @@ class RecipesPage(Page):
     )
     examples = ("We make lentil soup and apple crumble", "Flatbread and custard, dinner at 19:00")
     go_ahead = "Cook"
+    plans_quickly = True
     outcome = "dinner is served"
     under_way = "It is cooking. Tell me what happens, and I repair the plan; at the end, say that dinner is served."
 

@@ -15,6 +15,7 @@ from sagagraph.language.utterance.utterances import Utterance, tells_news
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
 from sagagraph.planning.page import Draft
+from sagagraph.planning.remedies import remedies_for
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -139,6 +140,7 @@ class Answering(Turn):
     async def _show_difference(self, wanted: Any, saga: Saga) -> None:
         found = await self._service.what_if(self._page.name, wanted)
         if isinstance(found, Infeasible):
+            self.conversation = replace(self.conversation, remedies=tuple(remedies_for(wanted, found)))
             self._say(Deed.COMPARED, f"That cannot be had: {'; '.join(found.reasons)}. {NOTHING_CHANGED}")
             return
         shown = await self._service.shown(saga)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from sagagraph.errors import NotAllowedError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.utterances import Kind, Utterance
 from sagagraph.money import cost_text
@@ -15,7 +16,7 @@ from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Pending
 from sagagraph.ui.chat.reporting import Reporting
-from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed, echo
 from sagagraph.ui.progress import something_stands
 
 _BOOKS: Final = re.compile(r"\b(?:book|reserve|confirm|buy)\b", re.IGNORECASE)
@@ -123,7 +124,7 @@ class Deciding(Reporting):
 
     async def _book(self, saga: Saga) -> None:
         await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=True)
-        self.conversation = replace(self.conversation.settled(self._page.draft_of(saga.request)), undo=(), before=None)
+        self.conversation = replace(self.conversation.settled(self._page.draft_of(saga.request)), before=None)
         self.deeds.append(Deed.APPROVED)
 
     async def _praised(self, said: Sequence[Utterance], saga: Saga | None, asking: Saga | None) -> None:
@@ -172,27 +173,29 @@ class Deciding(Reporting):
     async def _take_offer(self, plan_hash: str, saga: Saga, what: str) -> None:
         self._remember(saga)
         await self._service.choose(self._visitor, saga.id, plan_hash)
-        self.conversation = self.conversation.can_undo(saga.plan.hash or "")
         self._say(Deed.CHOSE, f"{what} Nothing is booked yet.")
 
     async def _undo(self, saga: Saga | None) -> None:
-        *earlier, last = self.conversation.undo or (None,)
         if saga is not None and await self._take_back(saga):
             self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
             self._say(Deed.UNDONE, _TAKEN_BACK)
-        elif saga is None or last is None or saga.stage in FINAL:
+        elif saga is None or saga.stage in FINAL or not await self._go_back(saga):
             what = "“Cancel…” shows what cancelling all of it would undo." if saga is not None else self._page.opening
             if saga is not None and status_of(saga) in OVER:
                 what = "What is over cannot be brought back: say “plan it again” for a new plan."
             self._say(Deed.NOT_TAKEN, f"There is no change to take back. {what}")
-        elif isinstance(last, str):
-            self._remember(saga)
-            await self._service.choose(self._visitor, saga.id, last)
-            self._say(Deed.UNDONE, "Back to the plan before.")
-        else:
-            self._deed_of_change = Deed.UNDONE
-            await self._take(last, saga)
-        self.conversation = replace(self.conversation, undo=tuple(each for each in earlier if each is not None))
+
+    async def _go_back(self, saga: Saga, number: int | None = None) -> bool:
+        """Go back to an earlier version of the plan, by default to the one before; False: there is none."""
+        try:
+            version = await self._service.go_back(self._visitor, saga.id, number)
+        except NotAllowedError:
+            return False
+        self._remember(saga)
+        before, after = self._page.draft_of(saga.request), self._page.draft_of(version.request)
+        self.conversation = self.conversation.settled(after)
+        self._say(Deed.UNDONE, echo(before, after) or "Back to the plan before.")
+        return True
 
     async def _show_cancel(self, saga: Saga | None) -> None:
         if saga is None:

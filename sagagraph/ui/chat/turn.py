@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.utterance.questions import Topic, must_be_settled, topic_of
-from sagagraph.planning.domain import Infeasible
 from sagagraph.planning.page import NOTHING_KNOWN, Draft
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
@@ -16,7 +15,7 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Before, Conversation, Pending
 from sagagraph.ui.differences import filled
-from sagagraph.ui.service import Service
+from sagagraph.ui.service import CannotBeHadError, Service
 from sagagraph.ui.visitors import Visitor
 
 OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
@@ -45,8 +44,6 @@ class Deed(StrEnum):
 
 class Turn:
     """One visitor's turn: the conversation so far, and what was done in it."""
-
-    _deed_of_change = Deed.CHANGED
 
     def __init__(self, service: Service, visitor: Visitor, conversation: Conversation, shown_hash: str | None) -> None:
         """Begin a turn. `shown_hash` names the plan that the speaker's page shows: a `yes` approves that one."""
@@ -130,21 +127,8 @@ class Turn:
     async def _begin(self, request: Any) -> None:
         left_out = self.conversation.draft.not_understood
         saga_id = await self._service.begin(self._visitor, self._page.name, request, not_understood=left_out)
-        self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
+        self.conversation = replace(self.conversation, saga_id=saga_id, before=None)
         self.deeds.append(Deed.BEGAN)
-
-    async def _cannot_be_had(self, saga: Saga, wanted: Any) -> bool:
-        """Tell whether there is no plan for it, and say so, with each remedy: then the plan that stands is kept."""
-        if not self._page.plans_quickly or status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
-            return False
-        try:
-            found = await self._service.what_if(self._page.name, wanted)
-        except SagaGraphError:
-            return False  # what is wrong with it is said by the change itself
-        if not isinstance(found, Infeasible):
-            return False
-        self._say(Deed.NOT_TAKEN, f"That cannot be had: {'; '.join(found.reasons)}. Your plan stays as it was.")
-        return True
 
     async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
         """Change what is asked for; requests that come too late are not recorded as if they held.
@@ -152,21 +136,19 @@ class Turn:
         A change of a booked plan that is still waiting for approval makes room for it.
         """
         was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
-        if await self._cannot_be_had(saga, wanted):
-            self.conversation = replace(self.conversation, draft=was, unsettled=())
-            return
         await self._take_back(saga)
         try:
             await self._service.change(self._visitor, saga.id, wanted)
+        except CannotBeHadError as exc:
+            self.conversation = replace(self.conversation, draft=was, unsettled=(), remedies=exc.remedies)
+            self._say(Deed.NOT_TAKEN, f"{exc}.".removeprefix(f"{exc.field}: "))
+            return
         except SagaGraphError:
             self.conversation = replace(self.conversation, draft=before, unsettled=())
             raise
         self._remember(saga)
-        if self._deed_of_change is Deed.CHANGED:
-            self.conversation = self.conversation.can_undo(replace(was, not_understood=()))
-        echo = self._filled if self._is_filling else _echo
-        self._say(self._deed_of_change, echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
-        self._deed_of_change = Deed.CHANGED
+        say = self._filled if self._is_filling else echo
+        self._say(Deed.CHANGED, say(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
 
     def _filled(self, before: Draft, after: Draft) -> str:
         """Say which fields are different now."""
@@ -189,7 +171,7 @@ class Turn:
             self.conversation = replace(self.conversation, before=Before(saga.plan.content, saga.plan.cost))
 
 
-def _echo(before: Draft, after: Draft) -> str:
+def echo(before: Draft, after: Draft) -> str:
     """Say what is now the case and was not before, and vice versa."""
     old, new = {each.text for each in before.wishes}, {each.text for each in after.wishes}
     now = [each.text for each in after.wishes if each.text not in old]

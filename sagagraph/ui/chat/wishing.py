@@ -33,7 +33,6 @@ class Wishing(Answering, Reporting):
             is_asking = status_of(shown) is SagaStatus.AWAITING_APPROVAL
             if preference is not None and preference.plan_hash is not None and is_asking:
                 self._remember(saga)
-                self.conversation = self.conversation.can_undo(shown.plan.hash or "")
                 await self._service.choose(self._visitor, saga.id, preference.plan_hash)
                 self._say(Deed.CHOSE, preference.said)
                 return

@@ -25,14 +25,17 @@ from sagagraph.errors import (
     UnknownOperationError,
     UnknownSagaError,
 )
-from sagagraph.language.utterance.utterances import news_in, wishes_in
+from sagagraph.language.utterance.decisions import Act
+from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in
 from sagagraph.planning.page import Draft, Page
+from sagagraph.planning.remedies import remedies_of
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.views.document import entry_json, plain
 from sagagraph.ui.html.templates import render
-from sagagraph.ui.service import Service
+from sagagraph.ui.service import CannotBeHadError, Service
+from sagagraph.ui.versions import Version
 from sagagraph.ui.visitors import Visitor, visitor_of
 
 PREFIX: Final = "/api/v1"
@@ -118,6 +121,12 @@ class ThisPlan(Body):
     plan_hash: str = Field(min_length=1, max_length=200)
 
 
+class ThatVersion(Body):
+    """One of the `versions`, by its number."""
+
+    version: int | None = Field(None, ge=1)
+
+
 class SettledOperation(Body):
     operation: str
     resolution: Resolution
@@ -148,7 +157,9 @@ class Own(Caller):
         request = (await self.saga()).request
         request = request.get("request", request) if isinstance(request, Mapping) else request
         assumed = request.get("assumed", {}) if isinstance(request, Mapping) else {}
-        told = {"request": request, "assumed": assumed, "not_understood": await self.service.not_understood(self.saga_id)}
+        remedies = [asdict(each) for each in remedies_of(await self.saga())]
+        unread = await self.service.not_understood(self.saga_id)
+        told = {"request": request, "assumed": assumed, "not_understood": unread, "remedies": remedies}
         return {**view, **told, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
 
 
@@ -228,12 +239,27 @@ async def choose(body: ThisPlan, own: OwnSaga) -> Json:
 @router.post("/sagas/{saga_id}/change", status_code=202, summary="Change the request")
 async def change(body: ChangedWishes, own: OwnSaga) -> Json:
     saga = await own.saga()
+    if (said := utterances(body.text or "")) and all(each.act is Act.UNDO for each in said):
+        return await go_back(ThatVersion(), own)
     wanted: Json = saga.request
     unread: tuple[str, ...] = ()
     if not body.lost or body.text is not None or body.request is not None:
         wanted, unread = await _request_of(own, own.service.page(saga.domain), body.text, body.request, saga)
     await own.service.change(own.visitor, own.saga_id, wanted, body.lost)
     return {**await own.told(), "not_understood": unread}
+
+
+@router.get("/sagas/{saga_id}/versions", summary="Every plan that it has shown, the first one first")
+async def versions(own: OwnSaga) -> Json:
+    saga = await own.saga()
+    shown = await own.service.versions(own.visitor, saga.id)
+    return {"saga_id": own.saga_id, "versions": [_told_of(each, saga) for each in shown]}
+
+
+@router.post("/sagas/{saga_id}/back", status_code=202, summary="Go back to an earlier version; by default, to the one before")
+async def go_back(body: ThatVersion, own: OwnSaga) -> Json:
+    await own.service.go_back(own.visitor, own.saga_id, body.version)
+    return await own.told()
 
 
 @router.get("/sagas/{saga_id}/disruptions", summary="Disruptions that can be triggered now")
@@ -343,6 +369,11 @@ async def _request_of(
     return page.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
 
 
+def _told_of(version: Version, saga: Saga) -> Json:
+    told = {"version": version.number, "request": version.request, "is_shown": version.is_of(saga)}
+    return {**told, "plan_hash": version.plan.hash, "plan": version.plan.content, "cost": version.plan.cost}
+
+
 def _row(saga: Saga) -> Json:
     return {"saga_id": saga.id, "domain": saga.domain, "status": status_of(saga).value, "begun_at": saga.begun_at}
 
@@ -359,6 +390,9 @@ async def _reference(request: Request) -> HTMLResponse:
 async def _show_error(_request: Request, exc: Exception) -> JSONResponse:
     if isinstance(exc, IncompleteError):
         return JSONResponse({"error": {"message": str(exc), "field": exc.field}, **exc.told}, status_code=422)
+    if isinstance(exc, CannotBeHadError):
+        told = {"reasons": exc.reasons, "remedies": [asdict(each) for each in exc.remedies]}
+        return JSONResponse({"error": {"message": str(exc), "field": exc.field}, **told}, status_code=422)
     status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(exc, kind)), 500)
     return JSONResponse({"error": {"message": str(exc), "field": getattr(exc, "field", None)}}, status_code=status)
 
