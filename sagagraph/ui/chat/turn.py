@@ -136,6 +136,7 @@ class Turn:
         A change of a booked plan that is still waiting for approval makes room for it.
         """
         was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
+        is_read_by_model = bool(self.conversation.draft.by)
         await self._take_back(saga)
         try:
             await self._service.change(self._visitor, saga.id, wanted)
@@ -147,7 +148,7 @@ class Turn:
             self.conversation = replace(self.conversation, draft=before, unsettled=())
             raise
         self._remember(saga)
-        say = self._filled if self._is_filling else echo
+        say = self._filled if self._is_filling or is_read_by_model else echo
         self._say(Deed.CHANGED, say(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
 
     def _filled(self, before: Draft, after: Draft) -> str:

@@ -361,7 +361,7 @@ async def _request_of(
         raise InvalidInputError("give either a sentence or a request", field="text")
     if request is not None:
         return await page.checked(request), ()
-    draft = await page.read(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
+    draft = await page.hear(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
     if draft.questions and saga is None:
         draft = await caller.service.with_habits(caller.visitor, page, draft)
     if draft.questions:
