@@ -330,8 +330,8 @@ class Page(Reader):
         return await self.read(text or "", {name: value for name, value in known.items() if name != key})
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
-        """Return what is known as fields to change, for `NOTHING_KNOWN` the empty ones; by default those of the `form` or, without
-        one, each wish in words.
+        """Return what is known as fields to change, for `NOTHING_KNOWN` the empty ones; by default those of the `form` or,
+        without one, each wish in words.
         """
         if self.form is not None:
             return (fields_of(self.form, draft.known or {}),)

@@ -39,7 +39,7 @@ _TWO: Final = re.compile(
 )
 _ONE: Final = re.compile(r"\b(?:I|me|my|alone|single|solo)\b", re.IGNORECASE)
 _NOON: Final = re.compile(r"\bnoon|midday|mittag|midi\b|mediod[ií]a|mezzogiorno", re.IGNORECASE)
-_HALF_TO: Final = re.compile(r"\bhalb\b", re.IGNORECASE)
+_HALF: Final = re.compile(r"\bhal[bf]\b", re.IGNORECASE)
 _HOURS: Final = re.compile(r"h\b|hour|stunde|heure|hora", re.IGNORECASE)
 
 
@@ -83,7 +83,7 @@ def _is_number(value: str, quote: str) -> bool:
 
 def _is_party(value: str, quote: str) -> bool:
     companies = tagged(quote, units={**UNITS, **PEOPLE}).values(Company)
-    named = {each.count for each in companies} | {each.children or None for each in companies}
+    named = {(each.count or 0) + each.is_more for each in companies} | {each.children for each in companies}
     named |= {2} if _TWO.search(quote) else {1} if not companies and _ONE.search(quote) else set()
     return int(value) > 0 and (_is_number(value, quote) or int(value) in named)
 
@@ -113,8 +113,8 @@ def _is_time(value: str, quote: str) -> bool:
         return True
     if (hour, minute) == (12, 0) and _NOON.search(quote):
         return True
-    if minute == 30 and _HALF_TO.search(quote):
-        return any(says(each + 1, quote) for each in halves)
+    if minute == 30 and (half := _HALF.search(quote)):  # German counts to the hour
+        return any(says(each + (half[0].lower() == "halb"), quote) for each in halves)
     return any(says(each, quote) for each in halves) and (not minute or says(minute, quote))
 
 

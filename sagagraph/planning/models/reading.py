@@ -143,14 +143,14 @@ async def _applied(page: Page, before: Draft, found: Iterable[Found], text: str)
         name = rows.name_of(each)
         is_stated = slot is not None and _is_stated(page, slot, each, text, rows.called(each.field))
         if name is None or not is_stated or name in taken.names:
-            taken.refused.append(f"{each.field}: {each.value}")
+            taken.refused.append(_in_words(each))
         elif await _is_filled(page, taken, name, each):
             rows.keep(each, name)
         else:
             again.append((name, each))
     for name, each in again:  # it may refer to what came after it
         if not await _is_filled(page, taken, name, each):
-            taken.refused.append(f"{each.field}: {each.value}")
+            taken.refused.append(_in_words(each))
     return taken
 
 
@@ -173,6 +173,11 @@ def _is_stated(page: Page, slot: Slot, found: Found, text: str, held: str) -> bo
     label = label or (held if not found.value and "[N]" in slot.name else "")
     is_named = not label or page.states(Anchor.NAME, label, found.quote)
     return is_named and (not found.value or page.states(slot.anchor, found.value, found.quote))
+
+
+def _in_words(found: Found) -> str:
+    name = " ".join(re.findall(r"[^\W\d_]+", found.field))
+    return f"{name}: {found.value or 'nothing'}"
 
 
 async def _is_filled(page: Page, taken: _Taken, name: str, found: Found) -> bool:
@@ -215,6 +220,7 @@ class _Rows:
         if place is not None and put is not None and place["row"] not in self._at:
             self._at[place["row"]] = int(put["number"])
             self._count[place["table"]] = int(put["number"]) + 1
+            self._called[place["row"]] = found.value
 
 
 async def _together(page: Page, before: Draft, taken: _Taken, ours: Draft | None, answer: Answer, text: str) -> Draft:

@@ -67,7 +67,7 @@ class Answering(Turn):
     async def _is_told(self, asked: str) -> bool:
         """Tell whether a question asked before there is any plan says enough about one that it begins with it."""
         with suppress(InvalidInputError):
-            draft = await self._page.hear(asked.rstrip("? "), self.conversation.draft.known)
+            draft = await self._hear(asked.rstrip("? "), self.conversation.draft.known)
             is_a_trip = draft.request is not None or not draft.not_understood
             if is_a_trip and len(draft.wishes) > len(self.conversation.draft.wishes):
                 await self._take(draft, None)
@@ -117,7 +117,7 @@ class Answering(Turn):
         shown = self._page.draft_of((await self._service.shown(saga)).request)
         before = self._supposed or shown
         try:
-            draft = draft or await self._page.hear(text, before.known)
+            draft = draft or await self._hear(text, before.known)
         except InvalidInputError:
             return False
         if draft.questions and draft.questions != shown.questions:

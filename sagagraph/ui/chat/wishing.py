@@ -35,7 +35,7 @@ class Wishing(Answering, Reporting):
                 self._say(Deed.CHOSE, preference.said)
                 return
         open_before = self.conversation.draft.questions
-        draft = await self._page.hear(text, self.conversation.draft.known)
+        draft = await self._hear(text, self.conversation.draft.known, is_shown=True)
         if saga is None and draft.not_understood and (elsewhere := await self._page_that_understands(text)):
             self._say(Deed.NOT_TAKEN, f"That sounds like “{elsewhere.title}”: choose it above, and say it there.")
             return
@@ -57,7 +57,7 @@ class Wishing(Answering, Reporting):
 
     async def _without_open_question(self, text: str, saga: Saga) -> Draft | None:
         """Return what is said besides an open question, if that is complete: the question traps nobody."""
-        draft = await self._page.hear(text, self._page.draft_of(saga.request).known)
+        draft = await self._hear(text, self._page.draft_of(saga.request).known)
         if draft.questions or draft.request is None or self._page.on_top(draft.request, saga) == saga.request:
             return None
         self._add(f"I left out what was still open: {self.conversation.draft.questions[0]}")
@@ -73,7 +73,7 @@ class Wishing(Answering, Reporting):
                 await self._answer_on(draft.topic, text, saga)
             case Kind.QUESTION | Kind.HYPOTHETICAL if not is_same:
                 return await self._compare(text, saga, draft=draft)
-            case Kind.NEWS | Kind.HEARSAY:
+            case Kind.NEWS | Kind.HEARSAY if is_same:
                 self._ask_whether_it_happened(saga)
             case Kind.DECISION if is_same:
                 self._say(Deed.ASKED, f"Do you mean to decide something? Say “book it”, “not now” or “cancel”. {NOTHING_CHANGED}")
