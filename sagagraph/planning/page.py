@@ -44,7 +44,6 @@ class Wish:
     key: str
     label: str
     text: str
-    removable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,10 +324,6 @@ class Page(Reader):
     def draft_of(self, request: Json) -> Draft:
         return Draft(request, tuple(Wish(name, name, f"{name} {value}") for name, value in request.items()), request=request)
 
-    async def changed(self, known: Known, key: str, text: str | None) -> Draft:
-        """Return the request with one wish replaced by what `text` says; None removes the wish."""
-        return await self.read(text or "", {name: value for name, value in known.items() if name != key})
-
     def fields(self, draft: Draft) -> tuple[Part, ...]:
         """Return what is known as fields to change, for `NOTHING_KNOWN` the empty ones; by default those of the `form` or,
         without one, each wish in words.
@@ -345,7 +340,7 @@ class Page(Reader):
         """
         if self.form is not None:
             return await self.drafted(with_value(self.form, known or {}, name, value.strip()))
-        return await self.changed(known, name, value.strip() or None)
+        return await self.read(value, {key: each for key, each in known.items() if key != name})
 
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
         return request

@@ -91,7 +91,7 @@ def test_a_model_that_makes_something_up_is_not_listened_to(command: CommandLine
     told = command("trip", MUDDLED)
     assert told.code == 2
     assert "Where does the trip start?" in told.err
-    assert "your words do not say it: stops city: Berlin" in told.err
+    assert "your words do not say it: origin: San Francisco" in told.err
 
 
 def test_a_model_that_cannot_be_asked_leaves_the_trip_to_the_solver_which_says_so(command: CommandLine, serve: Serve) -> None:

@@ -169,12 +169,9 @@ class RecipesPage(Page):
         words = {"warm": "warm", "dinner": f"dinner at {value}", "cooks": f"{value} cooks"}
         if kind != "recipe" and kind not in words:
             raise InvalidInputError("there is no such field: look at the page again", field=name)
-        return await self.changed({"recipes": (), **(known or {})}, name, words[kind] if value and kind in words else None)
-
-    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
-        rest = {name: value for name, value in known.items() if name != key}
-        rest["recipes"] = [each for each in known["recipes"] if f"recipe {each['recipe']}" != key]
-        return await self.read(text or "", rest)
+        rest = {key: each for key, each in (known or {}).items() if key != name}
+        rest["recipes"] = [each for each in rest.get("recipes", ()) if f"recipe {each['recipe']}" != name]
+        return await self.read(words[kind] if value and kind in words else "", rest)
 
     def view(self, plan: Any) -> PlanView:
         cooked = Cooked.model_validate(plan)
@@ -221,7 +218,7 @@ class RecipesPage(Page):
     def happened(self, request: Any) -> tuple[Wish, ...]:
         meal = parse_meal(request)
         told = (in_words(meal, each) for each in parse_events(meal, request.get("events", ())))
-        return tuple(Wish(f"happened:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+        return tuple(Wish(f"happened:{number}", "Happened", each) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
         return {**request, **{name: saga.request[name] for name in ("events", "served") if name in saga.request}}

@@ -39,6 +39,7 @@ _MOST_TOKENS: Final = 4096
 _MOST_WORDS: Final = 16
 """Of a quote: with all of a text any value could be justified."""
 _PLACE: Final = re.compile(r"(?P<row>(?P<table>\w+)\[(?P<number>\d+)\])(?P<cell>\..+)?")
+_WORD: Final = re.compile(r"[^\W_]+")
 _ANCHORS: Final = {
     Widget.NUMBER: Anchor.NUMBER,
     Widget.DATE: Anchor.DAY,
@@ -233,7 +234,7 @@ async def _together(page: Page, before: Draft, taken: _Taken, ours: Draft | None
     elif ours is not None:
         draft = ours
     unread = (text,) if ours is None and not touched else ours.not_understood if ours is not None else ()
-    left = tuple(each for each in unread if not any(plain(each) in quote for quote in taken.quotes))
+    left = tuple(each for each in unread if not _is_covered(each, taken.quotes))
     asides = draft.asides if draft is not before else ()
     if taken.refused:
         named = "; ".join(taken.refused)
@@ -241,6 +242,12 @@ async def _together(page: Page, before: Draft, taken: _Taken, ours: Draft | None
     others = {} if ours is None else dict(_read_otherwise(page, taken.names, before, ours, draft))
     by = page.model.name if touched and page.model is not None else ""
     return replace(draft, not_understood=left, asides=asides, by=by, others=others, kind=answer.kind, topic=answer.topic)
+
+
+def _is_covered(words: str, quotes: Iterable[str]) -> bool:
+    """Tell whether most of the words are among those that were quoted."""
+    said, quoted = _WORD.findall(plain(words)), set(_WORD.findall(" ".join(quotes)))
+    return 2 * sum(word in quoted for word in said) >= len(said)
 
 
 def _read_otherwise(page: Page, names: list[str], before: Draft, ours: Draft, theirs: Draft) -> Iterator[tuple[str, str]]:

@@ -126,24 +126,21 @@ class ReunionPage(Page):
         """Change a sentence, or what is filled in: what was said before is then part of it."""
         transcript: Transcript = known or Transcript(filled=EMPTY)
         if name.partition(":")[0] in (_SENTENCE, _SENSE):
-            return await super().with_field(transcript, name, value)
+            return self._with_sentence(transcript, name, value.strip())
         before = transcript.filled
         if before is None or transcript.sentences or transcript.added:
             meant = meaning_of(transcript)
             before = Filled(problem=as_json(meant.problem) if meant.problem else meant.partial, assumed=meant.assumed)
         return self._draft(Revision(Transcript(filled=with_value(before, name, value))))
 
-    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
+    def _with_sentence(self, transcript: Transcript, key: str, text: str) -> Draft:
         """Leave out the sentence under that key, or say `text` instead."""
-        transcript: Transcript = known
         kind, _, rest = key.partition(":")
-        if text is None and kind == _SENSE:
+        if not text and kind == _SENSE:
             left = tuple(each for each in transcript.added if each != rest)
             return self._draft(Revision(transcript.model_copy(update={"added": left})))
-        if text is None:
+        if not text:
             return self._draft(Revision(without(transcript, _number(key, transcript))))
-        if kind == _HAPPENED:
-            raise InvalidInputError("what has happened cannot be changed: say what happens now", field=key)
         if kind != _SENTENCE:
             raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
         return self._draft(with_said_instead(transcript, _number(key, transcript), text))
@@ -180,7 +177,7 @@ class ReunionPage(Page):
     def happened(self, request: Any) -> tuple[Wish, ...]:
         wanted = parse_request(request)
         told = (in_words(each, wanted.problem) for each in wanted.events)
-        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
         """Apply the request after the events: what has happened has happened; the same request in other words is not a new
