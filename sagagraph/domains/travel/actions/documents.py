@@ -69,6 +69,7 @@ def _event(leg: Leg, plan: str, reservation: str | None, created: datetime) -> E
         event.add(name, moment.astimezone(UTC) if isinstance(moment, datetime) else moment)
     event.add("summary", _headline(leg))
     event.add("location", leg.offer.city if isinstance(leg.offer, HotelOffer) else leg.offer.origin)
+    event.add("status", "CONFIRMED" if reservation else "TENTATIVE")
     event.add("description", _block(leg, reservation))
     return event
 
