@@ -14,7 +14,6 @@ from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.pictures.lanes import lanes
 from sagagraph.ui.pictures.route import route_map
 from sagagraph.ui.sharing import SHARED_PATH
-from sagagraph.ui.wording import title
 
 _PRIVATE = {"cache-control": "no-store", "x-robots-tag": "noindex", "referrer-policy": "no-referrer"}
 router = APIRouter()
@@ -30,7 +29,12 @@ async def shared(token: str, request: Request) -> HTMLResponse:
     else:
         page = service.pages[saga.domain]
         view = page.view(saga.plan.content)
-        told |= {"heading": page.title, "sentence": title(saga, page), "badge": badge(status_of(saga)), "problem": ""}
+        told |= {
+            "heading": page.title,
+            "sentence": page.sentence(saga.request).rstrip("."),
+            "badge": badge(status_of(saga)),
+            "problem": "",
+        }
         told |= {"card": plan_card(saga, page, is_shared=True), "lanes": lanes(view), "route": route_map(view)}
         answer = page_alone(request, "shared", **told)
     answer.headers.update(_PRIVATE)
