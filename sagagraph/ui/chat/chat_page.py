@@ -137,8 +137,10 @@ class ChatPage:
         on(self._again.click, self._on_nothing)
         for listen in (self._say.submit, self._send.click):
             on(listen, self._on_say, [self._say, self._shown], at_once={self._say: ""}, often=True)
-        for domain, example in self._front.examples:
+        for domain, example, empty in self._front.cards:
             on(example.click, partial(self._on_example, domain))
+            on(empty.click, partial(self._on_empty, domain))
+            empty.click(None, js="() => document.querySelector('#request').scrollIntoView({ behavior: 'smooth' })")
         on(self._anew.click, self._on_anew)
         on(self._domain.input, self._on_domain, [self._domain])
         on(self._approve.click, self._on_approve, [self._shown], often=True)
@@ -185,8 +187,11 @@ class ChatPage:
         self._conversations.keep(visitor, Conversation(domain))
         await self._talk(visitor, "", lambda talk: talk.say(self._service.pages[domain].examples[0]))
 
+    async def _on_empty(self, domain: str, visitor: Visitor) -> None:
+        self._conversations.keep(visitor, Conversation(domain))
+
     async def _on_anew(self, visitor: Visitor) -> None:
-        self._conversations.keep(visitor, Conversation(self._conversations.of(visitor).domain))
+        await self._on_empty(self._conversations.of(visitor).domain, visitor)
 
     async def _on_domain(self, visitor: Visitor, domain: str) -> None:
         if domain in self._service.pages:
