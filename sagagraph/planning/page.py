@@ -37,7 +37,6 @@ class Wish:
     key: str
     label: str
     text: str
-    removable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Se
     draft = await page.read(said, None)
     assert (draft.questions, draft.not_understood) == ((), ())
     for wish in draft.wishes:
-        again = await page.changed(draft.known, wish.key, wish.text)
+        again = await page.read(wish.text, draft.known)
         assert again.request | {"assumed": {}} == draft.request | {"assumed": {}}, wish
     assert len(draft.wishes) == 12
 
@@ -232,7 +232,7 @@ async def test_a_day_is_planned_told_delayed_repaired_and_ended(service: Service
     assert delayed.saga is not None
     assert delayed.saga.request["events"] == [{"at": "13:00", "event": "delayed", "person": "James", "from": "14:00"}]
     (known,) = delayed.page.happened(delayed.saga.request)
-    assert (known.text, known.removable) == ("Known at 13:00: James is delayed until 14:00", False)
+    assert known.text == "Known at 13:00: James is delayed until 14:00"
     changed = {line.key for line in delayed.page.view(delayed.saga.plan.content).lines} - {
         line.key
         for line in delayed.page.view(delayed.before and delayed.before.plan).lines

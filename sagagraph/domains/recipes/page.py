@@ -187,7 +187,7 @@ class RecipesPage(Page):
     def happened(self, request: Any) -> tuple[Wish, ...]:
         meal = parse_meal(request)
         told = (in_words(meal, each) for each in parse_events(meal, request.get("events", ())))
-        return tuple(Wish(f"happened:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+        return tuple(Wish(f"happened:{number}", "Happened", each) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
         return {**request, **{name: saga.request[name] for name in ("events", "served") if name in saga.request}}

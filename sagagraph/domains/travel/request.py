@@ -234,7 +234,7 @@ class TripRequest(Lean):
     """The same as the only stop, and one way: only a hotel is booked."""
     stops: tuple[Stop, ...] = Field(min_length=1, max_length=MOST_STOPS)
     """In the order of travel, unless any order will do."""
-    return_to: str | None = Field(default_factory=lambda data: data["origin"])
+    return_to: str | None = Field(default_factory=lambda data: data.get("origin"), validate_default=True)
     """Where the last journey goes; None: one way, the trip ends at the last stop."""
     window: Window | None = None
     """The whole trip lies within it, first departure and last arrival included."""
@@ -258,7 +258,7 @@ class TripRequest(Lean):
     insured: bool = False
     """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
     train_if: TrainIf | None = None
-    hotels: bool = True
+    hotels: bool = Field(default=True, validate_default=True)
     """Whether hotels are booked for the nights; otherwise the travellers have somewhere to stay."""
     prefer: Prefer = Prefer.BALANCE
     assumed: dict[str, str] = Field(default_factory=dict)
@@ -276,11 +276,13 @@ class TripRequest(Lean):
         """Tell whether the trip begins where it stays: only a hotel is booked, and no journey."""
         return self.origin == self.stops[0].city
 
-    @model_validator(mode="after")
-    def _has_a_part(self) -> Self:
-        if self.is_stay_only and not (self.hotels and self.nights and self.return_to is None):
-            raise ValueError(f"the trip is in {self.origin} from its beginning: without a hotel there is nothing to book")
-        return self
+    @field_validator("hotels")
+    @classmethod
+    def _leaves_something(cls, hotels: bool, info: ValidationInfo) -> bool:
+        stops: tuple[Stop, ...] = info.data.get("stops", ())
+        if stops and stops[0].city == info.data.get("origin") and not (hotels and stops[0].nights):
+            raise ValueError(f"the trip begins and ends in {stops[0].city}: without a night in a hotel there is nothing to book")
+        return hotels
 
     def stars_in(self, city: str) -> tuple[int, int]:
         """Return the fewest and most stars of hotels in a city."""

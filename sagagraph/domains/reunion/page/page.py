@@ -170,7 +170,7 @@ class ReunionPage(Page):
     def happened(self, request: Any) -> tuple[Wish, ...]:
         wanted = parse_request(request)
         told = (in_words(each, wanted.problem) for each in wanted.events)
-        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
         """Apply the request after the events: what has happened has happened; the same request in other words is not a new

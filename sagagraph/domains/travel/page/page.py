@@ -24,7 +24,6 @@ from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request, rooms_for
 from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.domains.travel.text.model_reading import read_by_model
-from sagagraph.domains.travel.text.partial import Question
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.language.forms import form
@@ -150,31 +149,6 @@ class TravelPage(p.Page):
         return replace(
             self._draft(draft.known.model_copy(update={"home": home}), *draft.asides), not_understood=draft.not_understood
         )
-
-    async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
-        if text is None:
-            return self._draft(w.without(known, key))
-        place = w.STOP.fullmatch(key)
-        if place is not None:
-            return self._draft(await self._with_stop(known, int(place[1]), text))
-        rest = w.without(known, key)
-        asked = Question(field=key, text=f"{text!r} is not understood")
-        said = await self._read(text, rest.model_copy(update={"doubts": (asked, *rest.doubts)}))
-        if asked in said.doubts and not w.has(said, key):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed", field=key)
-        if doubt := next((each for each in said.doubts if each not in rest.doubts and each != asked), None):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed. {doubt.text}", field=key)
-        return self._draft(said.model_copy(update={"doubts": tuple(each for each in said.doubts if each != asked)}))
-
-    async def _with_stop(self, known: PartialRequest, place: int, text: str) -> PartialRequest:
-        alone = await self._read(text, None)
-        if len(alone.stops) != 1 or alone.stops[0].city is None:
-            unknown = f" {alone.stops[0].unknown}." if len(alone.stops) == 1 else ""
-            hint = "Say one city and how many nights, like 3 nights in Cologne"
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed.{unknown} {hint}", field="stops")
-        stop = alone.stops[0] if alone.stops[0].nights else alone.stops[0].lasting(known.stops[place].nights)
-        stops = (*known.stops[:place], stop, *known.stops[place + 1 :])
-        return known.model_copy(update={"stops": stops, "unread": alone.unread})
 
     def _draft(self, partial: PartialRequest, *asides: str) -> p.Draft:
         unread, preferred = w.unread_and_preferred(partial.unread)

@@ -19,19 +19,15 @@ from sagagraph.domains.travel.wording import count_text, day_text, listed, party
 from sagagraph.planning.page import ALONE, Preference, Wish, better_offer
 from sagagraph.saga.core.state import Saga
 
-STOP: Final = re.compile(r"stops\[(\d+)\]")
-_STARS: Final = re.compile(r"stars\[(\d+)\]")
-"""For one stop alone."""
-
 
 def wishes_of(said: PartialRequest) -> Iterator[Wish]:
     if said.stay_only:
         yield Wish("stay_only", "Only", "only a hotel")
     elif said.origin:
-        yield Wish("origin", "From", f"from {said.origin}", removable=False)
+        yield Wish("origin", "From", f"from {said.origin}")
     for number, stop in enumerate(said.stops):
         nights = "" if stop.nights is None else f"{count_text(stop.nights, 'night')} in "
-        yield Wish(f"stops[{number}]", "Stay", f"{nights}{stop.city or stop.said}", removable=len(said.stops) > 1)
+        yield Wish(f"stops[{number}]", "Stay", f"{nights}{stop.city or stop.said}")
     if said.one_way and not said.stay_only:
         yield Wish("return_to", "Back", "one way")
     elif said.return_to:
@@ -61,7 +57,7 @@ def _party(said: PartialRequest) -> Iterator[Wish]:
     travellers = said.travellers or 1
     if said.rooms or travellers > 1:
         rooms = said.rooms or rooms_for(travellers, said.children or 0)
-        yield Wish("rooms", "Rooms", count_text(rooms, "room"), removable=said.rooms is not None)
+        yield Wish("rooms", "Rooms", count_text(rooms, "room"))
     amount = said.budget or said.budget_each
     if amount:
         each = " each" if said.budget_each else ""
@@ -99,39 +95,10 @@ def _limits(verb: str, hours: Hours) -> Iterator[str]:
         yield f"{verb} before {hours.latest:%H:%M}"
 
 
-_FIELDS: Final = {
-    "window": ("first", "last"),
-    "travellers": ("travellers", "children"),
-    "budget": ("budget", "budget_each", "currency", "no_limit"),
-    "return_to": ("return_to", "one_way"),
-}
-
-
-def has(said: PartialRequest, key: str) -> bool:
-    """Tell whether anything is said about it."""
-    own = _STARS.fullmatch(key)
-    if own is not None:
-        return said.stops[int(own[1])].stars is not None
-    return any(getattr(said, name) is not None for name in _FIELDS.get(key, (key,)))
-
-
 def with_stars(said: PartialRequest, city: str, stars: tuple[int, int] | None) -> PartialRequest:
     """Return the request with other hotel stars in one city."""
     stops = tuple(stop.model_copy(update={"stars": stars}) if stop.city == city else stop for stop in said.stops)
     return said.model_copy(update={"stops": stops, "unread": ()})
-
-
-def without(said: PartialRequest, key: str) -> PartialRequest:
-    place = STOP.fullmatch(key)
-    if place is not None:
-        stops = tuple(stop for n, stop in enumerate(said.stops) if n != int(place[1]))
-        return said.model_copy(update={"stops": stops, "unread": ()})
-    own = _STARS.fullmatch(key)
-    if own is not None:
-        return with_stars(said, said.stops[int(own[1])].city or "", None)
-    cleared = dict.fromkeys(_FIELDS.get(key, (key,)))
-    doubts = tuple(doubt for doubt in said.doubts if doubt.field not in cleared)
-    return said.model_copy(update={**cleared, "doubts": doubts, "unread": ()})
 
 
 @dataclass(frozen=True, slots=True)
