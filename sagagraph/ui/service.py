@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -22,6 +23,7 @@ from sagagraph.errors import (
     ProviderError,
     SagaGraphError,
     UnknownOperationError,
+    UnknownSagaError,
 )
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
@@ -46,8 +48,9 @@ from sagagraph.saga.stores.port import Document
 from sagagraph.saga.stores.projections import Projection
 from sagagraph.settings import Settings
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
+from sagagraph.ui.sharing import SHARED_PATH, Sharing
 from sagagraph.ui.versions import Version, version_before, versions_of
-from sagagraph.ui.visitors import Visitor
+from sagagraph.ui.visitors import TOKEN_BYTES, Visitor
 
 if TYPE_CHECKING:
     from sagagraph.harness.life.records import Records
@@ -84,6 +87,7 @@ class Service:
         self._jobs = Jobs(bell)
         self._days: dict[str, tuple[float, date]] = {}
         self._sketches: dict[str, Sketch] = {}
+        self._sharing = Sharing(engine.store)
 
     def page(self, domain: str) -> Page:
         """Return a page. Raises `InvalidInputError` if there is no such domain."""
@@ -335,6 +339,28 @@ class Service:
         if saga.amending is None or await self._engine.store.headline(saga.amending.saga) is None:
             return saga
         return await self._engine.load(saga.amending.saga)
+
+    async def share(self, visitor: Visitor, saga_id: str) -> str:
+        """Return the path of a page that shows the saga's plan to whoever knows it, until `share_no_more`."""
+        await self.saga(visitor, saga_id)
+        return SHARED_PATH + await self._sharing.begin(saga_id, secrets.token_urlsafe(TOKEN_BYTES))
+
+    async def shared_at(self, visitor: Visitor, saga_id: str) -> str:
+        """Return the path of the page that shows the saga's plan to others; empty if there is none."""
+        visitor.check_owns(saga_id)
+        token = await self._sharing.of(saga_id)
+        return token and SHARED_PATH + token
+
+    async def share_no_more(self, visitor: Visitor, saga_id: str) -> None:
+        visitor.check_owns(saga_id)
+        await self._sharing.end(saga_id)
+
+    async def shared(self, token: str) -> Saga:
+        """Return the saga whose plan a link shows. Raises `UnknownSagaError` if there is no such link, or no plan any more."""
+        shown = await self.shown(await self._engine.load(await self._sharing.saga_of(token)))
+        if shown.plan.content is None or shown.domain not in self.pages:
+            raise UnknownSagaError("there is no plan to be seen here now: try again later")
+        return shown
 
     async def status(self, visitor: Visitor, saga_id: str, version: int | None = None) -> SagaView:
         visitor.check_owns(saga_id)

@@ -19,6 +19,7 @@ class Drawn:
 
     plan: object = None
     board: object = None
+    ways: object = None
 
 
 class Gallery:

@@ -39,6 +39,8 @@ class PageModel:
     problem: str = ""
     is_sketch: bool = False
     """Whether the shown plan is the best so far, while a better one is sought."""
+    shared: str = ""
+    """The path at which others can look at the plan; empty if they cannot."""
     versions: tuple[Version, ...] = ()
     """Every plan that was shown; `Version.is_of(saga)` marks the one that is."""
 
@@ -51,7 +53,8 @@ class PageModel:
     def stamp(self) -> str:
         """Return a stamp that differs whenever the page does."""
         versions = [each.version for each in (self.saga, self.shown) if each is not None]
-        return f"{self.conversation.domain} {versions} {len(self.conversation.messages)} {self.is_busy} {self.is_sketch}"
+        switches = f"{self.is_busy} {self.is_sketch} {bool(self.shared)}"
+        return f"{self.conversation.domain} {versions} {len(self.conversation.messages)} {switches}"
 
     @property
     def is_open(self) -> bool:
@@ -93,7 +96,8 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
         conversation = replace_draft(conversation, draft=page.draft_of(saga.request))  # what was refused holds no longer
     problem, is_sketch = service.problem(saga_id), sketch is not None
     versions = () if is_busy else versions_of(saga_id, entries)
-    return PageModel(conversation, page, saga, shown, before, interrupted, today, is_busy, problem, is_sketch, versions)
+    at = "" if is_busy else await service.shared_at(visitor, saga_id)
+    return PageModel(conversation, page, saga, shown, before, interrupted, today, is_busy, problem, is_sketch, at, versions)
 
 
 async def own_plans(service: Service, visitor: Visitor) -> list[Saga]:

@@ -38,6 +38,7 @@ class RequestBoard:
         parts = page.fields(model.conversation.draft)
         is_fresh = model.conversation.draft is NOTHING_KNOWN
         told = {"title": page.title, "parts": parts, "happened": happened, "is_fresh": is_fresh}
+        told["turn"] = len(model.conversation.messages)  # what was refused is drawn anew, too
         board = render("request", **told) if parts or happened else ""
         if board == drawn.board:
             return {}

@@ -266,6 +266,22 @@ async def go_back(body: ThatVersion, own: OwnSaga) -> Json:
     return await own.told()
 
 
+@router.get("/sagas/{saga_id}/share", summary="Where others can look at its plan, if they can")
+async def shared_at(own: OwnSaga) -> Json:
+    return {"saga_id": own.saga_id, "path": await own.service.shared_at(own.visitor, own.saga_id) or None}
+
+
+@router.post("/sagas/{saga_id}/share", summary="Let whoever has a link look at its plan; a repetition returns the same link")
+async def share(own: OwnSaga) -> Json:
+    return {"saga_id": own.saga_id, "path": await own.service.share(own.visitor, own.saga_id)}
+
+
+@router.delete("/sagas/{saga_id}/share", summary="End that: the link leads nowhere any more")
+async def share_no_more(own: OwnSaga) -> Json:
+    await own.service.share_no_more(own.visitor, own.saga_id)
+    return {"saga_id": own.saga_id, "path": None}
+
+
 @router.get("/sagas/{saga_id}/disruptions", summary="Disruptions that can be triggered now")
 async def disruptions(own: OwnSaga) -> Json:
     saga = await own.saga()

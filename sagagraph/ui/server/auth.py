@@ -22,6 +22,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sagagraph.ui.sharing import SHARED_PATH
 from sagagraph.ui.visitors import Visitor, guest, user
 
 COOKIE: Final = "sagagraph_visitor"
@@ -124,7 +125,8 @@ class Auth:
         given = asked.headers.get("authorization", "")
         if visitor is None and given and (wait_s := self._failures.wait_s(_who(asked, given))):
             return PlainTextResponse("too many wrong passwords: try again later", 429, {"retry-after": str(wait_s)})
-        if visitor is None:
+        is_shared = asked.scope.get("method") in _SAFE_METHODS and asked.scope["path"].startswith(SHARED_PATH)
+        if visitor is None and not is_shared:  # whoever has a link needs no name
             words = "log in with your name and password"
             return PlainTextResponse(words, 401, {"www-authenticate": 'Basic realm="SagaGraph"'})
         return None

@@ -59,8 +59,8 @@ async def test_a_preference_beside_a_wish_is_named_as_not_yet_applied(page: Page
     draft = await said(page, "cheaper but at least 4 stars")
     assert draft.request["stars"] == [4, 5]
     assert draft.not_understood == ()
-    assert any("“cheaper”" in aside for aside in draft.asides)
-    assert (await said(page, "at least 4 stars")).asides == ()
+    assert draft.request["prefer"] == "cheapest"
+    assert "prefer" not in (await said(page, "at least 4 stars")).request
 
 
 @pytest.mark.parametrize("words", ["make it cheaper", "cheaper please", "can you make it a bit cheaper?", "the cheapest one"])
@@ -81,6 +81,46 @@ async def test_nothing_is_the_cheapest_where_nothing_was_compared(page: Page, pl
     found = await page.preferred("cheaper", alone)
     assert found is not None
     assert (found.plan_hash, found.said) == (None, ALONE)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("stops[0].city", "Xyzzy"), ("stops[0].nights", "x"), ("origin", "Xyzzy"), ("first", "whenever"), ("travellers", "some"),
+     ("budget", "little"), ("moon", "full")],
+)  # fmt: skip
+async def test_a_field_takes_no_nonsense(page: Page, field: str, value: str) -> None:
+    with pytest.raises(InvalidInputError):
+        await page.with_field((await said(page)).known, field, value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "name", "meant"),
+    [
+        ("travellers", "3", "travellers", 3),
+        ("rooms", "2", "rooms", 2),
+        ("budget", "4000", "budget", 4000),
+        ("origin", "New York", "origin", "New York"),
+        ("return_to", "New York", "return_to", "New York"),
+        ("stops[0].city", "Porto", "stops", [{"city": "Porto", "nights": 3}]),
+        ("budget", "", "budget", None),
+        ("stars", "4-4", "stars", [4, 4]),
+        ("prefer", "cheapest", "prefer", "cheapest"),
+        ("parts", "journeys", "hotels", False),
+        ("parts", "hotel", "origin", "Lisbon"),
+    ],
+)
+async def test_a_field_is_changed(page: Page, field: str, value: str, name: str, meant: object) -> None:
+    request = (await page.with_field((await said(page)).known, field, value)).request
+    assert request[name] == meant
+
+
+async def test_only_a_hotel_is_booked_where_the_trip_stays_and_journeys_come_back_at_a_click(page: Page) -> None:
+    stay = await page.with_field((await said(page)).known, "parts", "hotel")
+    assert (stay.request["origin"], stay.request["return_to"]) == ("Lisbon", None)
+    again = page.draft_of(stay.request)
+    assert again.request == stay.request
+    assert "only a hotel" in [wish.text for wish in again.wishes]
+    assert (await page.with_field(again.known, "parts", "")).missing == ("origin",)
 
 
 async def test_a_party_is_listed_with_its_rooms_though_nobody_spoke_of_rooms(page: Page) -> None:

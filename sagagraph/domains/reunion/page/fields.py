@@ -182,6 +182,7 @@ _COLUMNS: Final[Mapping[str, tuple[str, tuple[_Column, ...]]]] = {
         ),
     ),
 }
+_HINTS: Final = {"places": "Name the places: then they can be chosen below."}
 _NEW: Final[Mapping[str, Json]] = {
     "places": {"words": ""},
     "goals": {"place": None, "by": None},
@@ -198,7 +199,7 @@ def fields_of(told: Json, asked: Mapping[str, str], assumed: Mapping[str, str]) 
     """Return a reunion, as far as it is `told`, as tables. By their fields: what is `asked`, and why what is `assumed`."""
     asked = {f"{name}[0].name" if name in _COLUMNS else name: question for name, question in asked.items()}
     listed = _listed(told)
-    tables = (Sheet(title, (*(each.label for each in columns), ""), tuple(_rows(kind, columns, listed)))
+    tables = (Sheet(title, (*(each.label for each in columns), ""), tuple(_rows(kind, columns, listed)), _HINTS.get(kind, ""))
               for kind, (title, columns) in _COLUMNS.items())  # fmt: skip
     roads = Fields("Driving times, in minutes", tuple(_roads(told)))
     parts: tuple[Part, ...] = (*tables, roads) if roads.fields else tuple(tables)

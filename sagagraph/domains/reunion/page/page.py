@@ -227,11 +227,13 @@ class ReunionPage(Page):
     def downloads(self, saga: Saga) -> tuple[Download, ...]:
         if saga.plan.content is None:
             return ()
-        sent = datetime.fromtimestamp(saga.last_at, UTC)
+        sent, is_open = datetime.fromtimestamp(saga.last_at, UTC), not saga.plan.version
         parts = parts_of(DayPlan.model_validate(saga.plan.content))
         names = [re.sub(r"[^\w-]+", "_", part.who, flags=re.ASCII).strip("_") or "part" for part in parts]
         return tuple(
-            Download(f"{name}.ics", "text/calendar", invitation_ics(part, f"{saga.id}/{part.who}", sent=sent))
+            Download(
+                f"{name}.ics", "text/calendar", invitation_ics(part, f"{saga.id}/{part.who}", sent=sent, is_tentative=is_open)
+            )
             for name, part in zip(names, parts, strict=True)
         )
 

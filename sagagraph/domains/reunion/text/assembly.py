@@ -72,7 +72,8 @@ class Assembly:
         self._add_roads()
         self._settle_people()
         self._add_vehicles()
-        self._settle_rows()
+        if assumed is not None:
+            self._settle_rows()
         self._add_tasks()
         self._keep_apart()
         wanted = [each.objective for each in self._of(facts.ObjectiveFact)]

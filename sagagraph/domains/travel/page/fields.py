@@ -18,6 +18,7 @@ from sagagraph.domains.travel.request import (
     Hours,
     JourneyHours,
     Order,
+    Prefer,
     TrainIf,
     rooms_for,
 )
@@ -34,6 +35,8 @@ _DIRECT: Final = (
     (Direct.PREFERRED.value, "direct if possible"),
     (Direct.REQUIRED.value, "direct only"),
 )
+_PARTS: Final = (("", "journeys and hotels"), ("journeys", "only the journeys"), ("hotel", "only a hotel"))
+_PREFER: Final = tuple((each.value, "the best balance" if each is Prefer.BALANCE else f"the {each}") for each in Prefer)
 _HOURS: Final = {
     "depart.earliest": "Leave after",
     "depart.latest": "Leave before",
@@ -53,13 +56,15 @@ def _parts(said: PartialRequest, today: date | None) -> tuple[Part, ...]:
     asked = {each.field: each.text for each in said.missing()}
     back = "" if said.one_way else said.return_to or said.origin or ""
     is_said = _state_of(said.return_to or said.one_way)
+    parts = "hotel" if said.stay_only else "journeys" if said.hotels is False else ""
+    book = Field("parts", "Book", parts, Widget.CHOICE, _PARTS, state=State.SAID if parts else State.OPEN)
     journey = (
         _text("origin", "From", said.origin, asked),
         Field("return_to", "Back to", back, size=16, suggests=CITIES, **is_said),
         Field("order", "In any order", "yes" if said.order is Order.ANY else "", Widget.CHECK),
     )
     return (
-        Fields("Journey", journey),
+        Fields("Journey", (book,) if said.stay_only else (*journey, book)),
         _stops(said, asked),
         Fields("When", tuple(_days(said, asked, today))),
         Fields("Who", tuple(_party(said, asked))),
@@ -156,6 +161,8 @@ def _comfort(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
     yield Field("stars", "Hotel stars", stars, Widget.CHOICE, _with(_STARS[0], stars), state=State.SAID if stars else State.OPEN)
     direct = said.direct or Direct.ANY
     yield Field("direct", "Flights", direct.value, Widget.CHOICE, _DIRECT, state=State.SAID if said.direct else State.OPEN)
+    prefer, state = (said.prefer or Prefer.BALANCE).value, State.SAID if said.prefer else State.OPEN
+    yield Field("prefer", "First of the plans", prefer, Widget.CHOICE, _PREFER, state=state)
 
 
 def _rare(said: PartialRequest) -> Iterator[Field]:
@@ -167,8 +174,6 @@ def _rare(said: PartialRequest) -> Iterator[Field]:
         yield Field(f"hours.{name}", label, shown, Widget.TIME, state=state)
     insured, state = ("yes", State.SAID) if said.insured else ("", State.OPEN)
     yield Field("insured", "Insure the fares", insured, Widget.CHECK, state=state)
-    wanted, state = ("", State.SAID) if said.hotels is False else ("yes", State.OPEN)
-    yield Field("hotels", "With hotels", wanted, Widget.CHECK, state=state)
 
 
 # -- what a value makes of the request ---------------------------------------------------------------------------------
@@ -182,6 +187,8 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
         own = getattr(hours, limit[1]).model_copy(update={limit[2]: _read(time.fromisoformat, value, name)})
         changed = hours.model_copy(update={limit[1]: Hours.model_validate(own.model_dump())})
         return {"hours": None if changed == JourneyHours() else changed}
+    if name == "parts":
+        return {"hotels": False if value == "journeys" else None, "stay_only": value == "hotel" or None}
     if name == "return_to":
         return {"return_to": _city(value, name, cities) if value else None, "one_way": not value}
     if name in ("budget", "budget_each"):
@@ -201,7 +208,7 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     raise InvalidInputError("a trip has no such field: look at the page again", field=name)
 
 
-_WORDS: Final = ("order", "insured", "hotels", "stars", "direct", "one_way")
+_WORDS: Final = ("order", "insured", "stars", "direct", "prefer", "one_way")
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     **dict.fromkeys(("first", "last", "depart"), date.fromisoformat),
     **dict.fromkeys(("travellers", "children", "rooms", "total_nights"), int),
@@ -209,7 +216,7 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "currency": str,
     "order": lambda value: Order.ANY if value else None,
     "insured": lambda value: bool(value) or None,
-    "hotels": lambda value: None if value else False,
+    "prefer": lambda value: Prefer(value) if value in tuple(Prefer)[1:] else None,
     "stars": lambda value: _stars(value),
     "direct": lambda value: Direct(value) if value in tuple(Direct) else None,
 }

@@ -21,7 +21,7 @@ from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.planning.measures import cents, converted
 from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
-from sagagraph.domains.travel.request import CURRENCIES, parse_request, rooms_for
+from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request, rooms_for
 from sagagraph.domains.travel.text import PartialRequest, read_request
 from sagagraph.domains.travel.text.model_reading import SLOTS, is_named, together
 from sagagraph.domains.travel.wording import count_text, duration_text
@@ -148,17 +148,13 @@ class TravelPage(p.Page):
         )
 
     def _draft(self, partial: PartialRequest, *asides: str) -> p.Draft:
+        unread, preferred = w.unread_and_preferred(partial.unread)
+        if preferred:
+            partial = partial.model_copy(update={"prefer": Prefer(preferred[0].removeprefix("the ")), "unread": unread})
         whole, assumed = self._completed(partial)
         missing = whole.missing()
         questions = tuple(each.text for each in missing)
         request = None if questions else whole.complete().model_copy(update={"assumed": dict(assumed)}).model_dump(mode="json")
-        unread, preferences = w.unread_and_preferred(partial.unread)
-        if preferences:
-            words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
-            asides = (
-                *asides,
-                f"Not yet applied: {words}. It chooses among plans: say it again once there are some.",
-            )
         return p.Draft(
             partial,
             tuple(w.wishes_of(partial)),

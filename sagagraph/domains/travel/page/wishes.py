@@ -21,12 +21,14 @@ from sagagraph.saga.core.state import Saga
 
 
 def wishes_of(said: PartialRequest) -> Iterator[Wish]:
-    if said.origin:
+    if said.stay_only:
+        yield Wish("stay_only", "Only", "only a hotel")
+    elif said.origin:
         yield Wish("origin", "From", f"from {said.origin}")
     for number, stop in enumerate(said.stops):
         nights = "" if stop.nights is None else f"{count_text(stop.nights, 'night')} in "
         yield Wish(f"stops[{number}]", "Stay", f"{nights}{stop.city or stop.said}")
-    if said.one_way:
+    if said.one_way and not said.stay_only:
         yield Wish("return_to", "Back", "one way")
     elif said.return_to:
         yield Wish("return_to", "Back", f"back to {said.return_to}")
@@ -72,6 +74,8 @@ def _comfort(said: PartialRequest) -> Iterator[Wish]:
         yield Wish("direct", "Flights", "direct flights only")
     elif said.direct is Direct.PREFERRED:
         yield Wish("direct", "Flights", "direct flights when possible")
+    if said.prefer:
+        yield Wish("prefer", "Plans", f"the {said.prefer}")
     if said.insured:
         yield Wish("insured", "Insurance", "insure the fares")
     if said.train_if:
@@ -178,16 +182,15 @@ def from_shown_days(text: str, saga: Saga, known: PartialRequest) -> PartialRequ
 
 
 def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what nobody understood, and the preferences in it, in the writer's words."""
+    """Return what nobody understood, and which plan is preferred by it: the best in what."""
     left: list[str] = []
     preferred: list[str] = []
     for each in unread:
         aim = aim_of(each)
-        found = aim.words.search(each) if aim is not None else None
-        if found is None:
+        if aim is None:
             left.append(each)
             continue
-        preferred.append(found[0].lower())
+        preferred.append(aim.best)
         rest = _DEGREE.sub(" ", reduce(lambda text, other: other.words.sub(" ", text), _AIMS, each))
         left += left_unread(rest)
     return tuple(left), tuple(preferred)
