@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rapidfuzz import fuzz
 
 from sagagraph.domains.travel.cities import name_key
+from sagagraph.domains.travel.request import Prefer
 from sagagraph.domains.travel.text.partial import BUDGET_FIELDS, PartialRequest, PartialStop
 from sagagraph.planning.models.anchors import Anchor
 from sagagraph.planning.models.reading import Slot
@@ -42,6 +43,8 @@ SLOTS: Final = (
     Slot("budget_each", Anchor.MONEY, "the most that it may cost each traveller"),
     Slot("stars", Anchor.RANGE, "stars of all hotels"),
     Slot("direct", Anchor.CHOICE, "any, preferred or required: direct flights", _DIRECT),
+    Slot("prefer", Anchor.CHOICE, f"which plan comes first: {', '.join(Prefer)}"),
+    Slot("parts", Anchor.CHOICE, "journeys: no hotel is wanted; hotel: only a hotel is"),
     Slot("order", Anchor.FLAG, "yes: the cities may be visited in any order"),
     Slot("hours.depart.earliest", Anchor.TIME, "no journey leaves before"),
     Slot("hours.depart.latest", Anchor.TIME, "no journey leaves after"),
@@ -58,7 +61,7 @@ _TOGETHER: Final = {
     "budget_each": (*BUDGET_FIELDS, "currency"),
     "return_to": ("return_to", "one_way"),
     "one_way": ("return_to", "one_way"),
-    "total_nights": ("total_nights",),
+    "parts": ("hotels", "stay_only"),
 }
 """Fields of a request that one on the board changes."""
 
