@@ -10,12 +10,11 @@ import pytest
 import pytest_asyncio
 
 from sagagraph.domains.reunion.planning.solver import Solver
-from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.ui.chat.conversation import Conversation
 from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
-from tests.ui.test_api import app, browser_on, followed
+from tests.ui.test_api import DAY, app, browser_on, followed
 
 __all__ = ["app"]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -112,12 +111,11 @@ async def test_a_meal_that_cannot_be_had_leaves_the_plan_and_goes_back(ann: http
 async def test_a_reunion_that_cannot_be_had_leaves_the_plan_once_that_is_proven(
     ann: httpx2.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", Solver(plan_s=6, why_s=6))
-    problem = shipped("thanksgiving").model_dump(mode="json", by_alias=True)
-    saga_id = await begun(ann, domain="reunion", request=problem)
+    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", Solver(plan_s=20, why_s=60))
+    saga_id = await begun(ann, domain="reunion", text=DAY)
     before = await shown(ann, saga_id)
     hopeless = {**before["request"], "problem": {**before["request"]["problem"]}}
-    hopeless["problem"]["goals"] = [{**each, "by": "13:30"} for each in problem["goals"]]
+    hopeless["problem"]["goals"] = [{**each, "by": "13:30"} for each in hopeless["problem"]["goals"]]
     assert (await ann.post(f"/sagas/{saga_id}/change", json={"request": hopeless})).status_code == 202
     await followed(ann, saga_id)
     after = await shown(ann, saga_id)
