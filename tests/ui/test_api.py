@@ -128,7 +128,7 @@ async def test_every_domain_begins_with_a_sentence_or_a_request_and_says_what_it
     assert told["assumed"][assumed]
     assert any("flumph" in each for each in told["not_understood"]) or domain == "reunion"
     again = await ann.post("/sagas", json={"domain": domain, "request": told["request"]})
-    assert (again.status_code, again.json()["request"] | told["request"]) == (202, again.json()["request"])
+    assert (again.status_code, told["request"].keys() <= again.json()["request"].keys()) == (202, True)
     for saga_id in (begun.json()["saga_id"], again.json()["saga_id"]):
         await ann.post(f"/sagas/{saga_id}/cancel")
 
