@@ -143,7 +143,7 @@ async def _applied(page: Page, before: Draft, found: Iterable[Found], text: str)
         slot = next((slot for slot in slots if slot.is_of(each.field)), None)
         name = rows.name_of(each)
         is_stated = slot is not None and _is_stated(page, slot, each, text, rows.called(each.field))
-        if name is None or not is_stated or name in taken.names:
+        if not is_stated or name in taken.names:
             taken.refused.append(_in_words(each))
         elif await _is_filled(page, taken, name, each):
             rows.keep(each, name)
@@ -200,15 +200,13 @@ class _Rows:
         for place in places:
             self._count[place["table"]] = max(self._count.get(place["table"], 0), int(place["number"]) + 1)
         self._at = {place["row"]: int(place["number"]) for place in places}
-        """Where each row is that the model names."""
-
         self._called = {place["row"]: holds[place[0]] for place in reversed(places)}
 
     def called(self, name: str) -> str:
         return self._called.get(name.partition(".")[0], "")
 
-    def name_of(self, found: Found) -> str | None:
-        """Return the field's name on the board; None: its row was refused."""
+    def name_of(self, found: Found) -> str:
+        """Return the field's name on the board; of a row that was refused, it is that of no field."""
         place = _PLACE.fullmatch(found.field)
         if place is None:
             return found.field
@@ -261,20 +259,15 @@ def _read_otherwise(page: Page, names: list[str], before: Draft, ours: Draft, th
 
 async def heard(page: Page, text: str, known: Known | None) -> Draft:
     """Read with the model first, if there is one. Raises `InvalidInputError` for what nobody can read."""
-    refusal: InvalidInputError | None = None
     ours: Draft | None = None
     try:
         ours = await page.read(text, known)
-    except InvalidInputError as exc:
-        refusal = exc
-    if page.model is None and refusal is not None:
-        raise refusal
+    except InvalidInputError:
+        if page.model is None:
+            raise
+    alone = ours or replace(await page.drafted(known), not_understood=(text,))
     try:
-        found = await read_first(page, text, known, ours)
+        return await read_first(page, text, known, ours) or alone
     except ModelError as exc:
         aside = f"The model could not be asked, so I went on without it: {exc}."
-        draft = ours if ours is not None else await page.drafted(known)
-        return replace(draft, asides=(*draft.asides, aside), failed=exc)
-    if found is None and ours is None:
-        return replace(await page.drafted(known), not_understood=(text,))
-    return found or ours or await page.drafted(known)
+        return replace(alone, asides=(*alone.asides, aside), failed=exc)

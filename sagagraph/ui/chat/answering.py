@@ -133,6 +133,8 @@ class Answering(Turn):
             return False
         wanted = self._page.on_top(draft.request, saga)
         await self._show_difference(wanted, saga)
+        for aside in draft.asides:
+            self._add(aside)
         if draft.not_understood:
             self._add(f"I left out what I did not understand: {', '.join(draft.not_understood)}.")
         self.conversation = replace(self.conversation, pending=Pending(draft=draft))

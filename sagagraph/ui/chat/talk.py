@@ -101,14 +101,14 @@ class Talk(Wishing, Deciding):
         tongue, said = tongue_of(text), utterances(text)
         if tongue is not None:
             await self._in_another_tongue(tongue, text, saga)
-        elif not said:
+        elif not said and self._page.model is None:
             self._say(Deed.NOT_TAKEN, f"I did not understand that. {self._page.hint if saga is not None else self._page.opening}")
         elif self._pending is not None and self._pending.news and _NO.match(text):
             self._say(Deed.KEPT, f"Then everything stays as it is. {NOTHING_CHANGED}")
             for each in said[1:]:
                 if each.act not in DROPS:
                     await self._told_why_not(self._heed(each, said[1:]))
-        elif saga is None and all(map(is_statement, said)):
+        elif not said or (saga is None and all(map(is_statement, said))):
             await self._wish(with_corrections(text), saga)
         elif self.conversation.draft.questions and len(said) == 1 and _can_answer(said[0]):
             await self._answered_question(text, said[0], saga)
