@@ -30,7 +30,7 @@ class Brain:
     def __call__(self, asked: Asked) -> Move:
         if self.is_down:
             return Status(503)
-        if "traveller wrote" in asked.system + asked.user:
+        if "what somebody wrote" in asked.system + asked.user:
             return Say({"slots": SLOTS})
         return picking(first)(asked)
 

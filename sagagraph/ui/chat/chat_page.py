@@ -264,7 +264,8 @@ class ChatPage:
     async def _talk(self, visitor: Visitor, shown: str, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
         async with self._conversations.turn(visitor):
             model = await self._look(visitor)  # after a restart, the conversation is first restored from the journal
-            talk = Talk(self._service, visitor, model.conversation, Shown.in_text(shown).plan_hash)
+            keep = partial(self._conversations.keep, visitor)
+            talk = Talk(self._service, visitor, model.conversation, Shown.in_text(shown).plan_hash, keep)
             await self._keep_said(visitor, model.conversation, await turn(talk))
 
     async def _keep_said(self, visitor: Visitor, before: Conversation, after: Conversation) -> None:

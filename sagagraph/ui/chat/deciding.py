@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from sagagraph.errors import NotAllowedError
+from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.utterances import Kind, Utterance
 from sagagraph.money import cost_text
@@ -16,7 +17,7 @@ from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Pending
 from sagagraph.ui.chat.reporting import Reporting
-from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed, echo
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed, asking, echo
 from sagagraph.ui.progress import something_stands
 
 _BOOKS: Final = re.compile(r"\b(?:book|reserve|confirm|buy)\b", re.IGNORECASE)
@@ -35,6 +36,8 @@ class Deciding(Reporting):
     """Part that takes decisions; about something that is not open, it says what is open."""
 
     async def _decide(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None) -> None:
+        if saga is None and self.conversation.draft.questions and await self._answers(each.text):
+            return
         shown = None if saga is None else await self._service.shown(saga)
         is_asking = shown is not None and status_of(shown) is SagaStatus.AWAITING_APPROVAL
         match each.act:
@@ -67,6 +70,15 @@ class Deciding(Reporting):
             case _:
                 self._say(Deed.NOT_TAKEN, self._nothing_open(saga))
 
+    async def _answers(self, text: str) -> bool:
+        """Hear as an answer what sounds like a decision while there is nothing to decide; False: it answers nothing."""
+        with suppress(InvalidInputError):
+            draft = await self._hear(text, self.conversation.draft.known)
+            if draft.known != self.conversation.draft.known:
+                await self._take(draft, None)
+                return True
+        return False
+
     def _stays(self, saga: Saga, *, is_asking: bool) -> str:
         if self.conversation.is_open:
             self._leave_out(saga)
@@ -74,7 +86,7 @@ class Deciding(Reporting):
 
     def _nothing_open(self, saga: Saga | None) -> str:
         if self.conversation.draft.questions:
-            return f"First: {self.conversation.draft.questions[0]}"
+            return f"There is no plan to decide on yet. {asking(self.conversation.draft)}"
         if saga is None:
             return f"Nothing is planned yet, so there is nothing to decide. {self._page.opening}"
         if status_of(saga) is SagaStatus.PLANNING:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
-from sagagraph.errors import SagaGraphError
+from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.language.utterance.questions import Topic, must_be_settled, topic_of
-from sagagraph.planning.page import NOTHING_KNOWN, Draft
+from sagagraph.planning.background import nobody
+from sagagraph.planning.page import NOTHING_KNOWN, Draft, Known
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -20,6 +24,9 @@ from sagagraph.ui.visitors import Visitor
 
 OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
 _RECENT: Final = 12
+_ASKED_AT_ONCE: Final = 3
+_GRACE_S: Final = 1.0
+"""After the time that a model has for one sentence, in which it can say itself that it took too long."""
 NOTHING_CHANGED: Final = "Nothing is changed."
 
 
@@ -45,20 +52,44 @@ class Deed(StrEnum):
 class Turn:
     """One visitor's turn: the conversation so far, and what was done in it."""
 
-    def __init__(self, service: Service, visitor: Visitor, conversation: Conversation, shown_hash: str | None) -> None:
-        """Begin a turn. `shown_hash` names the plan that the speaker's page shows: a `yes` approves that one."""
+    def __init__(
+        self,
+        service: Service,
+        visitor: Visitor,
+        conversation: Conversation,
+        shown_hash: str | None,
+        show: Callable[[Conversation], None] = nobody,
+    ) -> None:
+        """Begin a turn. `shown_hash` names the plan that the speaker's page shows: a `yes` approves that one. `show`: shows what
+        the rules have read, as long as a model reads.
+        """
         self._service = service
         self._visitor = visitor
         self._page = service.pages[conversation.domain]
         self._shown_hash = shown_hash
         self._pending: Pending | None = None
         self._is_filling = False
+        self._show = show
+        self._until = asyncio.get_running_loop().time() + service.settings.model_seconds + _GRACE_S
         self.conversation = conversation
         self.deeds: list[Deed] = []
 
     async def _saga(self) -> Saga | None:
         saga_id = self.conversation.saga_id
         return None if saga_id is None else await self._service.saga(self._visitor, saga_id)
+
+    async def _hear(self, text: str, known: Known | None, *, is_shown: bool = False) -> Draft:
+        """Read with the model, if there is one, for as long as this turn's time lasts; then by the rules."""
+        page = self._page
+        if page.model is not None and is_shown:
+            with suppress(InvalidInputError):  # what only the model can read
+                self._show(replace(self.conversation, draft=await page.read(text, known)))
+        try:
+            async with asyncio.timeout_at(self._until):
+                return await page.hear(text, known)
+        except TimeoutError:
+            late = "The model could not be asked in time, so I went on without it."
+            return replace(await page.read(text, known), asides=(late,))
 
     def _recall(self, text: str) -> None:
         """Write down what the page has shown until now, unless that is done already."""
@@ -101,7 +132,7 @@ class Turn:
             self.deeds.append(Deed.ASKED)
         elif draft.questions:
             is_stuck = saga is not None and draft.questions == before.questions
-            self._say(Deed.ASKED, f"{draft.questions[0]}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
+            self._say(Deed.ASKED, f"{asking(draft)}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
         elif saga is None or (status_of(saga) in OVER and not is_same):
             await self._begin(draft.request)
         elif status_of(saga) in OVER:
@@ -136,6 +167,7 @@ class Turn:
         A change of a booked plan that is still waiting for approval makes room for it.
         """
         was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
+        is_read_by_model = bool(self.conversation.draft.by)
         await self._take_back(saga)
         try:
             await self._service.change(self._visitor, saga.id, wanted)
@@ -147,7 +179,7 @@ class Turn:
             self.conversation = replace(self.conversation, draft=before, unsettled=())
             raise
         self._remember(saga)
-        say = self._filled if self._is_filling else echo
+        say = self._filled if self._is_filling or is_read_by_model else echo
         self._say(Deed.CHANGED, say(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
 
     def _filled(self, before: Draft, after: Draft) -> str:
@@ -169,6 +201,11 @@ class Turn:
         """Remember the plan that is shown now, to compare the next one with."""
         if saga.plan.content is not None:
             self.conversation = replace(self.conversation, before=Before(saga.plan.content, saga.plan.cost))
+
+
+def asking(draft: Draft) -> str:
+    """Return what is missing, several things at once; all of it is marked at its field, too."""
+    return " ".join(dict.fromkeys(draft.questions[:_ASKED_AT_ONCE]))
 
 
 def echo(before: Draft, after: Draft) -> str:

@@ -63,7 +63,9 @@ class IncompleteError(InvalidInputError):
     def __init__(self, draft: Draft) -> None:
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         super().__init__(" ".join([*draft.questions, *unread]), field="text")
-        known = {"request": draft.partial, "missing": draft.missing, "assumed": draft.assumed}
+        missing = tuple(dict.fromkeys(draft.missing or filter(None, (draft.field,))))
+        request = draft.known if draft.partial is None and isinstance(draft.known, Mapping) else draft.partial
+        known = {"request": request, "missing": missing, "assumed": draft.assumed}
         self.told: Json = {**known, "not_understood": draft.not_understood}
 
 
@@ -154,12 +156,14 @@ class Own(Caller):
     async def told(self, version: int | None = None) -> Json:
         """Return the saga's current state."""
         view = plain(await self.service.status(self.visitor, self.saga_id, version))
-        request = (await self.saga()).request
-        request = request.get("request", request) if isinstance(request, Mapping) else request
-        assumed = request.get("assumed", {}) if isinstance(request, Mapping) else {}
-        remedies = [asdict(each) for each in remedies_of(await self.saga())]
+        saga = await self.saga()
+        request = saga.request.get("request", saga.request) if isinstance(saga.request, Mapping) else saga.request
+        assumed = request.get("assumed") if isinstance(request, Mapping) else None
+        if assumed is None and saga.domain in self.service.pages:
+            assumed = self.service.page(saga.domain).draft_of(saga.request).assumed
+        remedies = [asdict(each) for each in remedies_of(saga)]
         unread = await self.service.not_understood(self.saga_id)
-        told = {"request": request, "assumed": assumed, "not_understood": unread, "remedies": remedies}
+        told = {"request": request, "assumed": assumed or {}, "not_understood": unread, "remedies": remedies}
         return {**view, **told, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
 
 
@@ -377,7 +381,7 @@ async def _request_of(
         raise InvalidInputError("give either a sentence or a request", field="text")
     if request is not None:
         return await page.checked(request), ()
-    draft = await page.read(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
+    draft = await page.hear(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
     if draft.questions and saga is None:
         draft = await caller.service.with_habits(caller.visitor, page, draft)
     if draft.questions:

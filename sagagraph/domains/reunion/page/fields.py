@@ -12,6 +12,7 @@ from typing import Any, Final
 from sagagraph.domains.reunion.parsing import moment_in
 from sagagraph.domains.reunion.request import Attention
 from sagagraph.domains.reunion.text.assembly import EVERYBODY, SEATS
+from sagagraph.domains.reunion.text.model_reading import WAY
 from sagagraph.domains.reunion.text.partial import unknown_ways
 from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
@@ -92,6 +93,14 @@ def _put_end(row: Json, _key: str, value: str) -> None:
     row["window"] = [(row.get("window") or [None])[0], value or None]
 
 
+def _put_begin(row: Json, _key: str, value: str) -> None:
+    row["window"] = [value or None, (row.get("window") or [None, None])[1]]
+
+
+def _put_errand(row: Json, _key: str, value: str) -> None:
+    row["minutes"] = 0 if value else None
+
+
 def _put_watched(row: Json, _key: str, value: str) -> None:
     row["attention"] = (Attention.WATCHED if value else Attention.ACTIVE).value
 
@@ -154,6 +163,13 @@ _COLUMNS: Final[Mapping[str, tuple[str, tuple[_Column, ...]]]] = {
             _Column("name", "what", size=13),
             replace(_PLACE, choices=(("", "anywhere"),)),
             _Column("minutes", "minutes", Widget.NUMBER, size=4, least="0", written=_put_number),
+            _Column(
+                "opens",
+                "not before",
+                Widget.TIME,
+                shown=lambda row, _: _words((row.get("window") or [None, None])[0]),
+                written=_put_begin,
+            ),
             _Column(
                 "ends",
                 "done by",
@@ -239,11 +255,19 @@ def _ways(told: Json) -> list[list[Any]]:
 def with_value(before: Filled, name: str, value: str) -> Filled:
     """Return what is filled in with another value in one field. Raises `InvalidInputError` for what cannot be."""
     told, value = deepcopy(before.problem), value.strip()
+    ways = _ways(told)
+    if name.startswith(f"{_ROADS} "):
+        ends = name.removeprefix(f"{_ROADS} ").split(WAY)
+        ways += [[*ends, None]] if len(ends) == 2 and {*ends} <= told["places"].keys() else []
+        name = f"{_ROADS}[{next((place for place, row in enumerate(ways) if {*row[:2]} == {*ends}), len(ways))}]"
     found = _NAME.fullmatch(name)
     kind, number, key = (found[1], int(found[2]), found[3]) if found else ("", 0, None)
     assumed = {field: why for field, why in before.assumed.items() if field != name}
-    if kind == _ROADS and number < len(ways := _ways(told)):
+    if kind == _ROADS and number < len(ways):
         told[kind][number : number + 1] = [[*ways[number][:2], _minutes(value), *ways[number][3:]]]
+    elif key == "errand" and number < len(told[kind]):
+        _put_errand(told[kind][number], key, value)
+        assumed[f"{kind}[{number}].minutes"] = "only fetched"
     elif kind not in _COLUMNS or number > len(told[kind]):
         raise InvalidInputError("that is no longer there: look at the page again", field=name)
     else:
@@ -256,6 +280,17 @@ def with_value(before: Filled, name: str, value: str) -> Filled:
     guessed = {int(field[len(_ROADS) + 1 : -1]) for field in assumed if field.startswith(_ROADS)}  # they are estimated anew
     told[_ROADS] = [row for place, row in enumerate(told[_ROADS]) if row[2] is not None and place not in guessed]
     return Filled(problem=told, assumed={field: why for field, why in assumed.items() if not field.startswith(_ROADS)})
+
+
+def with_cars(before: Filled) -> Filled:
+    """Return what is filled in with a car for everybody who is said to drive, and of whose car nobody has spoken."""
+    told, assumed = deepcopy(before.problem), dict(before.assumed)
+    driven = {name for car in told["vehicles"] for name in car.get("drivers") or ()}
+    for person in told["people"]:
+        if person.get("drives") and person["name"] not in driven:
+            assumed[f"vehicles[{len(told['vehicles'])}].seats"] = "as most cars have"
+            told["vehicles"].append({"name": f"{person['name']}'s car", "seats": SEATS, "drivers": [person["name"]]})
+    return Filled(problem=told, assumed=assumed)
 
 
 def _without(listed: Json, kind: str, number: int, assumed: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -284,6 +319,8 @@ def _write(listed: Json, kind: str, number: int, key: str, value: str) -> None:
         raise InvalidInputError(f"“{value[:60]}” is not a whole number from {column.least} on", field=key)
     if is_new:
         listed[kind].append(deepcopy(_NEW[kind]))
+    if column.of == "places" and value and value not in _names(listed, "places"):
+        listed["places"].append({"name": value, "words": value})
     row = listed[kind][number]
     if key == "name":
         if value in _names({kind: [each for each in listed[kind] if each is not row]}, kind):

@@ -17,20 +17,22 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
-from sagagraph.domains.reunion.page.fields import EMPTY, fields_of, with_value
+from sagagraph.domains.reunion.page.fields import EMPTY, fields_of, with_cars, with_value
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.planning.measure import tradeoffs
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import suggestions
+from sagagraph.domains.reunion.text.model_reading import SLOTS, is_named
 from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
-from sagagraph.domains.reunion.text.rewording import in_plainer_words
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.transcript import Filled, Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Fields, Part, State
+from sagagraph.planning.models.anchors import Anchor
+from sagagraph.planning.models.reading import Slot
 from sagagraph.planning.page import Disruption, Download, Draft, Figures, Measure, Page, PlanView, Preference, Wish, showcase_of
 from sagagraph.saga.core.state import Saga
 
@@ -74,7 +76,6 @@ class ReunionPage(Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> Draft:
-        """Read by the rules; a model, if there is one, rewords what they cannot read."""
         transcript: Transcript = known or Transcript()
         if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
             if transcript.sentences:
@@ -82,11 +83,20 @@ class ReunionPage(Page):
             return self._draft(Revision(Transcript(base=shipped(name))))
         if added := _ADD.match(text):
             return self._draft(Revision(_with_added(transcript, added)))
-        found = with_said(transcript, text)
-        if not found.unread or self.model is None:
-            return self._draft(found)
-        plainer, aside = await in_plainer_words(text, transcript, self.model)
-        return self._draft(plainer or found, aside)
+        return self._draft(with_said(transcript, text))
+
+    async def drafted(self, known: Any | None) -> Draft:
+        return self._draft(Revision(known or Transcript(filled=EMPTY)))
+
+    def slots(self, draft: Draft) -> tuple[Slot, ...]:  # noqa: ARG002 - the same for every reunion
+        return SLOTS
+
+    def states(self, anchor: Anchor, value: str, quote: str) -> bool:
+        return is_named(value, quote) if anchor is Anchor.NAME else super().states(anchor, value, quote)
+
+    def beside(self, ours: Any, theirs: Any, touched: frozenset[str]) -> Transcript:  # noqa: ARG002 - all of it is one board
+        """Return the model's reading alone: the rules read a reunion as a whole, or not at all."""
+        return Transcript(filled=with_cars(theirs.filled))
 
     async def checked(self, request: Any) -> Any:
         fields = request if "problem" in request else {"problem": request}
@@ -116,24 +126,21 @@ class ReunionPage(Page):
         """Change a sentence, or what is filled in: what was said before is then part of it."""
         transcript: Transcript = known or Transcript(filled=EMPTY)
         if name.partition(":")[0] in (_SENTENCE, _SENSE):
-            return await super().with_field(transcript, name, value)
+            return self._with_sentence(transcript, name, value.strip())
         before = transcript.filled
         if before is None or transcript.sentences or transcript.added:
             meant = meaning_of(transcript)
             before = Filled(problem=as_json(meant.problem) if meant.problem else meant.partial, assumed=meant.assumed)
         return self._draft(Revision(Transcript(filled=with_value(before, name, value))))
 
-    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
+    def _with_sentence(self, transcript: Transcript, key: str, text: str) -> Draft:
         """Leave out the sentence under that key, or say `text` instead."""
-        transcript: Transcript = known
         kind, _, rest = key.partition(":")
-        if text is None and kind == _SENSE:
+        if not text and kind == _SENSE:
             left = tuple(each for each in transcript.added if each != rest)
             return self._draft(Revision(transcript.model_copy(update={"added": left})))
-        if text is None:
+        if not text:
             return self._draft(Revision(without(transcript, _number(key, transcript))))
-        if kind == _HAPPENED:
-            raise InvalidInputError("what has happened cannot be changed: say what happens now", field=key)
         if kind != _SENTENCE:
             raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
         return self._draft(with_said_instead(transcript, _number(key, transcript), text))

@@ -19,6 +19,7 @@ from sagagraph.domains.travel.request import (
     JourneyHours,
     Order,
     Prefer,
+    TrainIf,
     rooms_for,
 )
 from sagagraph.domains.travel.text.partial import BUDGET_FIELDS, PartialRequest, PartialStop
@@ -191,8 +192,15 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     if name == "return_to":
         return {"return_to": _city(value, name, cities) if value else None, "one_way": not value}
     if name in ("budget", "budget_each"):
-        amount = _read(Decimal, value, name)
-        return {**dict.fromkeys(BUDGET_FIELDS), name: amount, "currency": (said.currency or "USD") if amount else None}
+        number, _, code = value.replace(",", "").partition(" ")
+        amount = _read(Decimal, number, name)
+        return {**dict.fromkeys(BUDGET_FIELDS), name: amount, "currency": (code or said.currency or "USD") if amount else None}
+    if name in ("train_if.landed_before", "train_if.to"):
+        hour = (
+            _read(time.fromisoformat, value, name) if name.endswith("before") else said.train_if and said.train_if.landed_before
+        )
+        to = _city(value, name, cities) if name.endswith("to") else None
+        return {"train_if": hour and _read(lambda _: TrainIf(landed_before=hour, to=to), value, name)}
     if name in _READERS:
         return {name: _READERS[name](value) if name in _WORDS else _read(_READERS[name], value, name)}
     if name == "origin":
@@ -200,10 +208,11 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     raise InvalidInputError("a trip has no such field: look at the page again", field=name)
 
 
-_WORDS: Final = ("order", "insured", "stars", "direct", "prefer")
+_WORDS: Final = ("order", "insured", "stars", "direct", "prefer", "one_way")
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     **dict.fromkeys(("first", "last", "depart"), date.fromisoformat),
-    **dict.fromkeys(("travellers", "children", "rooms"), int),
+    **dict.fromkeys(("travellers", "children", "rooms", "total_nights"), int),
+    "one_way": lambda value: bool(value) or None,
     "currency": str,
     "order": lambda value: Order.ANY if value else None,
     "insured": lambda value: bool(value) or None,
@@ -222,8 +231,9 @@ def _read(read: Callable[[str], Any], value: str, name: str) -> Any:
 
 
 def _stars(value: str) -> tuple[int, int] | None:
-    fewest, dash, most = value.partition("-")
-    return (int(fewest), int(most)) if dash and fewest in "12345" and most in "12345" else None
+    fewest, _, most = value.partition("-")
+    most = most or fewest
+    return (int(fewest), int(most)) if len(fewest + most) == 2 and {*fewest, *most} <= {*"12345"} else None
 
 
 def _city(value: str, name: str, cities: Gazetteer) -> str:

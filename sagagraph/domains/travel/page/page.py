@@ -23,9 +23,9 @@ from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request, rooms_for
 from sagagraph.domains.travel.text import PartialRequest, read_request
-from sagagraph.domains.travel.text.model_reading import read_by_model
+from sagagraph.domains.travel.text.model_reading import SLOTS, is_named, together
 from sagagraph.domains.travel.wording import count_text, duration_text
-from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
 from sagagraph.language.utterance.tongues import cannot_read, tongue_of
@@ -33,6 +33,8 @@ from sagagraph.money import cost_text, money_text
 from sagagraph.planning import page as p
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.fields import Part
+from sagagraph.planning.models.anchors import Anchor
+from sagagraph.planning.models.reading import Slot
 from sagagraph.saga.core.state import Saga
 
 _MOST_SUGGESTED: Final = 500
@@ -95,26 +97,21 @@ class TravelPage(p.Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> p.Draft:
-        """Read with the model, if there is one; the rules read what it leaves, and all if it cannot be asked."""
-        before, tongue = known or PartialRequest(), tongue_of(text)
-        if tongue is not None and self.model is None:
+        if (tongue := tongue_of(text)) is not None:
             raise InvalidInputError(cannot_read(tongue, self.examples[1]), field="text")
-        read = None if tongue is not None else await self._read(text, known)
-        if self.model is None:
-            return self._draft(read or before)
-        try:
-            found = await read_by_model(
-                text, model=self.model, cities=self.domain.cities, today=await self.today(), known=before, read=read
-            )
-        except ModelError as exc:
-            aside = f"The model could not be asked, so I went on without it: {exc}."
-            return replace(self._draft(read or before, aside), failed=exc)
-        if found is None:
-            return self._draft(read or before.model_copy(update={"unread": (text,)}))
-        named = "; ".join(found.left_out)
-        asides = [f"Left out, because your words do not say it: {named}. Say it once more if you want it."] if named else []
-        draft = self._draft(found.request, *asides)
-        return replace(draft, by="" if found.request == read else self.model.name, others=dict(found.others))
+        return self._draft(await self._read(text, known))
+
+    async def drafted(self, known: Any | None) -> p.Draft:
+        return self._draft(known or PartialRequest())
+
+    def slots(self, draft: p.Draft) -> tuple[Slot, ...]:  # noqa: ARG002 - the same for every trip
+        return SLOTS
+
+    def states(self, anchor: Anchor, value: str, quote: str) -> bool:
+        return is_named(self.domain.cities, value, quote) if anchor is Anchor.NAME else super().states(anchor, value, quote)
+
+    def beside(self, ours: Any, theirs: Any, touched: frozenset[str]) -> PartialRequest:
+        return together(ours, theirs, touched)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = await self.today()
