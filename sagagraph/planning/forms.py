@@ -24,9 +24,18 @@ def any_named(form: type[BaseModel]) -> Iterator[Field]:
     return (_field(name, schema, None) for name, schema in _leaves(form, {}) if name.endswith(_ANY_NAME))
 
 
+def to_name(form: type[BaseModel]) -> Fields:
+    """Return a field for each group of counts by name, in which one more is named; it is then one of them."""
+    counted = (each for each in any_named(form) if each.widget is Widget.NUMBER)
+    one_more = (Field(each.name, f"{each.label.rpartition(':')[0]}: one more", size=12) for each in counted)
+    return Fields("One more", tuple(one_more))
+
+
 def with_value(form: type[BaseModel], known: Mapping[str, Any], name: str, value: str) -> dict[str, Any]:
     """Return what is known with another value, as it is typed; an empty one takes it away. Raises `InvalidInputError`."""
     schemas = dict(_leaves(form, known))
+    if name.endswith(f".{_ANY_NAME}") and value:
+        name, value = f"{name.removesuffix(_ANY_NAME)}{value}", "1"
     top, _, key = name.partition(".")
     schema = schemas.get(name, schemas.get(f"{top}.{_ANY_NAME}" if key else ""))
     if schema is None:

@@ -22,7 +22,7 @@ from sagagraph.money import cost_text
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.fields import Field, Fields, Part, State
-from sagagraph.planning.forms import any_named, fields_of, with_value
+from sagagraph.planning.forms import any_named, fields_of, to_name, with_value
 from sagagraph.planning.models.anchors import Anchor, stated
 from sagagraph.planning.models.reading import Slot, heard, slots_of
 from sagagraph.saga.core.state import Saga
@@ -307,8 +307,9 @@ class Page(Reader):
 
     def slots(self, draft: Draft) -> tuple[Slot, ...]:
         """Return what a model may fill in; by default every field of the board."""
-        named = any_named(self.form) if self.form is not None else ()
-        return slots_of((*self.fields(draft), Fields("", tuple(named))))
+        if self.form is not None:
+            return slots_of((fields_of(self.form, draft.known or {}), Fields("", tuple(any_named(self.form)))))
+        return slots_of(self.fields(draft))
 
     def states(self, anchor: Anchor, value: str, quote: str) -> bool:
         """Tell whether these words state a value that a model has read in them."""
@@ -329,7 +330,8 @@ class Page(Reader):
         without one, each wish in words.
         """
         if self.form is not None:
-            return (fields_of(self.form, draft.known or {}),)
+            parts = (fields_of(self.form, draft.known or {}), to_name(self.form))
+            return tuple(part for part in parts if part.fields)
         said = tuple(Field(wish.key, wish.label, wish.text, size=40, state=State.SAID) for wish in draft.wishes)
         return (Fields("What you have said", said),) if said else ()
 

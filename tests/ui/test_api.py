@@ -250,6 +250,31 @@ async def test_nobody_sees_or_settles_what_belongs_to_another_visitor(app: Any, 
     assert (await ann.get(f"/sagas/{saga_id}")).json()["status"] == "awaiting_approval"
 
 
+async def test_a_plan_is_shared_until_that_is_ended_without_what_changes_a_booking(app: Any, ann: httpx2.AsyncClient) -> None:
+    saga_id, plan_hash = await planned(ann)
+    assert (await ann.get(f"/sagas/{saga_id}/share")).json()["path"] is None
+    path = (await ann.post(f"/sagas/{saga_id}/share")).json()["path"]
+    assert (
+        path
+        == (await ann.post(f"/sagas/{saga_id}/share")).json()["path"]
+        == (await ann.get(f"/sagas/{saga_id}/share")).json()["path"]
+    )
+    assert path.rpartition("/")[2] not in (await ann.get(f"/sagas/{saga_id}/log")).text
+    await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": plan_hash})
+    await followed(ann, saga_id)
+    (itinerary,) = [each["output"] for each in (await ann.get(f"/sagas/{saga_id}")).json()["operations"] if each["kind"] == "hotel"]
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost", timeout=30) as stranger:
+        seen = await stranger.get(path)
+        assert (seen.status_code, "Lisbon" in seen.text, seen.headers["cache-control"]) == (200, True, "no-store")
+        assert [word in seen.text for word in (*booked, saga_id, plan_hash, "data-choose")] == [False] * 5
+        assert (await stranger.delete(f"{PREFIX}/sagas/{saga_id}/share")).status_code == 404
+        assert (await stranger.get("/shared/nobody")).status_code == 404
+        assert (await ann.delete(f"/sagas/{saga_id}/share")).json()["path"] is None
+        assert (await stranger.get(path)).status_code == 404
+        assert (await ann.post(f"/sagas/{saga_id}/share")).json()["path"] != path
+        assert (await stranger.get(path)).status_code == 404
+
+
 async def test_its_documents_can_be_downloaded(ann: httpx2.AsyncClient) -> None:
     saga_id, _hash = await planned(ann)
     calendar = await ann.get(f"/sagas/{saga_id}/files/trip.ics")

@@ -139,6 +139,8 @@ def test_a_reunion_is_planned_changed_repaired_and_told_by_keyboard_alone(server
         field.wait_for()
         field.focus()
         hour = value.partition(":")
+        if value.isdecimal():
+            press("Control+a")
         page.keyboard.type(f"{int(hour[0]) - 12:02}{hour[2]}PM" if hour[1] else value)
         press("Tab")
         person.until_filled({name: value})

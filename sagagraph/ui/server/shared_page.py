@@ -15,7 +15,7 @@ from sagagraph.ui.pictures.lanes import lanes
 from sagagraph.ui.pictures.route import route_map
 from sagagraph.ui.sharing import SHARED_PATH
 
-_PRIVATE = {"cache-control": "no-store", "x-robots-tag": "noindex", "referrer-policy": "no-referrer"}
+_PRIVATE = {"cache-control": "no-store", "x-robots-tag": "noindex"}
 router = APIRouter()
 
 

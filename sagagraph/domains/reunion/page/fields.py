@@ -233,39 +233,41 @@ def _field(name: str, column: _Column, value: str, listed: Json) -> Field:
 
 
 def _roads(told: Json) -> Iterator[Field]:
-    needed, minutes = unknown_ways(told), [row[2] for row in told["travel_minutes"]]
-    for number, (here, there) in enumerate(_ways(told)):
-        state, note = (State.MISSING, "How long does it take?") if (here, there) in needed else (State.OPEN, "")
-        value = _words(minutes[number]) if number < len(minutes) else ""
-        yield Field(
-            f"travel_minutes[{number}]", f"{here} – {there}", value, Widget.NUMBER, size=4, state=state, note=note, least="0"
-        )
+    needed = {frozenset(each) for each in unknown_ways(told)}
+    for number, (here, there, minutes, *_) in enumerate(_ways(told)):
+        is_needed = frozenset((here, there)) in needed
+        state, note = (State.MISSING, "How long does it take?") if is_needed else (State.OPEN, "")
+        label = f"{here} – {there}"
+        yield Field(f"{_ROADS}[{number}]", label, _words(minutes), Widget.NUMBER, size=4, state=state, note=note, least="0")
 
 
-def _ways(told: Json) -> list[tuple[str, str]]:
-    """Return the ways that have a field: those that are told, then those that somebody needs or could tell."""
-    others = combinations(told["places"], 2) if len(told["places"]) <= _MOST_LISTED else ()
-    ways: dict[frozenset[str], tuple[str, str]] = {}
-    for here, there in (*(row[:2] for row in told["travel_minutes"]), *unknown_ways(told), *others):
-        ways.setdefault(frozenset((here, there)), (here, there))
+def _ways(told: Json) -> list[list[Any]]:
+    """Return the rows of the ways that have a field: those that are told, then those that somebody needs or could tell."""
+    place = {name: number for number, name in enumerate(told["places"])}
+    others = combinations(place, 2) if len(place) <= _MOST_LISTED else ()
+    asked = [sorted(each, key=place.__getitem__) for each in (*unknown_ways(told), *others)]
+    ways: dict[frozenset[str], list[Any]] = {}
+    for row in (*told[_ROADS], *([*each, None] for each in asked)):
+        ways.setdefault(frozenset(row[:2]), row)
     return list(ways.values())
 
 
 def with_value(before: Filled, name: str, value: str) -> Filled:
     """Return what is filled in with another value in one field. Raises `InvalidInputError` for what cannot be."""
     told, value = deepcopy(before.problem), value.strip()
+    ways = _ways(told)
+    if name.startswith(f"{_ROADS} "):
+        ends = name.removeprefix(f"{_ROADS} ").split(WAY)
+        ways += [[*ends, None]] if len(ends) == 2 and {*ends} <= told["places"].keys() else []
+        name = f"{_ROADS}[{next((place for place, row in enumerate(ways) if {*row[:2]} == {*ends}), len(ways))}]"
     found = _NAME.fullmatch(name)
     kind, number, key = (found[1], int(found[2]), found[3]) if found else ("", 0, None)
     assumed = {field: why for field, why in before.assumed.items() if field != name}
-    told_way = tuple(name.removeprefix(f"{_ROADS} ").split(WAY))
-    if name.startswith(f"{_ROADS} ") and len(told_way) == 2 and set(told_way) <= told["places"].keys():
-        others = [row for row in told[_ROADS] if {*row[:2]} != {*told_way}]
-        told[_ROADS] = [*others, [*told_way, _minutes(value)]]
+    if kind == _ROADS and number < len(ways):
+        told[kind][number : number + 1] = [[*ways[number][:2], _minutes(value), *ways[number][3:]]]
     elif key == "errand" and number < len(told[kind]):
         _put_errand(told[kind][number], key, value)
         assumed[f"{kind}[{number}].minutes"] = "only fetched"
-    elif kind == _ROADS and number < len(ways := _ways(told)):
-        told[kind][number : number + 1] = [[*ways[number], _minutes(value)]]
     elif kind not in _COLUMNS or number > len(told[kind]):
         raise InvalidInputError("that is no longer there: look at the page again", field=name)
     else:
