@@ -88,7 +88,11 @@ def test_what_the_rules_have_read_differently_is_one_click_away(
         return picking(first)(asked)
 
     with ModelServer([brain] * 50) as model:
-        person = visit(serve("--provider", sandbox.url, SAGAGRAPH_MODEL="openai:m", **model.environment(KEY)).url)
+        person = visit(
+            serve(
+                "--provider", sandbox.url, SAGAGRAPH_MODEL="openai:m", SAGAGRAPH_MODEL_SECONDS="60", **model.environment(KEY)
+            ).url
+        )
         person.say(TWO_READINGS)
         person.until_filled({"travellers": "2", "origin": "Boston"})
         other = person.page.locator("#request .sg-other")

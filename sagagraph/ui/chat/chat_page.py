@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
@@ -11,6 +11,7 @@ from typing import Any, Final
 import gradio as gr
 
 from sagagraph.errors import SagaGraphError
+from sagagraph.planning.fields import Part
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL
 from sagagraph.saga.core.status import SagaStatus
@@ -302,6 +303,7 @@ class ChatPage:
         saga, page = model.saga, model.page
         messages = shown_messages(model.conversation, model.shown, page)
         shown = Shown() if saga is None or model.shown is None else Shown(saga.id, model.shown.plan.hash or "")
+        parts = page.fields(model.conversation.draft)
         opening = {"role": "assistant", "content": page.opening}
         return {
             self._chatbot: [opening, *as_chat(messages)],
@@ -316,8 +318,8 @@ class ChatPage:
                 stamp=model.stamp,
             ),
             self._shown: shown.text,
-            **self._request.of(model, drawn),
-            **self._plans_of(model),
+            **self._request.of(model, parts),
+            **self._plans_of(model, parts),
             **self._ways_of(model, drawn),
             **self._faults.of(model),
             **self._gallery.of(model, drawn),
@@ -336,18 +338,18 @@ class ChatPage:
         saga, page = model.saga, model.page
         listed = [each for each in model.versions if saga is not None and not each.is_of(saga) and saga.stage not in FINAL]
         state = ([each.number for each in listed], model.remedies, saga and saga.version)
-        if state == drawn.ways:
-            return {}
-        drawn.ways = state
-        told = [(each.number, version_words(page, each, saga)) for each in listed if saga is not None]
-        ways = render("ways", remedies=model.remedies, versions=told) if told or model.remedies else ""
-        return {self._ways: gr.update(visible=bool(ways), value=ways)}
+        if state != drawn.ways:
+            told = [(each.number, version_words(page, each, saga)) for each in listed if saga is not None]
+            drawn.ways = state
+            drawn.ways_card = render("ways", remedies=model.remedies, versions=told) if told or model.remedies else ""
+        return {self._ways: gr.update(visible=bool(drawn.ways_card), value=drawn.ways_card)}
 
-    def _plans_of(self, model: PageModel) -> Updates:
+    def _plans_of(self, model: PageModel, parts: Sequence[Part]) -> Updates:
         shown, page = model.shown, model.page
         before = None if model.before is None else (model.before.plan, model.before.cost)
         has_plan = shown is not None and shown.plan.content is not None
-        plan = cards.plan_card(shown, model.page, before, model.today) if shown is not None and has_plan else ""
+        asked = None if model.conversation.is_open else parts
+        plan = cards.plan_card(shown, page, before, model.today, asked=asked) if shown is not None and has_plan else ""
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),
             **self._taken_along(model),

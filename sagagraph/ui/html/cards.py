@@ -9,6 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from sagagraph.money import cost_text
+from sagagraph.planning.fields import Part
 from sagagraph.planning.page import Line, Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -90,11 +91,18 @@ def status_card(
 
 
 def plan_card(
-    saga: Saga, page: Page, before: tuple[Any, Any] | None = None, today: date | None = None, *, is_shared: bool = False
+    saga: Saga,
+    page: Page,
+    before: tuple[Any, Any] | None = None,
+    today: date | None = None,
+    *,
+    asked: Sequence[Part] | None = None,
+    is_shared: bool = False,
 ) -> Markup:
     """Render the plan that is shown, or was carried out, bound to its hash; `before`: plan and cost that it replaces.
 
-    `is_shared`: for others, who learn nothing with which a booking could be changed.
+    `asked`: the fields of its request, where they are known. `is_shared`: for others, who learn nothing with which a booking could
+    be changed.
     """
     plan = saga.plan
     judged = str((plan.verdict or {}).get("verdict", ""))
@@ -110,7 +118,7 @@ def plan_card(
         references={each.key: each.reference for each in details.values() if each.reference},
         verdict=_JUDGED.get(judged, _SKETCHED if plan.hash is None else "Not checked yet."),
         plan_hash="" if is_shared else plan.hash or "",
-        assumed=tuple(assumed(page.fields(page.draft_of(saga.request)))),
+        assumed=tuple(assumed(page.fields(page.draft_of(saga.request)) if asked is None else asked)),
         changed=changed,
         cause=cause_of(saga, page),
         is_done=status_of(saga) is SagaStatus.COMMITTED,
