@@ -38,7 +38,7 @@ async def wanted(page: Page, text: str | None, file: Path | None, before: Saga |
 
 
 async def _read(page: Page, text: str, before: Draft | None) -> Draft:
-    draft = await page.read(text, None if before is None else before.known)
+    draft = await page.hear(text, None if before is None else before.known)
     if draft.by:
         render.stderr.print(f"read with the help of {draft.by}", markup=False)
     while draft.questions and is_terminal():
@@ -46,7 +46,7 @@ async def _read(page: Page, text: str, before: Draft | None) -> Draft:
         answer = await asked(f"{draft.questions[0]} ")
         if answer is None:
             break
-        draft = await page.read(answer, draft.known)
+        draft = await page.hear(answer, draft.known)
     if draft.questions and draft.failed is not None:
         raise draft.failed
     if draft.questions:

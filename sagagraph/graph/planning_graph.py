@@ -29,6 +29,7 @@ from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Provided, Revision
 from sagagraph.planning.models.limits import Limits, Record
 from sagagraph.planning.models.model_planner import Assigning, Mending, ModelPlanner
+from sagagraph.planning.remedies import remedies_for
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.events import Driver, Entry, ModelAsked, SagaBegun
@@ -136,6 +137,10 @@ class PlanningGraph:
         shown = self._domain.title(saga.plan.content) if saga.plan.content else ""
         return await self._run(saga_id, wish=c.ChoosePlan(plan_hash, shown))
 
+    async def return_to(self, saga_id: str, request: object, again: c.ProposePlan, *, by: str) -> SagaView:
+        """Return to a plan that was proposed for `request` before; it is judged again, and waits for approval like any other."""
+        return await self._run(saga_id, wish=c.ChangeRequest(to_json(request), by), again=again)
+
     async def change(
         self, saga_id: str, request: object, *, by: str, approved_by: str | None = None, lost: Collection[str] = ()
     ) -> SagaView:
@@ -172,6 +177,7 @@ class PlanningGraph:
         approved_by: str | None = None,
         decision: Approval | None = None,
         wish: c.ChangeRequest | c.ChoosePlan | None = None,
+        again: c.ProposePlan | None = None,
         wait: bool = True,
     ) -> SagaView:
         async with self._engine.hold(saga_id, begin=begun, wait=wait) as coordinator:
@@ -179,6 +185,8 @@ class PlanningGraph:
             given: Any = PlanningState(saga_id=saga_id)
             if wish is not None:
                 await coordinator.tell(wish)
+            if again is not None:
+                await coordinator.tell(again)
             if decision is not None:
                 # Journal it first: a checkpoint keeps the first answer that it is given, even one that was
                 # refused.
@@ -283,7 +291,8 @@ async def plan(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
     saga = context.coordinator.saga
     proposed = await _planned(context, saga)
     if isinstance(proposed, Infeasible):
-        await _tell(context.coordinator, saga, c.DeclareInfeasible(proposed.reasons))
+        remedies = tuple(map(asdict, remedies_for(saga.request, proposed)))
+        await _tell(context.coordinator, saga, c.DeclareInfeasible(proposed.reasons, remedies))
         return _reference(context.coordinator.saga)
     left = [each for each in proposed.proposals if saga.plan.verdict is None or each.plan_hash != saga.plan.hash]
     if not left or saga.plan.proposals >= MAX_PROPOSALS + (ROUNDS if saga.plan.questions else 0):

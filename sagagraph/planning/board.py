@@ -27,6 +27,8 @@ class Board(Protocol):
 
     title: str
     opening: str
+    showcase: PlanView
+    """A plan to look at before there is any."""
     problem: str
     """The label of the problem's text."""
     examples: Mapping[str, Form]

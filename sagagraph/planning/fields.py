@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -72,6 +72,8 @@ class Field:
         return replace(self, state=State.ASSUMED, note=f"assumed: {why}") if why else self
 
 
+Mark = Callable[[Field], Field]
+"""What marks a field: as asked for, as assumed, with another reading."""
 Cell = tuple[Field, ...]
 Row = tuple[str, tuple[Cell, ...]]
 """A row's heading, and its cells in the order of the columns."""
@@ -86,18 +88,8 @@ class Sheet:
     rows: tuple[Row, ...]
     hint: str = ""
 
-    def asking(self, questions: Mapping[str, str]) -> Sheet:
-        """Return the sheet with fields marked that are missing: by their names, what to ask."""
-        rows = ((head, tuple(tuple(each.asking(questions) for each in cell) for cell in cells)) for head, cells in self.rows)
-        return replace(self, rows=tuple(rows))
-
-    def with_others(self, others: Mapping[str, str]) -> Sheet:
-        """Return the sheet with what the rules have read instead, by the names of its fields."""
-        rows = ((head, tuple(tuple(each.beside(others) for each in cell) for cell in cells)) for head, cells in self.rows)
-        return replace(self, rows=tuple(rows))
-
-    def with_assumed(self, reasons: Mapping[str, str]) -> Sheet:
-        rows = ((head, tuple(tuple(each.assumed(reasons) for each in cell) for cell in cells)) for head, cells in self.rows)
+    def marked(self, mark: Mark) -> Sheet:
+        rows = ((head, tuple(tuple(map(mark, cell)) for cell in cells)) for head, cells in self.rows)
         return replace(self, rows=tuple(rows))
 
 
@@ -109,11 +101,8 @@ class Fields:
     fields: tuple[Field, ...]
     is_rare: bool = False
 
-    def with_others(self, others: Mapping[str, str]) -> Fields:
-        return replace(self, fields=tuple(each.beside(others) for each in self.fields))
-
-    def with_assumed(self, reasons: Mapping[str, str]) -> Fields:
-        return replace(self, fields=tuple(each.assumed(reasons) for each in self.fields))
+    def marked(self, mark: Mark) -> Fields:
+        return replace(self, fields=tuple(map(mark, self.fields)))
 
     @property
     def is_folded(self) -> bool:

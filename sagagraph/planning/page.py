@@ -12,12 +12,19 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, Protocol
 
+from pydantic import BaseModel
+
 from sagagraph.context.model import Model
-from sagagraph.errors import ModelError
+from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.language.utterance.questions import Topic
+from sagagraph.language.utterance.utterances import Kind
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.fields import Field, Fields, Part, State
+from sagagraph.planning.forms import any_named, fields_of, to_name, with_value
+from sagagraph.planning.models.anchors import Anchor, stated
+from sagagraph.planning.models.reading import Slot, heard, slots_of
 from sagagraph.saga.core.state import Saga
 
 Known = Any
@@ -37,7 +44,6 @@ class Wish:
     key: str
     label: str
     text: str
-    removable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +72,13 @@ class Draft:
     partial: Json = None
     """The request in its JSON form, as far as it is known, where something is missing."""
     by: str = ""
-    """The model that paraphrased the sentence."""
+    """The model that has read the sentence."""
     failed: ModelError | None = None
     """Why the model could not be asked; then only the rules have read the sentence."""
+    kind: Kind | None = None
+    """What kind of utterance the model takes it for; None: no model has read it."""
+    topic: Topic | None = None
+    """Of a question, according to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +223,7 @@ def better_offer(saga: Saga, figure: Callable[[Json], float]) -> tuple[str, Json
 class Reader(Protocol):
     """Reader: the part of a page with which the command line reads sentences and requests."""
 
-    async def read(self, text: str, known: Known | None) -> Draft:
+    async def hear(self, text: str, known: Known | None) -> Draft:
         """Read what was said on top of what is known. Raises `InvalidInputError` for what cannot be read at all."""
         ...
 
@@ -262,6 +272,8 @@ class Page(Reader):
     """Lists from which fields suggest values."""
     plans_quickly: bool = False
     """Whether a change is tried out before it is made, so that the plan that stands is not lost to one that cannot be had."""
+    form: type[BaseModel] | None = None
+    """The request's model, from which a page without fields of its own has its board."""
     desk: FaultDesk | None = None
     """Where faults can be injected; None if the provider is not a sandbox."""
 
@@ -279,18 +291,47 @@ class Page(Reader):
 
     # -- wishes: by default, what is known is the request as far as it goes, and each of its fields is a wish --------------
 
+    async def hear(self, text: str, known: Known | None) -> Draft:
+        return await heard(self, text, known)
+
+    async def read(self, text: str, known: Known | None) -> Draft:
+        """Read by rules, without a model. Raises `InvalidInputError` for what cannot be read at all."""
+        raise NotImplementedError
+
+    async def drafted(self, known: Known | None) -> Draft:
+        """Return the draft of what is known."""
+        try:
+            return self.draft_of(await self.checked(known or {}))
+        except InvalidInputError as exc:
+            return Draft(known, questions=(self.opening,), field=str(exc.field))
+
+    def slots(self, draft: Draft) -> tuple[Slot, ...]:
+        """Return what a model may fill in; by default every field of the board."""
+        if self.form is not None:
+            return slots_of((fields_of(self.form, draft.known or {}), Fields("", tuple(any_named(self.form)))))
+        return slots_of(self.fields(draft))
+
+    def states(self, anchor: Anchor, value: str, quote: str) -> bool:
+        """Tell whether these words state a value that a model has read in them."""
+        return stated(anchor, value, quote)
+
+    def beside(self, ours: Known, theirs: Known, touched: frozenset[str]) -> Known:
+        """Return what the model has read, with what the rules have read of whatever it has not `touched`."""
+        return {**ours, **{name: value for name, value in theirs.items() if name in touched}}
+
     async def checked(self, request: Json) -> Json:
         return request
 
     def draft_of(self, request: Json) -> Draft:
         return Draft(request, tuple(Wish(name, name, f"{name} {value}") for name, value in request.items()), request=request)
 
-    async def changed(self, known: Known, key: str, text: str | None) -> Draft:
-        """Return the request with one wish replaced by what `text` says; None removes the wish."""
-        return await self.read(text or "", {name: value for name, value in known.items() if name != key})
-
     def fields(self, draft: Draft) -> tuple[Part, ...]:
-        """Return what is known as fields to change, for `NOTHING_KNOWN` the empty ones; by default each wish, in words."""
+        """Return what is known as fields to change, for `NOTHING_KNOWN` the empty ones; by default those of the `form` or,
+        without one, each wish in words.
+        """
+        if self.form is not None:
+            parts = (fields_of(self.form, draft.known or {}), to_name(self.form))
+            return tuple(part for part in parts if part.fields)
         said = tuple(Field(wish.key, wish.label, wish.text, size=40, state=State.SAID) for wish in draft.wishes)
         return (Fields("What you have said", said),) if said else ()
 
@@ -299,7 +340,9 @@ class Page(Reader):
 
         Raises `InvalidInputError` for a value that cannot be meant.
         """
-        return await self.changed(known, name, value.strip() or None)
+        if self.form is not None:
+            return await self.drafted(with_value(self.form, known or {}, name, value.strip()))
+        return await self.read(value, {key: each for key, each in known.items() if key != name})
 
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
         return request

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sagagraph.money import cost_text, money_text
-from sagagraph.planning.fields import Field, Fields, Part, Widget
+from sagagraph.planning.fields import Field, Fields, Part, State, Widget
 from sagagraph.planning.page import Line
 
 
@@ -62,16 +62,27 @@ def filled(before: Sequence[Part], after: Sequence[Part]) -> Iterator[str]:
             yield f"{key}: {was} → {now}"
 
 
+def assumed(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield each field that nobody has filled in, with its value and why it is taken to be so."""
+    for key, field in _named(parts):
+        if field.state is State.ASSUMED:
+            yield f"{key}: {_words(field)} ({field.note.removeprefix('assumed: ')})"
+
+
 def _values(parts: Sequence[Part]) -> Iterator[tuple[str, str]]:
-    """Yield the fields by their labels, those of a table with the name of its row, and the words for their values."""
+    return ((name, _words(field)) for name, field in _named(parts))
+
+
+def _named(parts: Sequence[Part]) -> Iterator[tuple[str, Field]]:
+    """Yield the fields by their labels, those of a table with the name of its row."""
     for part in parts:
         if isinstance(part, Fields):
-            yield from ((each.label, _words(each)) for each in part.fields)
+            yield from ((each.label, each) for each in part.fields)
         else:
             for _, cells in part.rows:
                 fields = [each for cell in cells for each in cell if each.widget is not Widget.DROP]
                 row = _words(fields[0]) if len(fields) > 1 else ""
-                yield from ((f"{row}, {each.label}", _words(each)) for each in fields if row)
+                yield from ((f"{row}, {each.label}", each) for each in fields if row)
 
 
 def _words(field: Field) -> str:

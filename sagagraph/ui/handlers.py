@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ import gradio as gr
 from sagagraph.errors import SagaGraphError
 from sagagraph.ui.visitors import Visitor, visitor_of
 
+_LONG_S = 0.3
+"""What takes longer, such as a model that reads, is not waited for before the page shows how far it is."""
 Updates = dict[Any, Any]
 """Components and their new values. Gradio has no type for either."""
 Stream = AsyncIterator[Updates]
@@ -46,8 +49,14 @@ class Handlers:
             visitor = visitor_of(request)
             if at_once is not None:
                 yield at_once
+            handling = asyncio.ensure_future(handle(visitor, *values))
+            await asyncio.wait([handling], timeout=_LONG_S)
+            if not handling.done():
+                async for updates in self.follow(visitor, *values):
+                    yield updates
+                    break
             try:
-                answer = await handle(visitor, *values)
+                answer = await handling
             except SagaGraphError as exc:
                 answer = await self.refused(visitor, exc)
             if answer is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -15,18 +16,28 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError, SagaGraphError, UnknownOperationError
+from sagagraph.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAllowedError,
+    ProviderError,
+    SagaGraphError,
+    UnknownOperationError,
+    UnknownSagaError,
+)
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible, Json, Proposal
 from sagagraph.planning.page import Disruption, Download, Draft, Page
+from sagagraph.planning.remedies import remedies_for
 from sagagraph.planning.sketch import SKETCH, Sketch
 from sagagraph.registry import boards, limits_of, model_of, open_engine, open_pages
+from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.state import FINAL, Saga
+from sagagraph.saga.core.state import FINAL, AcceptedPlan, Saga, Stage
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.maintenance.replay import Replay
@@ -37,7 +48,9 @@ from sagagraph.saga.stores.port import Document
 from sagagraph.saga.stores.projections import Projection
 from sagagraph.settings import Settings
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
-from sagagraph.ui.visitors import Visitor
+from sagagraph.ui.sharing import SHARED_PATH, Sharing
+from sagagraph.ui.versions import Version, version_before, versions_of
+from sagagraph.ui.visitors import TOKEN_BYTES, Visitor
 
 if TYPE_CHECKING:
     from sagagraph.harness.life.records import Records
@@ -48,6 +61,15 @@ _SAID = "said"
 _LEFT_OUT = "left out"
 """The kind of document that keeps what was said about a plan: the journal has only its consequences."""
 _DAY_HOLDS_S = 60.0
+
+
+class CannotBeHadError(InvalidInputError):
+    """A change for which there is no plan: nothing was changed. `remedies`: what can be asked for instead."""
+
+    def __init__(self, request: Any, found: Infeasible) -> None:
+        super().__init__(f"That cannot be had: {'; '.join(found.reasons)}. Your plan stays as it was", field="request")
+        self.reasons = found.reasons
+        self.remedies = tuple(remedies_for(request, found))
 
 
 class Service:
@@ -65,6 +87,7 @@ class Service:
         self._jobs = Jobs(bell)
         self._days: dict[str, tuple[float, date]] = {}
         self._sketches: dict[str, Sketch] = {}
+        self._sharing = Sharing(engine.store)
 
     def page(self, domain: str) -> Page:
         """Return a page. Raises `InvalidInputError` if there is no such domain."""
@@ -158,8 +181,56 @@ class Service:
         await self._jobs.take_on(saga_id, ("choose", plan_hash), choosing, self._journalling(saga, e.PlanProposed))
 
     async def change(self, visitor: Visitor, saga_id: str, request: Any, lost: tuple[str, ...] = ()) -> None:
-        """Change the request, or replace reservations that have fallen through; planning for the old request is abandoned."""
+        """Change the request, or replace reservations that have fallen through; planning for the old request is abandoned.
+
+        Raises `CannotBeHadError` if there is no plan for it, and that is known at once; otherwise the plan that stands comes back
+        as soon as it is known.
+        """
         saga = await self.saga(visitor, saga_id)
+        if self.page(saga.domain).plans_quickly and status_of(saga) is SagaStatus.AWAITING_APPROVAL:
+            with suppress(ProviderError):  # whatever else is wrong with it is said by the change itself
+                found = await self.what_if(saga.domain, request)
+                if isinstance(found, Infeasible):
+                    raise CannotBeHadError(request, found)
+        await self._change(visitor, saga, request, lost)
+
+    async def versions(self, visitor: Visitor, saga_id: str) -> tuple[Version, ...]:
+        """Return every plan that the saga has shown."""
+        return versions_of(saga_id, await self.journal(visitor, saga_id))
+
+    async def go_back(self, visitor: Visitor, saga_id: str, number: int | None = None) -> Version:
+        """Return to an earlier version, by default to the one before. Its plan is judged again, and waits for approval; where
+        something has been carried out, it is changed as for any other request.
+
+        Raises `NotAllowedError` if there is none.
+        """
+        saga, entries = await self.saga(visitor, saga_id), await self._engine.journal(saga_id)
+        known = versions_of(saga_id, entries)
+        if number is not None:
+            version = next((each for each in known if each.number == number), None)
+        else:  # of what is carried out, nothing is undone without saying what
+            version = None if saga.plan.version else version_before(saga, entries)
+        if version is None:
+            what = "no earlier version of its plan" if number is None else f"no version {number} of its plan"
+            raise NotAllowedError(f"saga {saga_id!r} has {what} to go back to", saga_id=saga_id)
+        if version.is_of(saga):
+            return version
+        if isinstance(version.plan, AcceptedPlan) or saga.plan.version:
+            await self._change(visitor, saga, version.request)
+        elif version.request == saga.request and saga.stage is Stage.AWAITING_APPROVAL:
+            await self.choose(visitor, saga_id, str(version.plan.hash))
+        else:
+            await self._jobs.stop(saga_id)
+            own = version.plan
+            again = c.ProposePlan(
+                str(own.hash), own.content, own.cost, own.alternatives, own.reasons, own.proposed_by, own.reasoning, own.agents
+            )
+            returning = self._graphs[saga.domain].return_to(saga_id, version.request, again, by=visitor.name)
+            await self._jobs.take_on(saga_id, ("back", again.plan_hash), returning, self._journalling(saga, e.PlanProposed))
+        return version
+
+    async def _change(self, visitor: Visitor, saga: Saga, request: Any, lost: tuple[str, ...] = ()) -> None:
+        saga_id = saga.id
         if not saga.plan.version:
             await self._jobs.stop(saga_id)
         purpose = ("change", json.dumps([request, lost], sort_keys=True))
@@ -178,7 +249,7 @@ class Service:
         await self._engine.check_provider(saga_id)
         await self.pages[saga.domain].happens(saga, disruption)
         wanted = saga.request if disruption.request is None else disruption.request
-        await self.change(visitor, saga_id, wanted, disruption.lost)
+        await self._change(visitor, saga, wanted, disruption.lost)
 
     async def order_fault(
         self, visitor: Visitor, saga_id: str, *, kind: str, call: str, fault: str, nth: int = 1, seconds: float | None = None
@@ -268,6 +339,28 @@ class Service:
         if saga.amending is None or await self._engine.store.headline(saga.amending.saga) is None:
             return saga
         return await self._engine.load(saga.amending.saga)
+
+    async def share(self, visitor: Visitor, saga_id: str) -> str:
+        """Return the path of a page that shows the saga's plan to whoever knows it, until `share_no_more`."""
+        await self.saga(visitor, saga_id)
+        return SHARED_PATH + await self._sharing.begin(saga_id, secrets.token_urlsafe(TOKEN_BYTES))
+
+    async def shared_at(self, visitor: Visitor, saga_id: str) -> str:
+        """Return the path of the page that shows the saga's plan to others; empty if there is none."""
+        visitor.check_owns(saga_id)
+        token = await self._sharing.of(saga_id)
+        return token and SHARED_PATH + token
+
+    async def share_no_more(self, visitor: Visitor, saga_id: str) -> None:
+        visitor.check_owns(saga_id)
+        await self._sharing.end(saga_id)
+
+    async def shared(self, token: str) -> Saga:
+        """Return the saga whose plan a link shows. Raises `UnknownSagaError` if there is no such link, or no plan any more."""
+        shown = await self.shown(await self._engine.load(await self._sharing.saga_of(token)))
+        if shown.plan.content is None or shown.domain not in self.pages:
+            raise UnknownSagaError("there is no plan to be seen here now: try again later")
+        return shown
 
     async def status(self, visitor: Visitor, saga_id: str, version: int | None = None) -> SagaView:
         visitor.check_owns(saga_id)

@@ -9,8 +9,10 @@ from sagagraph.errors import ConflictError, InvalidInputError, SagaGraphError
 from sagagraph.money import cost_text
 from sagagraph.planning.page import Page
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.state import PlanState, Saga
 from sagagraph.saga.core.status import SagaStatus
+from sagagraph.ui.differences import filled
+from sagagraph.ui.versions import Version
 
 _LONGEST_TITLE: Final = 110
 _SAGA: Final = re.compile(r"\bsaga '[^']*'(?::\s*)?")
@@ -49,6 +51,14 @@ def title(saga: Saga, page: Page) -> str:
     """Return the request in a few words."""
     words = page.sentence(saga.request).rstrip(".")
     return words if len(words) <= _LONGEST_TITLE else f"{words[: _LONGEST_TITLE - 1]}…"
+
+
+def version_words(page: Page, version: Version, saga: Saga) -> str:
+    """Return what an earlier version of the saga's plan costs, and what was asked for then instead."""
+    parts = [page.fields(page.draft_of(each)) for each in (saga.request, version.request)]
+    reasons = version.plan.reasons[:1] if isinstance(version.plan, PlanState) else ()
+    told = list(filled(*parts)) or map(str, reasons)
+    return "; ".join(filter(None, (page.price(version.plan.content, version.plan.cost), *told))) or "another plan"
 
 
 def next_step(saga: Saga, page: Page) -> str:

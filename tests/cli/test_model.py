@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.cli.commands import CommandLine, Ended
-from tests.domains.reunion.text.test_rewording import PLAIN as PLAIN_REUNION
-from tests.domains.reunion.text.test_rewording import TEXT as MUDDLED_REUNION
+from tests.planning.test_reading import REUNION as MUDDLED_REUNION
+from tests.planning.test_reading import REUNION_SLOTS
 from tests.support.agents import picking, ranked
 from tests.support.models import Hang, ModelServer, Say, Status
 
@@ -21,13 +21,15 @@ pytestmark = pytest.mark.skipif(find_spec("langchain_openai") is None, reason="t
 KEY = "sk-canary-55aa01f3"
 MUDDLED = "Berlin then Cologne, four nights and two, starting out in San Francisco, on 4 June 2025, no more than 5k!"
 SLOTS = [
-    {"field": field, "value": value, "nights": nights, "quote": quote}
-    for field, value, nights, quote in (
-        ("from", "San Francisco", None, "starting out in San Francisco"),
-        ("stay", "Berlin", 4, "Berlin then Cologne, four nights and two"),
-        ("stay", "Cologne", 2, "Berlin then Cologne, four nights and two"),
-        ("leave_on", "2025-06-04", None, "on 4 June 2025"),
-        ("budget", "5000 USD", None, "no more than 5k"),
+    {"field": field, "value": value, "quote": quote}
+    for field, value, quote in (
+        ("origin", "San Francisco", "starting out in San Francisco"),
+        ("stops[0].city", "Berlin", "Berlin then Cologne"),
+        ("stops[0].nights", "4", "four nights and two"),
+        ("stops[1].city", "Cologne", "Berlin then Cologne"),
+        ("stops[1].nights", "2", "four nights and two"),
+        ("depart", "2025-06-04", "on 4 June 2025"),
+        ("budget", "5000 USD", "no more than 5k"),
     )
 ]
 """What the muddled sentence says, with the words that say it."""
@@ -69,10 +71,10 @@ def test_a_sentence_in_a_muddle_is_put_in_order_and_a_trip_is_chosen_by_the_mode
 
 
 def test_a_reunion_in_a_muddle_is_put_in_order(command: CommandLine, serve: Serve) -> None:
-    serve(Say({"sentences": PLAIN_REUNION}))
+    serve(Say({"slots": REUNION_SLOTS}))
     told = command("reunion", "read", MUDDLED_REUNION, "--json")
     assert (told.code, told.json["unread"]) == (0, [])
-    assert "put in plain words by openai:m" in told.err
+    assert "read with the help of openai:m" in told.err
     assert [each["name"] for each in told.json["problem"]["people"]] == ["Sarah", "Emily", "Michael"]
 
 
@@ -89,7 +91,7 @@ def test_a_model_that_makes_something_up_is_not_listened_to(command: CommandLine
     told = command("trip", MUDDLED)
     assert told.code == 2
     assert "Where does the trip start?" in told.err
-    assert "your words do not say it: from: San Francisco" in told.err
+    assert "your words do not say it: origin: San Francisco" in told.err
 
 
 def test_a_model_that_cannot_be_asked_leaves_the_trip_to_the_solver_which_says_so(command: CommandLine, serve: Serve) -> None:

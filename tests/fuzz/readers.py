@@ -22,12 +22,10 @@ from sagagraph.domains.reunion import entry as reunion
 from sagagraph.domains.reunion.day import parse_request as parse_day
 from sagagraph.domains.reunion.shipped import SHIPPED
 from sagagraph.domains.reunion.text.partial import read_reunion
-from sagagraph.domains.reunion.text.rewording import reworded
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import parse_request
 from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
-from sagagraph.domains.travel.text.model_reading import read_by_model
 from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.errors import JournalError, SagaGraphError
 from sagagraph.files import json_file
@@ -36,7 +34,7 @@ from sagagraph.harness.language.parser import parse
 from sagagraph.harness.registry.loading import load_harness
 from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in
 from sagagraph.planning.entry import Case
-from sagagraph.planning.models.hearing import heard
+from sagagraph.planning.page import Draft
 from sagagraph.saga.core.codec import Record, decode, encode
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
@@ -61,6 +59,7 @@ from tests.fuzz.samples import (
     SHOP_PLAN,
     TRIP_TEXTS,
 )
+from tests.language.openings.reading import page_of
 from tests.saga.journals import JOURNALS
 from tests.support.scripted_model import Scripted
 from tests.support.trips import REQUEST
@@ -178,16 +177,10 @@ def _reunion_text(said: str, _folder: Path) -> None:
 
 def _model(said: Any, _folder: Path) -> None:
     """Whatever a model answers, nothing comes of it that nobody said."""
-    model, text = Scripted(*[said] * 3), TRIP_TEXTS[0]
-    known = read_request(text, cities=GAZETTEER, today=TODAY)
-
-    async def ask() -> None:
-        found = await heard(text, model)
-        read = await read_by_model(text, model=model, cities=GAZETTEER, today=TODAY, known=known, read=known)
-        sentences = await reworded(REUNION_TEXTS[0], model=model)
-        _tellable([found and found.wish, read and read.left_out, sentences])
-
-    _run(ask())
+    for domain, text in (("trip", "2 nights in Rome"), ("reunion", "Emily lands at 2 pm at BOS"), ("meal", "custard")):
+        page = page_of(domain, Scripted(said))
+        draft: Draft = _run(page.hear(text, None))
+        _tellable([*draft.asides, *draft.not_understood, *draft.questions])
 
 
 _ours = partial(suppress, SagaGraphError)

@@ -19,6 +19,7 @@ from tests.ui.searching import Searching
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.quick]
 
+DAY = "Dinner at 6 pm at home in Boston. Sarah is at home. James lands at 1 pm at BOS and rents a car. Home-BOS 60 minutes"
 SENTENCE = "From Boston to Lisbon for 5 nights in May 2025, at most $4,000"
 
 
@@ -108,6 +109,46 @@ async def test_what_was_assumed_and_not_understood_stands_beside_the_request(ann
     assert told["assumed"]["stops[0].nights"] == "from the dates, one night under way"
     assert any("flumph" in each for each in told["not_understood"])
     await followed(ann, begun.json()["saga_id"])
+
+
+@pytest.mark.parametrize(
+    ("domain", "text", "assumed"),
+    [
+        ("travel", SENTENCE, "travellers"),
+        ("reunion", DAY, "vehicles[0].seats"),
+        ("recipes", "lentil soup and custard", "cooks"),
+    ],
+)
+async def test_every_domain_begins_with_a_sentence_or_a_request_and_says_what_it_assumed(
+    ann: httpx2.AsyncClient, domain: str, text: str, assumed: str
+) -> None:
+    begun = await ann.post("/sagas", json={"domain": domain, "text": f"{text}, with a snorkling flumph"})
+    assert begun.status_code == 202, begun.text
+    told = (await ann.get(f"/sagas/{begun.json()['saga_id']}")).json()
+    assert told["assumed"][assumed]
+    assert any("flumph" in each for each in told["not_understood"]) or domain == "reunion"
+    again = await ann.post("/sagas", json={"domain": domain, "request": told["request"]})
+    assert (again.status_code, told["request"].keys() <= again.json()["request"].keys()) == (202, True)
+    for saga_id in (begun.json()["saga_id"], again.json()["saga_id"]):
+        await ann.post(f"/sagas/{saga_id}/cancel")
+
+
+@pytest.mark.parametrize(
+    ("domain", "text", "missing", "known"),
+    [
+        ("travel", "5 nights in Lisbon in May 2025", "origin", "Lisbon"),
+        ("reunion", "Emily lands at 2 pm at BOS and needs a ride", "goals", "Emily"),
+        ("recipes", "for two cooks", "recipes", "2"),
+    ],
+)
+async def test_every_domain_lists_what_is_missing_with_what_is_known(
+    app: Any, domain: str, text: str, missing: str, known: str
+) -> None:
+    async with browser_on(app) as somebody_new:
+        answer = await somebody_new.post("/sagas", json={"domain": domain, "text": text})
+    told = answer.json()
+    assert (answer.status_code, missing in told["missing"], known in str(told["request"])) == (422, True, True), told
+    assert len(set(told["missing"])) == len(told["missing"])
 
 
 async def test_what_is_missing_is_listed_by_its_field_with_all_that_is_known(app: Any) -> None:
@@ -207,6 +248,33 @@ async def test_nobody_sees_or_settles_what_belongs_to_another_visitor(app: Any, 
         ):
             assert (await bob.post(f"/sagas/{saga_id}/{path}", json=body)).status_code == 404
     assert (await ann.get(f"/sagas/{saga_id}")).json()["status"] == "awaiting_approval"
+
+
+async def test_a_plan_is_shared_until_that_is_ended_without_what_changes_a_booking(app: Any, ann: httpx2.AsyncClient) -> None:
+    saga_id, plan_hash = await planned(ann)
+    assert (await ann.get(f"/sagas/{saga_id}/share")).json()["path"] is None
+    path = (await ann.post(f"/sagas/{saga_id}/share")).json()["path"]
+    assert (
+        path
+        == (await ann.post(f"/sagas/{saga_id}/share")).json()["path"]
+        == (await ann.get(f"/sagas/{saga_id}/share")).json()["path"]
+    )
+    assert path.rpartition("/")[2] not in (await ann.get(f"/sagas/{saga_id}/log")).text
+    await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": plan_hash})
+    await followed(ann, saga_id)
+    operations = (await ann.get(f"/sagas/{saga_id}")).json()["operations"]
+    booked = [each["output"]["reservation_id"] for each in operations if "reservation_id" in (each["output"] or {})]
+    assert len(booked) == 3
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost", timeout=30) as stranger:
+        seen = await stranger.get(path)
+        assert (seen.status_code, "Lisbon" in seen.text, seen.headers["cache-control"]) == (200, True, "no-store")
+        assert [word in seen.text for word in (*booked, saga_id, plan_hash, "data-choose")] == [False] * (len(booked) + 3)
+        assert (await stranger.delete(f"{PREFIX}/sagas/{saga_id}/share")).status_code == 404
+        assert (await stranger.get("/shared/nobody")).status_code == 404
+        assert (await ann.delete(f"/sagas/{saga_id}/share")).json()["path"] is None
+        assert (await stranger.get(path)).status_code == 404
+        assert (await ann.post(f"/sagas/{saga_id}/share")).json()["path"] != path
+        assert (await stranger.get(path)).status_code == 404
 
 
 async def test_its_documents_can_be_downloaded(ann: httpx2.AsyncClient) -> None:

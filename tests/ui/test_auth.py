@@ -55,6 +55,20 @@ async def test_nobody_can_say_who_they_are_by_a_header() -> None:
             assert answer.text.startswith(guest(TOKEN).tag)
 
 
+async def test_whoever_has_a_link_needs_no_login_to_look_and_can_do_nothing_else() -> None:
+    async def says(scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": repr(scope["user"]).encode()})
+
+    auth = Auth(says, login=Login({"ann": "secret"}), hosts=None, new_token=lambda: TOKEN)
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=auth), base_url="http://localhost") as browser:
+        answer = await browser.get(f"/shared/{TOKEN}")
+        assert (answer.status_code, answer.text) == (200, "None")
+        for path in ("/shared", "/shared/", f"/shared/{TOKEN}/x", f"/shared/{TOKEN}%2f..%2fconfig", "/sharedx", "/"):
+            assert (await browser.get(path)).status_code == 401, path
+        assert (await browser.post(f"/shared/{TOKEN}")).status_code == 401
+
+
 async def test_a_token_that_could_be_guessed_is_replaced() -> None:
     async with client() as browser:
         answer = await browser.get("/", headers={"cookie": f"{COOKIE}=x"})

@@ -44,7 +44,9 @@ def test_a_trip_is_planned_changed_repaired_and_booked_in_fields(
     assert person.faults == []
 
 
-def test_a_trip_is_planned_changed_and_booked_by_keyboard_alone(server: Server, visit: OpenVisit) -> None:
+def test_a_trip_is_planned_changed_repaired_and_booked_by_keyboard_alone(
+    server: Server, sandbox: EmbeddedSandbox, visit: OpenVisit
+) -> None:
     person = visit(server.url)
     press, field = person.page.keyboard.press, person.field
     for name, text in (("origin", "Boston"), ("stops[0].city", "Lisbon")):
@@ -62,10 +64,100 @@ def test_a_trip_is_planned_changed_and_booked_by_keyboard_alone(server: Server, 
     first = person.until_asked()
     person.page.get_by_role("button", name="nights: one less").focus()
     press("Enter")
-    person.until_other_plan(first)
+    second = person.until_other_plan(first)
+    order(sandbox.url, person.saga_id, "refuse", kind="hotel", call="book")
+    person.page.locator("#approve").focus()
+    press("Enter")
+    person.until_other_plan(second)
     person.page.locator("#approve").focus()
     press("Enter")
     person.until("committed")
+
+
+def fill_board(person: Visit, fields: tuple[tuple[str, str], ...]) -> None:
+    """Fill in one field after the other, as soon as the board has it."""
+    for name, value in fields:
+        field = person.field(name)
+        field.wait_for()
+        if field.evaluate("box => box.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            person.fill(name, value)
+        person.until_filled({name: value})
+
+
+DAY = (
+    ("places[0].name", "Home"),
+    ("places[1].name", "Airport"),
+    ("goals[0].place", "Home"),
+    ("goals[0].by", "18:00"),
+    ("people[0].name", "Ann"),
+    ("people[0].place", "Home"),
+    ("people[1].name", "James"),
+    ("people[1].place", "Airport"),
+    ("people[1].from", "14:00"),
+    ("vehicles[0].name", "Ann's car"),
+    ("vehicles[0].drivers", "Ann"),
+    ("travel_minutes[0]", "40"),
+)
+
+
+def test_a_reunion_is_planned_changed_repaired_and_told_from_an_empty_board_on_a_phone(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url, viewport=PHONE, reduced_motion="reduce")
+    person.click("empty-reunion")
+    fill_board(person, DAY)
+    first = person.until_asked()
+    assert person.page.locator("#plan .sg-assumed").inner_text() == "Assumed: Ann's car, where: Home (where its driver is)"
+    assert person.page.locator("#front-door").is_hidden()
+    fill_board(person, (("tasks[0].name", "roast"), ("tasks[0].minutes", "120")))
+    second = person.until_other_plan(first)
+    person.page.locator('#request [name="tasks[0]"]').click()
+    person.until_filled({"tasks[0].name": ""})
+    third = person.until_other_plan(second)
+    assert (serious(person), person.page.evaluate("document.documentElement.scrollWidth")) == ([], PHONE["width"])
+    person.click("approve")
+    person.until_said("the day is open")
+    person.page.locator("#trouble > button").click()
+    person.click("disrupt-0")
+    person.until_other_plan(third)
+    person.click("approve")
+    person.until_said("the day is open")
+    assert person.faults == []
+
+
+def test_a_reunion_is_planned_changed_repaired_and_told_by_keyboard_alone(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url)
+    press, page = person.page.keyboard.press, person.page
+
+    def enter(selector: str) -> None:
+        page.locator(selector).focus()
+        press("Enter")
+
+    enter("#empty-reunion")
+    for name, value in DAY:
+        field = person.field(name)
+        field.wait_for()
+        field.focus()
+        hour = value.partition(":")
+        if value.isdecimal():
+            press("Control+a")
+        page.keyboard.type(f"{int(hour[0]) - 12:02}{hour[2]}PM" if hour[1] else value)
+        press("Tab")
+        person.until_filled({name: value})
+    first = person.until_asked()
+    person.field("people[1].from").focus()
+    page.keyboard.type("0300PM")
+    press("Tab")
+    second = person.until_other_plan(first)
+    person.until_said("Now: James, from: 14:00 → 15:00")
+    enter("#approve")
+    person.until_said("the day is open")
+    enter("#trouble > button")
+    page.locator("#disrupt-0").wait_for()
+    enter("#disrupt-0")
+    person.until_other_plan(second)
+    enter("#approve")
+    person.until_said("the day is open")
 
 
 def test_a_reunion_is_planned_from_its_example_changed_in_tables_repaired_and_told(server: Server, visit: OpenVisit) -> None:

@@ -10,8 +10,10 @@ import pytest
 import pytest_asyncio
 
 from sagagraph import registry
+from sagagraph.planning.page import NOTHING_KNOWN
 from sagagraph.settings import Settings
 from sagagraph.ui.html import cards
+from sagagraph.ui.html.templates import render
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service, open_service
@@ -84,6 +86,22 @@ async def test_a_wish_is_removed_and_what_is_missing_is_asked_for(service: Servi
     assert asked.conversation.messages[-1].text == "What fruit shall it be, and how many?"
     await chat.say(FRUIT)
     assert "under $5.00" not in wishes(await chat.remove("budget")).values()
+
+
+async def test_its_board_comes_from_its_model_and_what_is_filled_in_is_bought(service: Service) -> None:
+    page = service.pages["market"]
+    empty = render("request", title=page.title, parts=page.fields(NOTHING_KNOWN), happened=(), is_fresh=True, turn=0)
+    assert [f'name="{name}"' in empty for name in ("fruit.*", "budget", "fruit.apples")] == [True, True, False]
+    chat = Chat(service, "market")
+    first = await chat.reword("fruit.*", "apples")
+    assert (status(first), first.conversation.draft.request["fruit"]) == ("awaiting_approval", {"apples": 1})
+    filled = render("request", title=page.title, parts=page.fields(first.conversation.draft), happened=(), is_fresh=False, turn=1)
+    assert 'name="fruit.apples"' in filled
+    more = await chat.reword("fruit.apples", "3")
+    assert "Now: fruit: apples: 1 → 3." in all_said(more)
+    assert "2 pears from Bob" not in all_said(more)
+    assert [each.plan.hash for each in more.versions] == [plan_hash(first), plan_hash(more)]
+    assert status(await chat.say("yes")) == "committed"
 
 
 async def test_it_is_planned_over_rest(service: Service) -> None:

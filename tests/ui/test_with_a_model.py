@@ -30,7 +30,7 @@ class Brain:
     def __call__(self, asked: Asked) -> Move:
         if self.is_down:
             return Status(503)
-        if "traveller wrote" in asked.system + asked.user:
+        if "what somebody wrote" in asked.system + asked.user:
             return Say({"slots": SLOTS})
         return picking(first)(asked)
 
@@ -74,3 +74,33 @@ def test_a_model_understands_and_proposes_and_without_it_the_rules_go_on(
         assert proposed["data"]["proposed_by"] == "solver"
         assert "an outage; try again later (HTTP 503): planned without it" in proposed["data"]["reasons"][-1]
         assert_key_is_nowhere(person, server, store.parent)
+
+
+TWO_READINGS = "Boston to Lisbon for 5 nights in May 2025 for 3 people, and room for 2 somehow, xyzzy"
+
+
+def test_what_the_rules_have_read_differently_is_one_click_away(
+    store: Path, serve: Serve, sandbox: EmbeddedSandbox, visit: OpenVisit
+) -> None:
+    def brain(asked: Asked) -> Move:
+        if "what somebody wrote" in asked.system + asked.user:
+            return Say({"slots": [{"field": "travellers", "value": "2", "quote": "and room for 2 somehow"}]})
+        return picking(first)(asked)
+
+    with ModelServer([brain] * 50) as model:
+        person = visit(
+            serve(
+                "--provider", sandbox.url, SAGAGRAPH_MODEL="openai:m", SAGAGRAPH_MODEL_SECONDS="60", **model.environment(KEY)
+            ).url
+        )
+        person.say(TWO_READINGS)
+        person.until_filled({"travellers": "2", "origin": "Boston"})
+        other = person.page.locator("#request .sg-other")
+        assert (other.inner_text(), other.get_attribute("data-field")) == ("or 3", "travellers")
+        before = person.until_asked()
+        other.focus()
+        person.page.keyboard.press("Enter")
+        person.until_other_plan(before)
+        person.until_filled({"travellers": "3"})
+        assert other.count() == 0
+        person.until_said("Now: Travellers: 2 → 3")

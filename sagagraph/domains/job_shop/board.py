@@ -15,7 +15,7 @@ from sagagraph.extras import needing
 from sagagraph.planning.board import Board, Drawn
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.fields import Cell, Field, Form, Sheet, Widget, choices_of
-from sagagraph.planning.page import COUNT_BEGINS, Bar, PlanView
+from sagagraph.planning.page import COUNT_BEGINS, Bar, PlanView, showcase_of
 
 _MOST_STEPS: Final = 2000
 _MOST_ON_SHEET: Final = 400
@@ -34,6 +34,11 @@ _FIELDS: Final = {name: label for fields in _NEWS.values() for name, label in fi
 class JobShopBoard(Board):
     title = "Job shops"
     opening = "Which step of which job is on which machine when: the least makespan, and what becomes of it when a machine fails."
+    showcase = showcase_of(
+        ("Machine 0", (("Job 1", 0, 3), ("Job 4", 3, 5), ("Job 3", 5, 7), ("Job 2", 7, 10))),
+        ("Machine 1", (("Job 2", 0, 4), ("Job 1", 4, 6), ("Job 3", 7, 11), ("Job 4", 11, 12))),
+        ("Machine 2", (("Job 3", 0, 3), ("Job 1", 6, 10), ("Job 2", 10, 12))),
+    )
     problem = "Jobs, machines and durations, in the standard format, Taillard's, or REALM-Bench's JSON"
     examples: Mapping[str, Form] = {
         "Four jobs on three machines": {"problem": _EXAMPLE},

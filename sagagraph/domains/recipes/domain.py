@@ -16,7 +16,7 @@ from sagagraph.context.slice import Fact, content_hash
 from sagagraph.domains.recipes.actions import COOK, SERVE, Dinner, Kitchen, Piece, Start, kitchen_actions, piece_of
 from sagagraph.domains.recipes.events import Event, as_known, parse_events
 from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan
-from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
+from sagagraph.domains.recipes.planning.planner import Conflict, Situation, Wish, left_out, plan_or_explain
 from sagagraph.domains.recipes.planning.repair import nearest, repair
 from sagagraph.domains.recipes.request import Meal, StepKey, document_of, parse_meal
 from sagagraph.domains.recipes.rules.kitchen import Past
@@ -25,7 +25,7 @@ from sagagraph.domains.recipes.text import described
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.planning.background import in_background
 from sagagraph.planning.budget import Budget
-from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Revision, object_of
+from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Relaxation, Revision, object_of
 from sagagraph.planning.models.model_planner import Assignment
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
@@ -76,7 +76,7 @@ class Cooking(Domain):
         if isinstance(request, Mapping) and request.get("served"):
             return Infeasible(("dinner has been served: begin another meal",))
         found = await in_background(_first, request)
-        return (_proposal(found),) if isinstance(found, Cooked) else _infeasible(found)
+        return (_proposal(found),) if isinstance(found, Cooked) else _infeasible(found, parse_meal(request))
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """Repair the plan for what has happened since; serving dinner leaves it as it is."""
@@ -244,9 +244,17 @@ def _proposal(cooked: Cooked, saga: Saga | None = None) -> Proposal:
     return Proposal(content, content_hash(content), cooked.title, Cost(0, "USD"), cooked.told)
 
 
-def _infeasible(conflict: Conflict) -> Infeasible:
+def _infeasible(conflict: Conflict, meal: Meal | None = None) -> Infeasible:
+    """Return why there is no plan and, of a `meal` that has not begun, what would help."""
     sentences = tuple(wish.sentence for wish in conflict.wishes)
-    return Infeasible(sentences or ("this cannot be cooked",), sentences)
+    helps = conflict.wishes if meal is not None and conflict.is_irreducible else ()
+    relaxations = tuple(_relaxation(meal, wish) for wish in helps if meal is not None)
+    return Infeasible(sentences or ("this cannot be cooked",), sentences, relaxations)
+
+
+def _relaxation(meal: Meal, wish: Wish) -> Relaxation:
+    change = {name: value for name, value in left_out(meal, wish).document().items() if name in ("recipes", "warm")}
+    return Relaxation(wish.sentence, f"there is a plan if it need not be that {wish.sentence}", change=change)
 
 
 def _assignment(instructions: str, meal: Meal, solved: tuple[Proposal, ...], **told: Any) -> Assignment:

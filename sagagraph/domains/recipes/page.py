@@ -25,6 +25,8 @@ from sagagraph.language.people import PEOPLE, Company
 from sagagraph.language.quantities import UNITS
 from sagagraph.language.tagging import tagged
 from sagagraph.planning.fields import Field, Fields, Part, Widget
+from sagagraph.planning.models.anchors import Anchor, names
+from sagagraph.planning.models.reading import Slot
 from sagagraph.planning.page import Bar, Disruption, Draft, Line, Page, PlanView, Wish, showcase_of
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.validators.complaints import shown
@@ -54,6 +56,15 @@ _FILLING: Final = re.compile(
 )
 
 
+_SLOTS: Final = (
+    Slot("recipe *", Anchor.FLAG, f"yes: it is cooked; the name ends in one of {', '.join(SHIPPED)}; empty: it is not"),
+    Slot("dinner", Anchor.TIME, "when all of it is on the table"),
+    Slot("warm", Anchor.FLAG, "yes: everything is warm then"),
+    Slot("fresh *", Anchor.MINUTES, "of a dish, by its name: within how many minutes it is eaten"),
+    Slot("cooks", Anchor.PEOPLE, "how many cook"),
+)
+
+
 class RecipesPage(Page):
     domain: Cooking
     title = "A meal"
@@ -67,8 +78,27 @@ class RecipesPage(Page):
     )
     examples = ("We make lentil soup and apple crumble", "Flatbread and custard, dinner at 19:00")
     go_ahead = "Cook"
+    plans_quickly = True
     outcome = "dinner is served"
     under_way = "It is cooking. Tell me what happens, and I repair the plan; at the end, say that dinner is served."
+
+    async def hear(self, text: str, known: Any) -> Draft:
+        """Read what was said; a recipe, as it is written, is read by a reader of its own."""
+        return await (self.read if "\n" in text.strip() else super().hear)(text, known)
+
+    async def drafted(self, known: Any) -> Draft:
+        if (known or {}).get("recipes"):
+            return self.draft_of(known)
+        told = {"recipes": [], **(known or {})}
+        return Draft(told, (), (self.opening,), field="recipes", missing=("recipes",), partial=told)
+
+    def slots(self, draft: Draft) -> tuple[Slot, ...]:  # noqa: ARG002 - the same for every meal
+        return _SLOTS
+
+    def states(self, anchor: Anchor, value: str, quote: str) -> bool:
+        if anchor is Anchor.NAME:
+            return any(each.name == value for each in dishes_in(quote)) or names(value, quote)
+        return super().states(anchor, value, quote)
 
     async def read(self, text: str, known: Any) -> Draft:
         before = dict(known or {})
@@ -90,9 +120,7 @@ class RecipesPage(Page):
         limits = {**limits, **fresh}
         warm = {name: limit for name, limit in limits.items() if name in recipes}
         request = {**before, "recipes": list(recipes.values()), **told, **({"warm": warm} if warm else {})}
-        if not recipes:
-            return Draft(request, (), (self.opening,), unread, field="recipes")
-        return replace(self.draft_of(request), not_understood=unread)
+        return replace(await self.drafted(request), not_understood=unread)
 
     async def checked(self, request: Any) -> Any:
         known = document_of(request)
@@ -113,7 +141,8 @@ class RecipesPage(Page):
             wishes.append(Wish("warm", "Warm", "warm"))
         if (cooks := request.get("cooks", 1)) != 1:
             wishes.append(Wish("cooks", "Cooks", f"{cooks} cooks"))
-        return Draft(request, tuple(wishes), request=request)
+        assumed = {} if "cooks" in request else {"cooks": "nobody else was mentioned"}
+        return Draft(request, tuple(wishes), request=request, assumed=assumed)
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
         known = draft.known or {}
@@ -129,17 +158,20 @@ class RecipesPage(Page):
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
         kind, _, dish = name.partition(" ")
+        own = [each["recipe"] for each in (known or {}).get("recipes", ())]
+        if dish and dish not in (*SHIPPED, *own):
+            raise InvalidInputError(f"there is no recipe {dish}: write down its steps", field=name)
         if kind == "recipe" and value:
             return await self.read(dish.replace("-", " "), known)
+        if kind == "fresh":
+            warm = {each: limit for each, limit in (known or {}).get("warm", {}).items() if each != dish}
+            return await self.drafted({**(known or {}), "warm": {**warm, **({dish: f"{value} min"} if value else {})}})
         words = {"warm": "warm", "dinner": f"dinner at {value}", "cooks": f"{value} cooks"}
         if kind != "recipe" and kind not in words:
             raise InvalidInputError("there is no such field: look at the page again", field=name)
-        return await self.changed({"recipes": (), **(known or {})}, name, words[kind] if value and kind in words else None)
-
-    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
-        rest = {name: value for name, value in known.items() if name != key}
-        rest["recipes"] = [each for each in known["recipes"] if f"recipe {each['recipe']}" != key]
-        return await self.read(text or "", rest)
+        rest = {key: each for key, each in (known or {}).items() if key != name}
+        rest["recipes"] = [each for each in rest.get("recipes", ()) if f"recipe {each['recipe']}" != name]
+        return await self.read(words[kind] if value and kind in words else "", rest)
 
     def view(self, plan: Any) -> PlanView:
         cooked = Cooked.model_validate(plan)
@@ -186,7 +218,7 @@ class RecipesPage(Page):
     def happened(self, request: Any) -> tuple[Wish, ...]:
         meal = parse_meal(request)
         told = (in_words(meal, each) for each in parse_events(meal, request.get("events", ())))
-        return tuple(Wish(f"happened:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+        return tuple(Wish(f"happened:{number}", "Happened", each) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
         return {**request, **{name: saga.request[name] for name in ("events", "served") if name in saga.request}}

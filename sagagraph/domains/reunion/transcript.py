@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -15,14 +15,28 @@ LONGEST_TRANSCRIPT: Final = 20_000
 Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TRANSCRIPT)]
 
 
+class Filled(BaseModel):
+    """What was filled in field by field, complete or not. `problem`: in the shape of a file, in which unknown values are None.
+    `assumed`: why a value in it is taken to be so, by its field.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    problem: dict[str, Any]
+    assumed: dict[str, str] = {}
+
+
 class Transcript(BaseModel):
-    """Transcript. `base`: a problem that came as a whole, to which `sentences` add. `added`: ids of accepted suggestions."""
+    """Transcript. `base`: a problem that came as a whole, `filled`: one that was filled in; `sentences` add to either.
+    `added`: ids of accepted suggestions.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
     sentences: Annotated[tuple[Sentence, ...], Field(max_length=MOST_SENTENCES)] = ()
     added: Annotated[tuple[str, ...], Field(max_length=MOST_SENTENCES)] = ()
     base: ReunionProblem | None = None
+    filled: Filled | None = Field(None, exclude_if=lambda filled: filled is None)
 
     @model_validator(mode="after")
     def _is_short(self) -> Self:

@@ -74,6 +74,8 @@ def _named(doubt: Question, fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _with_origin(said: PartialRequest, _today: date, home: str | None) -> _Step:
+    if said.stay_only:
+        return {"origin": said.stops[0].city if said.stops else None, "return_to": None, "one_way": True}, {}
     is_asked = any(each.field == "origin" for each in said.doubts)
     if said.origin is not None or home is None or is_asked or home in {stop.city for stop in said.stops}:
         return {}, {}
@@ -91,7 +93,7 @@ def _with_nights(said: PartialRequest, _today: date, _home: str | None) -> _Step
         left = said.total_nights - taken
     elif (span := _span(said)) is not None:
         left, why = span - taken, FROM_THE_DATES
-    elif said.one_way and taken == 0 and len(said.stops) == 1:
+    elif said.one_way and not said.stay_only and taken == 0 and len(said.stops) == 1:
         left, why = 0, "one way, no hotel"
     else:
         return {}, {}

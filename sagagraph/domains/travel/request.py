@@ -60,6 +60,16 @@ class Order(StrEnum):
     ANY = "any"
 
 
+class Prefer(StrEnum):
+    """Which of the plans comes first."""
+
+    BALANCE = "balance"
+    """Of price and time."""
+    CHEAPEST = "cheapest"
+    FASTEST = "fastest"
+    MOST_COMFORTABLE = "most comfortable"
+
+
 class Weekday(StrEnum):
     MONDAY = "monday"
     TUESDAY = "tuesday"
@@ -216,14 +226,15 @@ ANY_STARS: Final = (1, 5)
 class TripRequest(Lean):
     """Trip request that can be planned: nothing in it is missing or contradicts itself."""
 
-    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if", "hotels", "assumed"})
+    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if", "hotels", "prefer", "assumed"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     origin: str = Field(min_length=1)
+    """The same as the only stop, and one way: only a hotel is booked."""
     stops: tuple[Stop, ...] = Field(min_length=1, max_length=MOST_STOPS)
     """In the order of travel, unless any order will do."""
-    return_to: str | None = Field(default_factory=lambda data: data["origin"])
+    return_to: str | None = Field(default_factory=lambda data: data.get("origin"), validate_default=True)
     """Where the last journey goes; None: one way, the trip ends at the last stop."""
     window: Window | None = None
     """The whole trip lies within it, first departure and last arrival included."""
@@ -247,8 +258,9 @@ class TripRequest(Lean):
     insured: bool = False
     """Every fare is insured unless it turns out to be refundable, as far as that is on offer and within the budget."""
     train_if: TrainIf | None = None
-    hotels: bool = True
+    hotels: bool = Field(default=True, validate_default=True)
     """Whether hotels are booked for the nights; otherwise the travellers have somewhere to stay."""
+    prefer: Prefer = Prefer.BALANCE
     assumed: dict[str, str] = Field(default_factory=dict)
     """What nobody said, by its field (`stops[1].nights`): why it is taken to be so, in a few words."""
 
@@ -258,6 +270,19 @@ class TripRequest(Lean):
         if children >= info.data.get("travellers", LARGEST_PARTY):
             raise ValueError(f"{children} of the travellers are children: at least one adult goes along")
         return children
+
+    @property
+    def is_stay_only(self) -> bool:
+        """Tell whether the trip begins where it stays: only a hotel is booked, and no journey."""
+        return self.origin == self.stops[0].city
+
+    @field_validator("hotels")
+    @classmethod
+    def _leaves_something(cls, hotels: bool, info: ValidationInfo) -> bool:
+        stops: tuple[Stop, ...] = info.data.get("stops", ())
+        if stops and stops[0].city == info.data.get("origin") and not (hotels and stops[0].nights):
+            raise ValueError(f"the trip begins and ends in {stops[0].city}: without a night in a hotel there is nothing to book")
+        return hotels
 
     def stars_in(self, city: str) -> tuple[int, int]:
         """Return the fewest and most stars of hotels in a city."""
@@ -271,7 +296,7 @@ class TripRequest(Lean):
     @classmethod
     def _each_leads_elsewhere(cls, stops: tuple[Stop, ...], info: ValidationInfo) -> tuple[Stop, ...]:
         cities = [info.data.get("origin"), *(stop.city for stop in stops)]
-        for here, there in pairwise(cities):
+        for here, there in pairwise(cities[1:] if len(stops) == 1 else cities):
             if here == there:
                 raise ValueError(f"{there} follows {here}: two in a row are the same city")
         return stops

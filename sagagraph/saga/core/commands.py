@@ -230,7 +230,10 @@ class JudgePlan:
 
 @dataclass(frozen=True, slots=True)
 class DeclareInfeasible:
+    """Report that no plan meets the request. If it was changed while a plan waited for approval, that plan stays."""
+
     reasons: tuple[str, ...]
+    remedies: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from sagagraph.workflow.values import Json
 REDACTED = "[redacted]"
 
 _PAYLOADS = frozenset(
-    {"request", "inputs", "output", "undo_output", "plan", "cost", "alternatives", "scope", "evidence", "shown"}
+    {"request", "inputs", "output", "undo_output", "plan", "cost", "alternatives", "scope", "evidence", "shown", "remedies"}
 )
 """Fields of events whose content is somebody else's JSON."""
 _PAYLOADS_BY_NAME = frozenset({"outputs"})

@@ -167,12 +167,21 @@ class PlanState(Struct, frozen=True):
     approved_in_advance_by: str = ""
     infeasible: tuple[str, ...] = ()
     """Why there is no plan, or no repair of it."""
+    remedies: tuple[Json, ...] = ()
+    """What can be asked for instead of what has no plan: in words, and as a request."""
+    stood: Stood | None = None
+    """What waited for approval before the request changed, as long as there is no other plan."""
     accepted: AcceptedPlan | None = None
     """The plan that these operations belong to, whatever has been proposed since."""
     revisable: bool = False
     """It, or what stands of it, may be repaired."""
     disruption: str = ""
     """Why nothing further of it is started until it is repaired, or its repair is given up."""
+
+
+class Stood(Struct, frozen=True):
+    request: Json
+    plan: PlanState
 
 
 class ModelUse(Struct, frozen=True):

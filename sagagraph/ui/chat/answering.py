@@ -15,6 +15,7 @@ from sagagraph.language.utterance.utterances import Utterance, tells_news
 from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
 from sagagraph.planning.page import Draft
+from sagagraph.planning.remedies import remedies_for
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -66,7 +67,7 @@ class Answering(Turn):
     async def _is_told(self, asked: str) -> bool:
         """Tell whether a question asked before there is any plan says enough about one that it begins with it."""
         with suppress(InvalidInputError):
-            draft = await self._page.read(asked.rstrip("? "), self.conversation.draft.known)
+            draft = await self._hear(asked.rstrip("? "), self.conversation.draft.known)
             is_a_trip = draft.request is not None or not draft.not_understood
             if is_a_trip and len(draft.wishes) > len(self.conversation.draft.wishes):
                 await self._take(draft, None)
@@ -105,17 +106,18 @@ class Answering(Turn):
         draft = None if self._pending is None else self._pending.draft
         return draft if draft is not None and draft.questions else None
 
-    async def _compare(self, text: str, saga: Saga | None, *, is_supposed: bool = False) -> bool:
+    async def _compare(self, text: str, saga: Saga | None, *, is_supposed: bool = False, draft: Draft | None = None) -> bool:
         """Compare where it is a change that can be tried on a copy: then its difference is shown.
 
         `is_supposed`: it was said as one; then what cannot be tried is named. It may answer what the one before left open.
+        `draft`: how it was read already.
         """
         if saga is None or not text:
             return False
         shown = self._page.draft_of((await self._service.shown(saga)).request)
         before = self._supposed or shown
         try:
-            draft = await self._page.read(text, before.known)
+            draft = draft or await self._hear(text, before.known)
         except InvalidInputError:
             return False
         if draft.questions and draft.questions != shown.questions:
@@ -131,6 +133,8 @@ class Answering(Turn):
             return False
         wanted = self._page.on_top(draft.request, saga)
         await self._show_difference(wanted, saga)
+        for aside in draft.asides:
+            self._add(aside)
         if draft.not_understood:
             self._add(f"I left out what I did not understand: {', '.join(draft.not_understood)}.")
         self.conversation = replace(self.conversation, pending=Pending(draft=draft))
@@ -139,6 +143,7 @@ class Answering(Turn):
     async def _show_difference(self, wanted: Any, saga: Saga) -> None:
         found = await self._service.what_if(self._page.name, wanted)
         if isinstance(found, Infeasible):
+            self.conversation = replace(self.conversation, remedies=tuple(remedies_for(wanted, found)))
             self._say(Deed.COMPARED, f"That cannot be had: {'; '.join(found.reasons)}. {NOTHING_CHANGED}")
             return
         shown = await self._service.shown(saga)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
@@ -11,6 +11,7 @@ from typing import Any, Final
 import gradio as gr
 
 from sagagraph.errors import SagaGraphError
+from sagagraph.planning.fields import Part
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL
 from sagagraph.saga.core.status import SagaStatus
@@ -25,14 +26,15 @@ from sagagraph.ui.handlers import Handlers, Stream, Updates
 from sagagraph.ui.history import records
 from sagagraph.ui.html import cards
 from sagagraph.ui.html.front import front_words
-from sagagraph.ui.html.templates import CHOOSE
+from sagagraph.ui.html.templates import CHOOSE, render
 from sagagraph.ui.page_state import Shown, kept
 from sagagraph.ui.pictures.comparison import comparison
 from sagagraph.ui.progress import something_stands, waits_for_the_world
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
-from sagagraph.ui.wording import in_words, names_in
+from sagagraph.ui.wording import in_words, names_in, version_words
 
+_TO_TAKE_ALONG: Final = (SagaStatus.AWAITING_APPROVAL, SagaStatus.COMMITTED, SagaStatus.RUNNING)
 _BREATH_S: Final = 0.25
 """Seconds between two updates of a page: a burst of events is shown in one go."""
 
@@ -90,7 +92,8 @@ class ChatPage:
         )
         self._status = gr.HTML(elem_id="status")
         self._plan = gr.HTML(elem_id="plan", visible=False)
-        self._files = gr.HTML(elem_id="take-along", visible=False)
+        self._ways = gr.HTML(elem_id="ways", visible=False, js_on_load=CHOOSE)
+        self._files = gr.HTML(elem_id="take-along", visible=False, js_on_load=CHOOSE)
         self._build_decision()
         with gr.Row(elem_classes="sg-tight"):
             self._say = gr.Textbox(
@@ -135,8 +138,10 @@ class ChatPage:
         on(self._again.click, self._on_nothing)
         for listen in (self._say.submit, self._send.click):
             on(listen, self._on_say, [self._say, self._shown], at_once={self._say: ""}, often=True)
-        for domain, example in self._front.examples:
+        for domain, example, empty in self._front.cards:
             on(example.click, partial(self._on_example, domain))
+            on(empty.click, partial(self._on_empty, domain))
+            empty.click(None, js="() => document.querySelector('#request').scrollIntoView({ behavior: 'smooth' })")
         on(self._anew.click, self._on_anew)
         on(self._domain.input, self._on_domain, [self._domain])
         on(self._approve.click, self._on_approve, [self._shown], often=True)
@@ -149,7 +154,8 @@ class ChatPage:
         on(self._keep.click, self._on_keep)
         on(self._resume.click, self._on_resume, [self._shown])
         on(self._request.filled, self._on_fill, [self._shown], often=True, of_event=("field", "value"))
-        on(self._comparison.select, self._on_choose, [self._shown], of_event=("plan",))
+        for choices in (self._comparison, self._ways, self._files):
+            on(choices.select, self._on_choose, [self._shown], of_event=("key",))
         self._front.listen(on)
         self._faults.listen(on, outputs, self._shown)
 
@@ -158,6 +164,7 @@ class ChatPage:
         plans = [
             self._status,
             self._plan,
+            self._ways,
             self._files,
             self._decision,
             self._approve,
@@ -181,8 +188,11 @@ class ChatPage:
         self._conversations.keep(visitor, Conversation(domain))
         await self._talk(visitor, "", lambda talk: talk.say(self._service.pages[domain].examples[0]))
 
+    async def _on_empty(self, domain: str, visitor: Visitor) -> None:
+        self._conversations.keep(visitor, Conversation(domain))
+
     async def _on_anew(self, visitor: Visitor) -> None:
-        self._conversations.keep(visitor, Conversation(self._conversations.of(visitor).domain))
+        await self._on_empty(self._conversations.of(visitor).domain, visitor)
 
     async def _on_domain(self, visitor: Visitor, domain: str) -> None:
         if domain in self._service.pages:
@@ -223,8 +233,15 @@ class ChatPage:
                 draft = model.page.draft_of(model.saga.request)
                 self._conversations.keep(visitor, model.conversation.settled(draft))
 
-    async def _on_choose(self, visitor: Visitor, plan_hash: str, shown: str) -> None:
-        await self._talk(visitor, shown, lambda talk: talk.choose(plan_hash))
+    async def _on_choose(self, visitor: Visitor, key: str, shown: str) -> None:
+        """Handle a click on a plan, a remedy, an earlier version, or what can be done with a link."""
+        saga_id, (kind, _, which) = Shown.in_text(shown).saga_id, key.partition(" ")
+        if kind == "share" and saga_id:
+            await (self._service.share_no_more if which else self._service.share)(visitor, saga_id)
+        elif kind == "plan":
+            await self._talk(visitor, shown, lambda talk: talk.choose(which))
+        elif kind in ("remedy", "version") and which.isdecimal():
+            await self._talk(visitor, shown, lambda talk: (talk.take_remedy if kind == "remedy" else talk.go_back)(int(which)))
 
     async def _on_cancel(self, visitor: Visitor, shown: str) -> Updates | None:
         if not (saga_id := Shown.in_text(shown).saga_id):
@@ -248,7 +265,8 @@ class ChatPage:
     async def _talk(self, visitor: Visitor, shown: str, turn: Callable[[Talk], Awaitable[Conversation]]) -> None:
         async with self._conversations.turn(visitor):
             model = await self._look(visitor)  # after a restart, the conversation is first restored from the journal
-            talk = Talk(self._service, visitor, model.conversation, Shown.in_text(shown).plan_hash)
+            keep = partial(self._conversations.keep, visitor)
+            talk = Talk(self._service, visitor, model.conversation, Shown.in_text(shown).plan_hash, keep)
             await self._keep_said(visitor, model.conversation, await turn(talk))
 
     async def _keep_said(self, visitor: Visitor, before: Conversation, after: Conversation) -> None:
@@ -285,6 +303,7 @@ class ChatPage:
         saga, page = model.saga, model.page
         messages = shown_messages(model.conversation, model.shown, page)
         shown = Shown() if saga is None or model.shown is None else Shown(saga.id, model.shown.plan.hash or "")
+        parts = page.fields(model.conversation.draft)
         opening = {"role": "assistant", "content": page.opening}
         return {
             self._chatbot: [opening, *as_chat(messages)],
@@ -299,24 +318,38 @@ class ChatPage:
                 stamp=model.stamp,
             ),
             self._shown: shown.text,
-            **self._request.of(model, drawn),
-            **self._plans_of(model),
+            **self._request.of(model, parts),
+            **self._plans_of(model, parts),
+            **self._ways_of(model, drawn),
             **self._faults.of(model),
             **self._gallery.of(model, drawn),
         }
 
     def _taken_along(self, model: PageModel) -> Updates:
         saga = model.saga
-        is_booked = saga is not None and saga.plan.version and status_of(saga) in (SagaStatus.COMMITTED, SagaStatus.RUNNING)
-        names = [each.name for each in model.page.downloads(saga)] if saga is not None and is_booked else []
-        links = records.download_links(saga.id, names) if saga is not None and names else ""
-        return {self._files: gr.update(visible=bool(links), value=links)}
+        if saga is None or saga.plan.hash is None or model.is_busy or status_of(saga) not in _TO_TAKE_ALONG:
+            return {self._files: gr.update(visible=False)}
+        names = [each.name for each in model.page.downloads(saga)]
+        links = records.take_along(saga.id, names, model.shared, is_tentative=not saga.plan.version)
+        return {self._files: gr.update(visible=True, value=links)}
 
-    def _plans_of(self, model: PageModel) -> Updates:
+    def _ways_of(self, model: PageModel, drawn: Drawn) -> Updates:
+        """Return what is possible instead of what was refused, and the versions to go back to."""
+        saga, page = model.saga, model.page
+        listed = [each for each in model.versions if saga is not None and not each.is_of(saga) and saga.stage not in FINAL]
+        state = ([each.number for each in listed], model.remedies, saga and saga.version)
+        if state != drawn.ways:
+            told = [(each.number, version_words(page, each, saga)) for each in listed if saga is not None]
+            drawn.ways = state
+            drawn.ways_card = render("ways", remedies=model.remedies, versions=told) if told or model.remedies else ""
+        return {self._ways: gr.update(visible=bool(drawn.ways_card), value=drawn.ways_card)}
+
+    def _plans_of(self, model: PageModel, parts: Sequence[Part]) -> Updates:
         shown, page = model.shown, model.page
         before = None if model.before is None else (model.before.plan, model.before.cost)
         has_plan = shown is not None and shown.plan.content is not None
-        plan = cards.plan_card(shown, model.page, before, model.today) if shown is not None and has_plan else ""
+        asked = None if model.conversation.is_open else parts
+        plan = cards.plan_card(shown, page, before, model.today, asked=asked) if shown is not None and has_plan else ""
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),
             **self._taken_along(model),

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from weakref import WeakValueDictionary
 
 from sagagraph.planning.page import NOTHING_KNOWN, Draft, Page
+from sagagraph.planning.remedies import Remedy
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -18,7 +19,6 @@ from sagagraph.ui.visitors import Visitor
 
 _MOST_KEPT: Final = 1000
 _LONGEST_TALK: Final = 200
-_MOST_UNDONE: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Conversation:
     pending: Pending | None = None
     unsettled: tuple[str, ...] = ()
     """What was not understood and may be a person, place, date or amount: the plan may not keep it."""
-    undo: tuple[Draft | str, ...] = ()
-    """What held before each change, the latest last: a draft, or the hash of the plan that was shown."""
+    remedies: tuple[Remedy, ...] = ()
+    """What can be asked for instead of what this turn has refused."""
     before: Before | None = None
 
     @property
@@ -74,9 +74,6 @@ class Conversation:
 
     def answered(self, text: str) -> Conversation:
         return self._with(Message("assistant", text)) if text else self
-
-    def can_undo(self, what: Draft | str) -> Conversation:
-        return replace(self, undo=(*self.undo, what)[-_MOST_UNDONE:])
 
     def settled(self, draft: Draft) -> Conversation:
         """Return it with nothing open any more: `draft` is what applies."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.utterances import Kind, Utterance
 from sagagraph.money import cost_text
@@ -15,7 +17,7 @@ from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Pending
 from sagagraph.ui.chat.reporting import Reporting
-from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed
+from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed, asking, echo
 from sagagraph.ui.progress import something_stands
 
 _BOOKS: Final = re.compile(r"\b(?:book|reserve|confirm|buy)\b", re.IGNORECASE)
@@ -34,6 +36,8 @@ class Deciding(Reporting):
     """Part that takes decisions; about something that is not open, it says what is open."""
 
     async def _decide(self, each: Utterance, said: Sequence[Utterance], saga: Saga | None) -> None:
+        if saga is None and self.conversation.draft.questions and await self._answers(each.text):
+            return
         shown = None if saga is None else await self._service.shown(saga)
         is_asking = shown is not None and status_of(shown) is SagaStatus.AWAITING_APPROVAL
         match each.act:
@@ -66,6 +70,15 @@ class Deciding(Reporting):
             case _:
                 self._say(Deed.NOT_TAKEN, self._nothing_open(saga))
 
+    async def _answers(self, text: str) -> bool:
+        """Hear as an answer what sounds like a decision while there is nothing to decide; False: it answers nothing."""
+        with suppress(InvalidInputError):
+            draft = await self._hear(text, self.conversation.draft.known)
+            if draft.known != self.conversation.draft.known:
+                await self._take(draft, None)
+                return True
+        return False
+
     def _stays(self, saga: Saga, *, is_asking: bool) -> str:
         if self.conversation.is_open:
             self._leave_out(saga)
@@ -73,7 +86,7 @@ class Deciding(Reporting):
 
     def _nothing_open(self, saga: Saga | None) -> str:
         if self.conversation.draft.questions:
-            return f"First: {self.conversation.draft.questions[0]}"
+            return f"There is no plan to decide on yet. {asking(self.conversation.draft)}"
         if saga is None:
             return f"Nothing is planned yet, so there is nothing to decide. {self._page.opening}"
         if status_of(saga) is SagaStatus.PLANNING:
@@ -123,7 +136,7 @@ class Deciding(Reporting):
 
     async def _book(self, saga: Saga) -> None:
         await self._service.decide(self._visitor, saga.id, self._shown_hash or "", approved=True)
-        self.conversation = replace(self.conversation.settled(self._page.draft_of(saga.request)), undo=(), before=None)
+        self.conversation = replace(self.conversation.settled(self._page.draft_of(saga.request)), before=None)
         self.deeds.append(Deed.APPROVED)
 
     async def _praised(self, said: Sequence[Utterance], saga: Saga | None, asking: Saga | None) -> None:
@@ -172,27 +185,29 @@ class Deciding(Reporting):
     async def _take_offer(self, plan_hash: str, saga: Saga, what: str) -> None:
         self._remember(saga)
         await self._service.choose(self._visitor, saga.id, plan_hash)
-        self.conversation = self.conversation.can_undo(saga.plan.hash or "")
         self._say(Deed.CHOSE, f"{what} Nothing is booked yet.")
 
     async def _undo(self, saga: Saga | None) -> None:
-        *earlier, last = self.conversation.undo or (None,)
         if saga is not None and await self._take_back(saga):
             self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
             self._say(Deed.UNDONE, _TAKEN_BACK)
-        elif saga is None or last is None or saga.stage in FINAL:
+        elif saga is None or saga.stage in FINAL or not await self._go_back(saga):
             what = "“Cancel…” shows what cancelling all of it would undo." if saga is not None else self._page.opening
             if saga is not None and status_of(saga) in OVER:
                 what = "What is over cannot be brought back: say “plan it again” for a new plan."
             self._say(Deed.NOT_TAKEN, f"There is no change to take back. {what}")
-        elif isinstance(last, str):
-            self._remember(saga)
-            await self._service.choose(self._visitor, saga.id, last)
-            self._say(Deed.UNDONE, "Back to the plan before.")
-        else:
-            self._deed_of_change = Deed.UNDONE
-            await self._take(last, saga)
-        self.conversation = replace(self.conversation, undo=tuple(each for each in earlier if each is not None))
+
+    async def _go_back(self, saga: Saga, number: int | None = None) -> bool:
+        """Go back to an earlier version of the plan, by default to the one before; False: there is none."""
+        try:
+            version = await self._service.go_back(self._visitor, saga.id, number)
+        except NotAllowedError:
+            return False
+        self._remember(saga)
+        before, after = self._page.draft_of(saga.request), self._page.draft_of(version.request)
+        self.conversation = self.conversation.settled(after)
+        self._say(Deed.UNDONE, echo(before, after) or "Back to the plan before.")
+        return True
 
     async def _show_cancel(self, saga: Saga | None) -> None:
         if saga is None:

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import gradio as gr
 
-from sagagraph.planning.page import Page
+from sagagraph.planning.page import NOTHING_KNOWN, Page
 from sagagraph.saga.core.state import Saga
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import PageModel, own_plans, reopen
 from sagagraph.ui.handlers import Updates
+from sagagraph.ui.html.front import boards_shown
 from sagagraph.ui.html.templates import render
 from sagagraph.ui.page_state import kept
 from sagagraph.ui.pictures.lanes import lanes
@@ -38,14 +39,16 @@ class FrontDoor:
                 ]
             gr.HTML("<h2>What it does: try one</h2>")
             with gr.Row(elem_classes="sg-cards"):
-                self.examples = [(page.name, self._card(page)) for page in self._service.pages.values() if page.examples]
+                self.cards = [(page.name, *self._card(page)) for page in self._service.pages.values() if page.examples]
+            gr.HTML(boards_shown(self._service))
 
-    def _card(self, page: Page) -> gr.Button:
-        """Build a picture of what a domain does; its button begins with an example."""
+    def _card(self, page: Page) -> tuple[gr.Button, gr.Button]:
+        """Build a picture of what a domain does; its buttons begin with an example, or with an empty board."""
         with gr.Column(min_width=170, elem_classes="sg-show"):
             picture = route_map(page.showcase) if page.showcase.route.connections else lanes(page.showcase)
             gr.HTML(render("showcase", picture=picture, title=page.title, promise=page.promise))
-            return gr.Button(f"{page.title}, for example", elem_id=f"example-{page.name}", elem_classes="sg-example")
+            example = gr.Button(f"{page.title}, for example", elem_id=f"example-{page.name}", elem_classes="sg-example")
+            return example, gr.Button(f"{page.title}, empty", elem_id=f"empty-{page.name}", elem_classes="sg-example")
 
     @property
     def outputs(self) -> list[Any]:
@@ -59,7 +62,8 @@ class FrontDoor:
         await reopen(self._service, self._conversations, visitor, await self._service.saga(visitor, saga_id))
 
     async def of(self, model: PageModel, visitor: Visitor) -> Updates:
-        if model.saga is not None or model.conversation.messages:
+        talk = model.conversation
+        if model.saga is not None or talk.messages or talk.draft is not NOTHING_KNOWN:
             return {self._box: gr.update(visible=False)}
         updates: Updates = {self._box: gr.update(visible=True)}
         own = (await own_plans(self._service, visitor))[:_MOST_PLANS]

@@ -18,7 +18,8 @@ class Drawn:
     """What a stream has already sent, so that it sends pictures again only when they change."""
 
     plan: object = None
-    board: object = None
+    ways: object = None
+    ways_card: str = ""
 
 
 class Gallery:

@@ -78,7 +78,7 @@ def _asking(saga: Saga, page: Page) -> str:
     others = len(saga.plan.alternatives)
     more = f"\n{others} more {'are' if others > 1 else 'is'} listed alongside it." if others else ""
     costs = f", for {price}" if price else ""
-    return f"{opening}{costs}.{more}\nShall I go ahead?"
+    return f"{_in_vain(saga)}{opening}{costs}.{more}\nShall I go ahead?"
 
 
 def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:

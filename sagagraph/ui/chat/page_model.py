@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace as replace_draft
 from datetime import date
 
 from msgspec.structs import replace
 
 from sagagraph.planning.page import Page
+from sagagraph.planning.remedies import Remedy, remedies_of
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.events import Driver, Entry, LeaseTaken
 from sagagraph.saga.core.evolve.evolve import begin, evolve
@@ -17,6 +19,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Before, Conversation, Conversations, Message, about
 from sagagraph.ui.progress import Progress, progress_of
 from sagagraph.ui.service import Service
+from sagagraph.ui.versions import Version, versions_of
 from sagagraph.ui.visitors import Visitor
 
 
@@ -36,12 +39,22 @@ class PageModel:
     problem: str = ""
     is_sketch: bool = False
     """Whether the shown plan is the best so far, while a better one is sought."""
+    shared: str = ""
+    """The path at which others can look at the plan; empty if they cannot."""
+    versions: tuple[Version, ...] = ()
+    """Every plan that was shown; `Version.is_of(saga)` marks the one that is."""
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """Return what can be asked for instead of what was refused last."""
+        return self.conversation.remedies or (remedies_of(self.saga) if self.saga is not None else ())
 
     @property
     def stamp(self) -> str:
         """Return a stamp that differs whenever the page does."""
         versions = [each.version for each in (self.saga, self.shown) if each is not None]
-        return f"{self.conversation.domain} {versions} {len(self.conversation.messages)} {self.is_busy} {self.is_sketch}"
+        switches = f"{self.is_busy} {self.is_sketch} {bool(self.shared)}"
+        return f"{self.conversation.domain} {versions} {len(self.conversation.messages)} {switches}"
 
     @property
     def is_open(self) -> bool:
@@ -73,14 +86,18 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
     sketch = service.sketch(saga_id) if status_of(shown) is SagaStatus.PLANNING and shown.plan.hash is None else None
     if sketch is not None:
         shown = replace(shown, plan=replace(shown.plan, content=sketch))
-    entries = await service.journal(visitor, saga_id) if saga.plan.version else ()
+    entries = await service.journal(visitor, saga_id) if saga.plan.version or not is_busy else ()
     before, interrupted = looking_back(saga_id, entries)
     if shown.id != saga.id:
         before = Before(saga.plan.content, saga.plan.cost)
     if before is None and status_of(shown) is SagaStatus.AWAITING_APPROVAL:
         before = conversation.before
+    if saga.plan.infeasible and status_of(saga) is SagaStatus.AWAITING_APPROVAL and not conversation.is_open:
+        conversation = replace_draft(conversation, draft=page.draft_of(saga.request))  # what was refused holds no longer
     problem, is_sketch = service.problem(saga_id), sketch is not None
-    return PageModel(conversation, page, saga, shown, before, interrupted, today, is_busy, problem, is_sketch)
+    versions = () if is_busy else versions_of(saga_id, entries)
+    at = "" if is_busy else await service.shared_at(visitor, saga_id)
+    return PageModel(conversation, page, saga, shown, before, interrupted, today, is_busy, problem, is_sketch, at, versions)
 
 
 async def own_plans(service: Service, visitor: Visitor) -> list[Saga]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
 
+from sagagraph.planning.fields import Part
 from sagagraph.planning.page import NOTHING_KNOWN
-from sagagraph.ui.chat.gallery import Drawn
 from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.handlers import Updates
 from sagagraph.ui.html.templates import REQUEST, render
@@ -32,14 +33,11 @@ class RequestBoard:
         """Return the event of a field that was changed; it brings `field` and `value`."""
         return self._fields.submit
 
-    def of(self, model: PageModel, drawn: Drawn) -> Updates:
+    def of(self, model: PageModel, parts: Sequence[Part]) -> Updates:
         page = model.page
         happened = page.happened(model.saga.request) if model.saga is not None else ()
-        parts = page.fields(model.conversation.draft)
         is_fresh = model.conversation.draft is NOTHING_KNOWN
         told = {"title": page.title, "parts": parts, "happened": happened, "is_fresh": is_fresh}
+        told["turn"] = len(model.conversation.messages)  # what was refused is drawn anew, too
         board = render("request", **told) if parts or happened else ""
-        if board == drawn.board:
-            return {}
-        drawn.board = board
         return {self._fields: gr.update(value=board, visible=bool(board))}

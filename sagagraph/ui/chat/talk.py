@@ -19,6 +19,7 @@ from sagagraph.language.utterance.utterances import (
     utterances,
     with_corrections,
 )
+from sagagraph.planning.remedies import remedies_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -51,7 +52,8 @@ class Talk(Wishing, Deciding):
                 self.conversation = replace(self.conversation, draft=self._page.draft_of(saga.request))
         text = text.encode(errors="replace").decode()  # half a character, as a browser can send it, cannot be kept
         self.conversation = self.conversation.heard(text)
-        self._pending, self.conversation = self.conversation.pending, replace(self.conversation, pending=None)
+        self._pending = self.conversation.pending
+        self._begin_turn()
         await self._told_why_not(self._understand(text, saga))
         return self.conversation
 
@@ -60,11 +62,29 @@ class Talk(Wishing, Deciding):
         await self._told_why_not(self._fill(name, value.encode(errors="replace").decode()))
         return self.conversation
 
+    async def take_remedy(self, place: int) -> Conversation:
+        """Ask for one of the remedies that the page lists, counted from 0. The same as saying so."""
+        saga = await self._saga()
+        listed = self.conversation.remedies or (remedies_of(saga) if saga is not None else ())
+        if 0 <= place < len(listed):
+            self._begin_turn()
+            await self._told_why_not(self._take(self._page.draft_of(listed[place].request), saga))
+        return self.conversation
+
+    async def go_back(self, number: int) -> Conversation:
+        """Go back to that version of the plan. The same as saying so."""
+        if (saga := await self._saga()) is not None and not await self._go_back(saga, number):
+            self._say(Deed.NOT_TAKEN, f"That version is not there any more: look at the page again. {NOTHING_CHANGED}")
+        return self.conversation
+
     async def choose(self, plan_hash: str) -> Conversation:
         """Show one of the plans on offer instead. The same as saying which."""
         if (saga := await self._saga()) is not None:
             await self._told_why_not(self._take_offer(plan_hash, saga, "Another one of the plans."))
         return self.conversation
+
+    def _begin_turn(self) -> None:
+        self.conversation = replace(self.conversation, pending=None, remedies=())
 
     async def _told_why_not(self, turn: Coroutine[None, None, None]) -> None:
         try:
@@ -81,14 +101,14 @@ class Talk(Wishing, Deciding):
         tongue, said = tongue_of(text), utterances(text)
         if tongue is not None:
             await self._in_another_tongue(tongue, text, saga)
-        elif not said:
+        elif not said and self._page.model is None:
             self._say(Deed.NOT_TAKEN, f"I did not understand that. {self._page.hint if saga is not None else self._page.opening}")
         elif self._pending is not None and self._pending.news and _NO.match(text):
             self._say(Deed.KEPT, f"Then everything stays as it is. {NOTHING_CHANGED}")
             for each in said[1:]:
                 if each.act not in DROPS:
                     await self._told_why_not(self._heed(each, said[1:]))
-        elif saga is None and all(map(is_statement, said)):
+        elif not said or (saga is None and all(map(is_statement, said))):
             await self._wish(with_corrections(text), saga)
         elif self.conversation.draft.questions and len(said) == 1 and _can_answer(said[0]):
             await self._answered_question(text, said[0], saga)

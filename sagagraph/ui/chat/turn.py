@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
-from sagagraph.errors import SagaGraphError
+from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.language.utterance.questions import Topic, must_be_settled, topic_of
-from sagagraph.planning.domain import Infeasible
-from sagagraph.planning.page import NOTHING_KNOWN, Draft
+from sagagraph.planning.background import nobody
+from sagagraph.planning.page import NOTHING_KNOWN, Draft, Known
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Before, Conversation, Pending
 from sagagraph.ui.differences import filled
-from sagagraph.ui.service import Service
+from sagagraph.ui.service import CannotBeHadError, Service
 from sagagraph.ui.visitors import Visitor
 
 OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
 _RECENT: Final = 12
+_ASKED_AT_ONCE: Final = 3
+_GRACE_S: Final = 1.0
+"""After the time that a model has for one sentence, in which it can say itself that it took too long."""
 NOTHING_CHANGED: Final = "Nothing is changed."
 
 
@@ -46,22 +52,44 @@ class Deed(StrEnum):
 class Turn:
     """One visitor's turn: the conversation so far, and what was done in it."""
 
-    _deed_of_change = Deed.CHANGED
-
-    def __init__(self, service: Service, visitor: Visitor, conversation: Conversation, shown_hash: str | None) -> None:
-        """Begin a turn. `shown_hash` names the plan that the speaker's page shows: a `yes` approves that one."""
+    def __init__(
+        self,
+        service: Service,
+        visitor: Visitor,
+        conversation: Conversation,
+        shown_hash: str | None,
+        show: Callable[[Conversation], None] = nobody,
+    ) -> None:
+        """Begin a turn. `shown_hash` names the plan that the speaker's page shows: a `yes` approves that one. `show`: shows what
+        the rules have read, as long as a model reads.
+        """
         self._service = service
         self._visitor = visitor
         self._page = service.pages[conversation.domain]
         self._shown_hash = shown_hash
         self._pending: Pending | None = None
         self._is_filling = False
+        self._show = show
+        self._until = asyncio.get_running_loop().time() + service.settings.model_seconds + _GRACE_S
         self.conversation = conversation
         self.deeds: list[Deed] = []
 
     async def _saga(self) -> Saga | None:
         saga_id = self.conversation.saga_id
         return None if saga_id is None else await self._service.saga(self._visitor, saga_id)
+
+    async def _hear(self, text: str, known: Known | None, *, is_shown: bool = False) -> Draft:
+        """Read with the model, if there is one, for as long as this turn's time lasts; then by the rules."""
+        page = self._page
+        if page.model is not None and is_shown:
+            with suppress(InvalidInputError):  # what only the model can read
+                self._show(replace(self.conversation, draft=await page.read(text, known)))
+        try:
+            async with asyncio.timeout_at(self._until):
+                return await page.hear(text, known)
+        except TimeoutError:
+            late = "The model could not be asked in time, so I went on without it."
+            return replace(await page.read(text, known), asides=(late,))
 
     def _recall(self, text: str) -> None:
         """Write down what the page has shown until now, unless that is done already."""
@@ -104,7 +132,7 @@ class Turn:
             self.deeds.append(Deed.ASKED)
         elif draft.questions:
             is_stuck = saga is not None and draft.questions == before.questions
-            self._say(Deed.ASKED, f"{draft.questions[0]}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
+            self._say(Deed.ASKED, f"{asking(draft)}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
         elif saga is None or (status_of(saga) in OVER and not is_same):
             await self._begin(draft.request)
         elif status_of(saga) in OVER:
@@ -130,21 +158,8 @@ class Turn:
     async def _begin(self, request: Any) -> None:
         left_out = self.conversation.draft.not_understood
         saga_id = await self._service.begin(self._visitor, self._page.name, request, not_understood=left_out)
-        self.conversation = replace(self.conversation, saga_id=saga_id, undo=(), before=None)
+        self.conversation = replace(self.conversation, saga_id=saga_id, before=None)
         self.deeds.append(Deed.BEGAN)
-
-    async def _cannot_be_had(self, saga: Saga, wanted: Any) -> bool:
-        """Tell whether there is no plan for it, and say so, with each remedy: then the plan that stands is kept."""
-        if not self._page.plans_quickly or status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
-            return False
-        try:
-            found = await self._service.what_if(self._page.name, wanted)
-        except SagaGraphError:
-            return False  # what is wrong with it is said by the change itself
-        if not isinstance(found, Infeasible):
-            return False
-        self._say(Deed.NOT_TAKEN, f"That cannot be had: {'; '.join(found.reasons)}. Your plan stays as it was.")
-        return True
 
     async def _change(self, saga: Saga, wanted: Any, before: Draft) -> None:
         """Change what is asked for; requests that come too late are not recorded as if they held.
@@ -152,21 +167,20 @@ class Turn:
         A change of a booked plan that is still waiting for approval makes room for it.
         """
         was = self._page.draft_of(saga.request) if before.questions or before is NOTHING_KNOWN else before
-        if await self._cannot_be_had(saga, wanted):
-            self.conversation = replace(self.conversation, draft=was, unsettled=())
-            return
+        is_read_by_model = bool(self.conversation.draft.by)
         await self._take_back(saga)
         try:
             await self._service.change(self._visitor, saga.id, wanted)
+        except CannotBeHadError as exc:
+            self.conversation = replace(self.conversation, draft=was, unsettled=(), remedies=exc.remedies)
+            self._say(Deed.NOT_TAKEN, f"{exc}.".removeprefix(f"{exc.field}: "))
+            return
         except SagaGraphError:
             self.conversation = replace(self.conversation, draft=before, unsettled=())
             raise
         self._remember(saga)
-        if self._deed_of_change is Deed.CHANGED:
-            self.conversation = self.conversation.can_undo(replace(was, not_understood=()))
-        echo = self._filled if self._is_filling else _echo
-        self._say(self._deed_of_change, echo(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
-        self._deed_of_change = Deed.CHANGED
+        say = self._filled if self._is_filling or is_read_by_model else echo
+        self._say(Deed.CHANGED, say(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
 
     def _filled(self, before: Draft, after: Draft) -> str:
         """Say which fields are different now."""
@@ -189,7 +203,12 @@ class Turn:
             self.conversation = replace(self.conversation, before=Before(saga.plan.content, saga.plan.cost))
 
 
-def _echo(before: Draft, after: Draft) -> str:
+def asking(draft: Draft) -> str:
+    """Return what is missing, several things at once; all of it is marked at its field, too."""
+    return " ".join(dict.fromkeys(draft.questions[:_ASKED_AT_ONCE]))
+
+
+def echo(before: Draft, after: Draft) -> str:
     """Say what is now the case and was not before, and vice versa."""
     old, new = {each.text for each in before.wishes}, {each.text for each in after.wishes}
     now = [each.text for each in after.wishes if each.text not in old]

@@ -1,13 +1,11 @@
-"""Wishing: changes of the request, by the rules; where they understand nothing, a model may lead to a question."""
+"""Wishing: changes of the request; what a model takes for something else leads to an answer, a comparison or a question."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from sagagraph.errors import InvalidInputError, ModelError
-from sagagraph.language.utterance.questions import Topic
+from sagagraph.errors import InvalidInputError
 from sagagraph.language.utterance.utterances import Kind
-from sagagraph.planning.models.hearing import Heard, heard
 from sagagraph.planning.page import Draft, Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -33,18 +31,17 @@ class Wishing(Answering, Reporting):
             is_asking = status_of(shown) is SagaStatus.AWAITING_APPROVAL
             if preference is not None and preference.plan_hash is not None and is_asking:
                 self._remember(saga)
-                self.conversation = self.conversation.can_undo(shown.plan.hash or "")
                 await self._service.choose(self._visitor, saga.id, preference.plan_hash)
                 self._say(Deed.CHOSE, preference.said)
                 return
         open_before = self.conversation.draft.questions
-        draft = await self._page.read(text, self.conversation.draft.known)
+        draft = await self._hear(text, self.conversation.draft.known, is_shown=True)
         if saga is None and draft.not_understood and (elsewhere := await self._page_that_understands(text)):
             self._say(Deed.NOT_TAKEN, f"That sounds like “{elsewhere.title}”: choose it above, and say it there.")
             return
         if saga is not None and draft.questions and draft.questions == open_before:
             draft = await self._without_open_question(text, saga) or draft
-        if saga is None or not self._is_at_a_loss(draft, saga) or not await self._heard_by_model(text, saga):
+        if saga is None or not await self._placed_by_model(draft, text, saga):
             await self._take(draft, saga)
 
     async def _page_that_understands(self, text: str) -> Page | None:
@@ -60,36 +57,27 @@ class Wishing(Answering, Reporting):
 
     async def _without_open_question(self, text: str, saga: Saga) -> Draft | None:
         """Return what is said besides an open question, if that is complete: the question traps nobody."""
-        draft = await self._page.read(text, self._page.draft_of(saga.request).known)
+        draft = await self._hear(text, self._page.draft_of(saga.request).known)
         if draft.questions or draft.request is None or self._page.on_top(draft.request, saga) == saga.request:
             return None
         self._add(f"I left out what was still open: {self.conversation.draft.questions[0]}")
         return draft
 
-    def _is_at_a_loss(self, draft: Draft, saga: Saga) -> bool:
-        """Return whether the rules have understood nothing of it."""
-        is_same = draft.request is not None and self._page.on_top(draft.request, saga) == saga.request
-        return self._page.model is not None and bool(draft.not_understood) and not draft.questions and is_same
-
-    async def _heard_by_model(self, text: str, saga: Saga) -> bool:
-        """Return whether a model could place it. It leads to an answer or a question; a change needs the person's own yes."""
-        if self._page.model is None:
-            return False
-        try:
-            found = await heard(text, self._page.model)
-        except ModelError as exc:
-            self._add(f"The model could not be asked, so I went on without it: {exc}.")
-            return False
-        match found:
-            case Heard(kind=Kind.QUESTION, topic=Topic() as topic):
-                await self._answer_on(topic, text, saga)
-            case Heard(kind=Kind.WISH | Kind.HYPOTHETICAL, wish=wish) if wish and await self._compare(wish, saga):
-                self._add(f"In plainer words, by {self._page.model.name}: {wish}")
-            case Heard(kind=Kind.NEWS):
+    async def _placed_by_model(self, draft: Draft, text: str, saga: Saga) -> bool:
+        """Return whether a model takes it for something else than a wish. It leads to an answer, a comparison or a question; a
+        change needs the person's own yes.
+        """
+        is_same = draft.request is None or self._page.on_top(draft.request, saga) == saga.request
+        match draft.kind:
+            case Kind.QUESTION if is_same:
+                await self._answer_on(draft.topic, text, saga)
+            case Kind.QUESTION | Kind.HYPOTHETICAL if not is_same:
+                return await self._compare(text, saga, draft=draft)
+            case Kind.NEWS | Kind.HEARSAY if is_same:
                 self._ask_whether_it_happened(saga)
-            case Heard(kind=Kind.DECISION):
+            case Kind.DECISION if is_same:
                 self._say(Deed.ASKED, f"Do you mean to decide something? Say “book it”, “not now” or “cancel”. {NOTHING_CHANGED}")
-            case Heard(kind=Kind.SMALL_TALK):
+            case Kind.SMALL_TALK if is_same:
                 self._say(
                     Deed.GREETED,
                     "I take that as said by the way. Say what should be different, or ask me anything about the plan.",

@@ -134,4 +134,13 @@ def replay_card(replayed: Replay) -> Markup:
 
 
 def download_links(saga_id: str, names: Iterable[str]) -> Markup:
-    return render("downloads", folder=f"{PREFIX}/sagas/{quote(saga_id, safe='')}/files", names=names)
+    return render("downloads", folder=_folder(saga_id), names=names)
+
+
+def take_along(saga_id: str, names: Iterable[str], shared: str, *, is_tentative: bool) -> Markup:
+    """Return the ways in which a plan leaves the page: on paper, as files, and at the path where others see it, if they can."""
+    return render("take_along", folder=_folder(saga_id), names=names, shared=shared, is_tentative=is_tentative)
+
+
+def _folder(saga_id: str) -> str:
+    return f"{PREFIX}/sagas/{quote(saga_id, safe='')}/files"

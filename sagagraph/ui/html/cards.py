@@ -9,13 +9,14 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from sagagraph.money import cost_text
+from sagagraph.planning.fields import Part
 from sagagraph.planning.page import Line, Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import reasons_of
-from sagagraph.ui.differences import changes, in_short, price_change
+from sagagraph.ui.differences import assumed, changes, in_short, price_change
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.progress import Progress, progress_of, waits_for_the_world
 from sagagraph.ui.wording import cause_of
@@ -89,11 +90,23 @@ def status_card(
     )
 
 
-def plan_card(saga: Saga, page: Page, before: tuple[Any, Any] | None = None, today: date | None = None) -> Markup:
-    """Render the plan that is shown, or was carried out, bound to its hash; `before`: plan and cost that it replaces."""
+def plan_card(
+    saga: Saga,
+    page: Page,
+    before: tuple[Any, Any] | None = None,
+    today: date | None = None,
+    *,
+    asked: Sequence[Part] | None = None,
+    is_shared: bool = False,
+) -> Markup:
+    """Render the plan that is shown, or was carried out, bound to its hash; `before`: plan and cost that it replaces.
+
+    `asked`: the fields of its request, where they are known. `is_shared`: for others, who learn nothing with which a booking
+    could be changed.
+    """
     plan = saga.plan
     judged = str((plan.verdict or {}).get("verdict", ""))
-    details = {each.key: each for each in page.details(saga)}
+    details = {each.key: each for each in page.details(saga)} if not is_shared else {}
     lines = page.view(plan.content).lines
     changed = () if before is None else changed_lines(page.view(before[0]).lines, lines)
     return render(
@@ -104,7 +117,8 @@ def plan_card(saga: Saga, page: Page, before: tuple[Any, Any] | None = None, tod
         terms=[(line.what, details[line.key].terms) for line in lines if line.key in details and details[line.key].terms],
         references={each.key: each.reference for each in details.values() if each.reference},
         verdict=_JUDGED.get(judged, _SKETCHED if plan.hash is None else "Not checked yet."),
-        plan_hash=plan.hash or "",
+        plan_hash="" if is_shared else plan.hash or "",
+        assumed=tuple(assumed(page.fields(page.draft_of(saga.request)) if asked is None else asked)),
         changed=changed,
         cause=cause_of(saga, page),
         is_done=status_of(saga) is SagaStatus.COMMITTED,

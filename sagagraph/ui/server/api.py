@@ -25,14 +25,17 @@ from sagagraph.errors import (
     UnknownOperationError,
     UnknownSagaError,
 )
-from sagagraph.language.utterance.utterances import news_in, wishes_in
+from sagagraph.language.utterance.decisions import Act
+from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in
 from sagagraph.planning.page import Draft, Page
+from sagagraph.planning.remedies import remedies_of
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.views.document import entry_json, plain
 from sagagraph.ui.html.templates import render
-from sagagraph.ui.service import Service
+from sagagraph.ui.service import CannotBeHadError, Service
+from sagagraph.ui.versions import Version
 from sagagraph.ui.visitors import Visitor, visitor_of
 
 PREFIX: Final = "/api/v1"
@@ -60,7 +63,9 @@ class IncompleteError(InvalidInputError):
     def __init__(self, draft: Draft) -> None:
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
         super().__init__(" ".join([*draft.questions, *unread]), field="text")
-        known = {"request": draft.partial, "missing": draft.missing, "assumed": draft.assumed}
+        missing = tuple(dict.fromkeys(draft.missing or filter(None, (draft.field,))))
+        request = draft.known if draft.partial is None and isinstance(draft.known, Mapping) else draft.partial
+        known = {"request": request, "missing": missing, "assumed": draft.assumed}
         self.told: Json = {**known, "not_understood": draft.not_understood}
 
 
@@ -118,6 +123,12 @@ class ThisPlan(Body):
     plan_hash: str = Field(min_length=1, max_length=200)
 
 
+class ThatVersion(Body):
+    """One of the `versions`, by its number."""
+
+    version: int | None = Field(None, ge=1)
+
+
 class SettledOperation(Body):
     operation: str
     resolution: Resolution
@@ -145,10 +156,14 @@ class Own(Caller):
     async def told(self, version: int | None = None) -> Json:
         """Return the saga's current state."""
         view = plain(await self.service.status(self.visitor, self.saga_id, version))
-        request = (await self.saga()).request
-        request = request.get("request", request) if isinstance(request, Mapping) else request
-        assumed = request.get("assumed", {}) if isinstance(request, Mapping) else {}
-        told = {"request": request, "assumed": assumed, "not_understood": await self.service.not_understood(self.saga_id)}
+        saga = await self.saga()
+        request = saga.request.get("request", saga.request) if isinstance(saga.request, Mapping) else saga.request
+        assumed = request.get("assumed") if isinstance(request, Mapping) else None
+        if assumed is None and saga.domain in self.service.pages:
+            assumed = self.service.page(saga.domain).draft_of(saga.request).assumed
+        remedies = [asdict(each) for each in remedies_of(saga)]
+        unread = await self.service.not_understood(self.saga_id)
+        told = {"request": request, "assumed": assumed or {}, "not_understood": unread, "remedies": remedies}
         return {**view, **told, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
 
 
@@ -228,12 +243,43 @@ async def choose(body: ThisPlan, own: OwnSaga) -> Json:
 @router.post("/sagas/{saga_id}/change", status_code=202, summary="Change the request")
 async def change(body: ChangedWishes, own: OwnSaga) -> Json:
     saga = await own.saga()
+    if (said := utterances(body.text or "")) and all(each.act is Act.UNDO for each in said):
+        return await go_back(ThatVersion(), own)
     wanted: Json = saga.request
     unread: tuple[str, ...] = ()
     if not body.lost or body.text is not None or body.request is not None:
         wanted, unread = await _request_of(own, own.service.page(saga.domain), body.text, body.request, saga)
     await own.service.change(own.visitor, own.saga_id, wanted, body.lost)
     return {**await own.told(), "not_understood": unread}
+
+
+@router.get("/sagas/{saga_id}/versions", summary="Every plan that it has shown, the first one first")
+async def versions(own: OwnSaga) -> Json:
+    saga = await own.saga()
+    shown = await own.service.versions(own.visitor, saga.id)
+    return {"saga_id": own.saga_id, "versions": [_told_of(each, saga) for each in shown]}
+
+
+@router.post("/sagas/{saga_id}/back", status_code=202, summary="Go back to an earlier version; by default, to the one before")
+async def go_back(body: ThatVersion, own: OwnSaga) -> Json:
+    await own.service.go_back(own.visitor, own.saga_id, body.version)
+    return await own.told()
+
+
+@router.get("/sagas/{saga_id}/share", summary="Where others can look at its plan, if they can")
+async def shared_at(own: OwnSaga) -> Json:
+    return {"saga_id": own.saga_id, "path": await own.service.shared_at(own.visitor, own.saga_id) or None}
+
+
+@router.post("/sagas/{saga_id}/share", summary="Let whoever has a link look at its plan; a repetition returns the same link")
+async def share(own: OwnSaga) -> Json:
+    return {"saga_id": own.saga_id, "path": await own.service.share(own.visitor, own.saga_id)}
+
+
+@router.delete("/sagas/{saga_id}/share", summary="End that: the link leads nowhere any more")
+async def share_no_more(own: OwnSaga) -> Json:
+    await own.service.share_no_more(own.visitor, own.saga_id)
+    return {"saga_id": own.saga_id, "path": None}
 
 
 @router.get("/sagas/{saga_id}/disruptions", summary="Disruptions that can be triggered now")
@@ -335,12 +381,17 @@ async def _request_of(
         raise InvalidInputError("give either a sentence or a request", field="text")
     if request is not None:
         return await page.checked(request), ()
-    draft = await page.read(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
+    draft = await page.hear(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
     if draft.questions and saga is None:
         draft = await caller.service.with_habits(caller.visitor, page, draft)
     if draft.questions:
         raise IncompleteError(draft)
     return page.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
+
+
+def _told_of(version: Version, saga: Saga) -> Json:
+    told = {"version": version.number, "request": version.request, "is_shown": version.is_of(saga)}
+    return {**told, "plan_hash": version.plan.hash, "plan": version.plan.content, "cost": version.plan.cost}
 
 
 def _row(saga: Saga) -> Json:
@@ -359,6 +410,9 @@ async def _reference(request: Request) -> HTMLResponse:
 async def _show_error(_request: Request, exc: Exception) -> JSONResponse:
     if isinstance(exc, IncompleteError):
         return JSONResponse({"error": {"message": str(exc), "field": exc.field}, **exc.told}, status_code=422)
+    if isinstance(exc, CannotBeHadError):
+        told = {"reasons": exc.reasons, "remedies": [asdict(each) for each in exc.remedies]}
+        return JSONResponse({"error": {"message": str(exc), "field": exc.field}, **told}, status_code=422)
     status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(exc, kind)), 500)
     return JSONResponse({"error": {"message": str(exc), "field": getattr(exc, "field", None)}}, status_code=status)
 

@@ -10,6 +10,7 @@ import base64
 import binascii
 import hmac
 import math
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +23,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sagagraph.ui.sharing import SHARED_PATH
 from sagagraph.ui.visitors import Visitor, guest, user
 
 COOKIE: Final = "sagagraph_visitor"
@@ -42,6 +44,7 @@ _HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
 }
 """On every answer. Gradio's page has scripts and styles of its own in it, and builds templates while it runs."""
+_LINK: Final = re.compile(rf"{SHARED_PATH}[\w-]+", re.ASCII)
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -124,7 +127,8 @@ class Auth:
         given = asked.headers.get("authorization", "")
         if visitor is None and given and (wait_s := self._failures.wait_s(_who(asked, given))):
             return PlainTextResponse("too many wrong passwords: try again later", 429, {"retry-after": str(wait_s)})
-        if visitor is None:
+        is_shared = asked.scope.get("method") in _SAFE_METHODS and _LINK.fullmatch(asked.scope["path"])
+        if visitor is None and not is_shared:  # whoever has a link needs no name
             words = "log in with your name and password"
             return PlainTextResponse(words, 401, {"www-authenticate": 'Basic realm="SagaGraph"'})
         return None

@@ -119,7 +119,7 @@ def test_a_window_and_a_day_of_departure_may_both_be_given(cities: Gazetteer) ->
         ({"stops": [{"city": "Berlin", "nights": 2, "hotel": 1}]}, "stops[0].hotel: is not a known field"),
         (
             {"stops": [{"city": "SFO", "nights": 2}]},
-            "stops: San Francisco follows San Francisco: two in a row are the same city",
+            "return_to: the trip is in San Francisco already; use null for a trip that ends there",
         ),
         (
             {"stops": [{"city": "Berlin", "nights": 2}, {"city": "BER", "nights": 1}]},

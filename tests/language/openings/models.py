@@ -1,19 +1,21 @@
-"""Models of openings: one that reads a trip rightly, with the fewest words that state each value, and one that is often wrong."""
+"""Models of openings: one that reads rightly, with the fewest words that state each value, and one that is often wrong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any
 
 from sagagraph.context.model import Answer, Question
-from sagagraph.domains.travel.text.model_reading import Slot, _Anchored
-from tests.language.openings.judging import Opening
-from tests.language.openings.reading import world
+from sagagraph.planning.models.anchors import Anchor
+from sagagraph.planning.models.reading import Found, _is_stated
+from sagagraph.planning.page import NOTHING_KNOWN
+from tests.language.openings.judging import _TASK, _TIME, Opening
+from tests.language.openings.reading import page_of
 from tests.support.scripted_model import USAGE
 
-Said = dict[str, Any]
+Said = dict[str, str]
 _MOST_WORDS = 16
 
 
@@ -24,90 +26,126 @@ class Reader:
 
     def __init__(self, slots: list[Said]) -> None:
         self.slots = slots
+        self.asked = 0
 
     async def answer(self, question: Question) -> Answer:
         del question
+        self.asked += 1
         return Answer({"slots": self.slots}, USAGE)
 
 
 def right_slots(opening: Opening) -> list[Said]:
     """Return what the opening means, as far as its words state it, each value with the fewest words that do."""
-    quoted = (_quoted(each, opening.text) for each in _meant(opening.meant))
+    meant = {"trip": _trip, "reunion": _reunion, "meal": _meal}[opening.domain](opening.meant)
+    quoted = (_quoted(opening, field, value) for field, value in meant)
     return [each for each in quoted if each is not None]
 
 
-def wrong_slots(slots: list[Said]) -> tuple[list[Said], int]:
-    """Return the same with every third value wrong, and how many are."""
-    harmed = [_harmed(each) if number % 3 == 0 else each for number, each in enumerate(slots)]
-    return harmed, sum(before != after for before, after in zip(slots, harmed, strict=True))
+def wrong_slots(opening: Opening) -> tuple[list[Said], list[str]]:
+    """Return the same with every third value that a number, name or date states made wrong, and what these say."""
+    slots = page_of(opening.domain).slots(NOTHING_KNOWN)
+    told, wrong = [], []
+    for number, each in enumerate(right_slots(opening)):
+        anchor = next(slot.anchor for slot in slots if slot.is_of(each["field"]))
+        harmed = {**each, "value": _harmed(anchor, each["value"])} if number % 3 == 0 else each
+        told.append(harmed)
+        wrong += [harmed["value"]] if harmed != each else []
+    return told, wrong
 
 
-def _meant(meant: Mapping[str, Any]) -> Iterator[Said]:
-    first, *others = [each.strip() for each in meant["route"].split(" > ")]
-    is_back = others[-1] == "back"
-    if first != "?":
-        yield _slot("from", first)
-    for stop in others[:-1] if is_back else others:
-        found = re.fullmatch(r"(.+?)(?: (\d+))?", stop)
-        assert found is not None
-        yield _slot("stay", found[1], int(found[2] or 0) or None)
-    if not is_back:
-        yield _slot("one_way", "yes")
-    yield from _days(str(meant.get("when", "")))
-    for field, name in (("who", "travellers"), ("children", "children"), ("rooms", "rooms")):
-        if field in meant:
-            yield _slot(name, str(meant[field]))
-    if "budget" in meant:
-        yield _slot("budget", meant["budget"])
-    if "stars" in meant:
-        yield _slot("stars", meant["stars"])
+def _harmed(anchor: Anchor, value: str) -> str:
+    match anchor:
+        case Anchor.NAME:
+            return "Ulaanbaatar"
+        case Anchor.DAY | Anchor.FIRST_DAY | Anchor.LAST_DAY:
+            return str(date.fromisoformat(value) + timedelta(days=77))
+        case Anchor.TIME:
+            return f"{(int(value[:2]) + 5) % 24:02}:{(int(value[3:]) + 17) % 60:02}"
+        case Anchor.MONEY:
+            return f"{value.split()[0]}7 {value.split()[1]}"
+        case Anchor.RANGE:
+            return "2-2"
+        case Anchor.CHOICE | Anchor.FLAG:
+            return value
+    return str(int(value) + 41)
 
 
-def _days(when: str) -> Iterator[Said]:
-    begins, dots, ends = when.removeprefix("~").partition("..")
-    if when.startswith("~"):
-        return
-    if begins and not dots:
-        yield _slot("leave_on", begins)
-    elif begins and ends:
-        yield _slot("first_day", begins)
-        yield _slot("last_day", ends)
-
-
-def _slot(field: str, value: str, nights: int | None = None) -> Said:
-    return {"field": field, "value": value, "nights": nights, "quote": ""}
-
-
-def _quoted(slot: Said, text: str) -> Said | None:
-    """Return it with the fewest words that state it; without its nights, where they are only derived; None: nothing does."""
-    words = text.split()
-    for nights in dict.fromkeys((slot["nights"], None)):
-        for size in range(1, _MOST_WORDS + 1):
-            for at in range(len(words) - size + 1):
-                tried = {**slot, "nights": nights, "quote": " ".join(words[at : at + size])}
-                if _is_accepted(tried, text):
-                    return tried
+def _quoted(opening: Opening, field: str, value: str) -> Said | None:
+    """Return the value with the fewest words that state it; None: nothing does."""
+    page, words = page_of(opening.domain), opening.text.split()
+    slot = next(each for each in page.slots(NOTHING_KNOWN) if each.is_of(field))
+    for size in range(1, _MOST_WORDS + 1):
+        for at in range(len(words) - size + 1):
+            found = Found(field=field, value=value, quote=" ".join(words[at : at + size]))
+            if _is_stated(page, slot, found, opening.text, ""):
+                return found.model_dump()
     return None
 
 
-def _is_accepted(slot: Said, text: str) -> bool:
-    anchored = _Anchored(text, world())
-    anchored.take(Slot.model_validate(slot))
-    return not anchored.left_out
+def _trip(meant: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    first, *others = [each.strip() for each in meant["route"].split(" > ")]
+    is_back = others[-1] == "back"
+    if first != "?":
+        yield "origin", first
+    for number, stop in enumerate(others[:-1] if is_back else others):
+        found = re.fullmatch(r"(.+?)(?: (\d+))?", stop)
+        assert found is not None
+        yield f"stops[{number}].city", found[1]
+        if int(found[2] or 0):
+            yield f"stops[{number}].nights", found[2]
+    if not is_back:
+        yield "one_way", "yes"
+    begins, dots, ends = str(meant.get("when", "")).partition("..")
+    if begins and not begins.startswith("~"):
+        yield from [("first", begins), ("last", ends)] if ends else [("depart", begins)] if not dots else []
+    for field, name in (
+        ("who", "travellers"),
+        ("children", "children"),
+        ("rooms", "rooms"),
+        ("budget", "budget"),
+        ("stars",) * 2,
+        ("direct",) * 2,
+    ):
+        if field in meant:
+            yield name, str(meant[field])
+    if "order" in meant:
+        yield "order", "yes"
 
 
-def _harmed(slot: Said) -> Said:
-    value = slot["value"]
-    harms: dict[str, Callable[[], str]] = {
-        "from": lambda: "Ulaanbaatar",
-        "stay": lambda: "Ulaanbaatar",
-        "travellers": lambda: str(int(value) + 5),
-        "children": lambda: str(int(value) + 5),
-        "rooms": lambda: str(int(value) + 5),
-        "budget": lambda: f"{value.split()[0]}7 {value.split()[1]}",
-        "stars": lambda: "1-2",
-        "one_way": lambda: value,
-    }
-    if slot["field"] in harms:
-        return {**slot, "value": harms[slot["field"]]()}
-    return {**slot, "value": str(date.fromisoformat(value) + timedelta(days=77))}
+def _reunion(meant: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    houses = meant["people"].keys() - {"Me"}
+
+    def place(said: str) -> str:
+        return f"{said}'s house" if said in houses else said
+
+    for number, (name, told) in enumerate(meant["people"].items()):
+        found = _TIME.fullmatch(told)
+        assert found is not None
+        yield f"people[{number}].name", name
+        yield f"people[{number}].place", place(found["place"])
+        if found["from"]:
+            yield f"people[{number}].from", found["from"]
+        if found["drives"]:
+            yield f"people[{number}].drives", "yes" if found["drives"] == "drives" else "no"
+    for number, (name, told) in enumerate(meant.get("tasks", {}).items()):
+        task = _TASK.fullmatch(told)
+        assert task is not None
+        yield f"tasks[{number}].name", name
+        yield f"tasks[{number}].place", place(task["place"])
+        yield (f"tasks[{number}].minutes", task["minutes"]) if int(task["minutes"]) else (f"tasks[{number}].errand", "yes")
+        for key, group in (("opens", "opens"), ("ends", "closes")):
+            if task[group]:
+                yield f"tasks[{number}].{key}", task[group]
+        if task["watched"]:
+            yield f"tasks[{number}].watched", "yes"
+    where, _, by = meant["goal"].partition(" by ")
+    yield from (("goals[0].place", place(where)), ("goals[0].by", by))
+
+
+def _meal(meant: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for each in meant["dishes"]:
+        yield f"recipe {each}", "yes"
+    if "cooks" in meant:
+        yield "cooks", str(meant["cooks"])
+    for name, minutes in meant.get("warm", {}).items():
+        yield f"fresh {name}", str(minutes)

@@ -62,9 +62,9 @@ def page_of(domain: str, model: Any = None) -> Page:
 def heard_in(draft: Draft) -> Heard:
     request: Any = draft.request if draft.request is not None else draft.partial or draft.known or {}
     request = request.get("problem", request)
-    missing = draft.missing or ((draft.field,) if draft.questions else ())
+    missing = tuple(dict.fromkeys(draft.missing or ((draft.field,) if draft.questions else ())))
     return Heard(request, missing, draft.assumed, draft.not_understood)
 
 
 async def read_by(page: Page, text: str) -> Heard:
-    return heard_in(await page.read(text, None))
+    return heard_in(await page.hear(text, None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from market.request import parse_list
+from market.request import ShoppingList, parse_list
 from market.stalls import PRICES
 
 from sagagraph.planning.domain import Json, object_of
@@ -19,6 +19,7 @@ _FILLING = {"and", "please", "some", "also"}
 class MarketPage(Page):
     title = "Fruit"
     opening = "What fruit shall it be, and how many?"
+    form = ShoppingList
     examples = ("3 apples and 2 pears under $5",)
     outcome = "everything is bought"
 

@@ -59,21 +59,20 @@ class Wrong:
     async def answer(self, question: Question) -> Answer:
         data = json.loads(question.data.text.splitlines()[1])
         self.asked += 1
-        if "said" not in data:  # asked to reword: the same again
-            return Answer({"sentence": data["text"], "sentences": [data["text"]]}, USAGE)
         if self.asked % 3 == 0:
             return Answer(_LIES[self.asked % len(_LIES)], USAGE)
-        row = self.meant.get(data["said"])
+        row = self.meant.get(data["text"])
         wanted = set().union(*row.deeds) if row is not None else set()
         kind = "wish" if wanted & {"changed", "not_taken"} else "question" if "answered" in wanted else "small talk"
-        return Answer({"kind": kind, "topic": "plan" if kind == "question" else None, "wish": data["said"]}, USAGE)
+        return Answer({"kind": kind, "topic": "plan" if kind == "question" else None, "slots": []}, USAGE)
 
 
+_TOKYO: Final = [{"field": "stops[0].city", "value": "Tokyo", "quote": "Tokyo"}]
 _LIES: Final = (
-    {"kind": "wish", "wish": "add 3 nights in Tokyo"},
-    {"kind": "decision", "topic": None, "wish": "book it"},
-    {"kind": "news", "wish": "the hotel in Paris was cancelled"},
-    {"kind": "hypothetical", "wish": "1 night in Rome for 9 people"},
+    {"kind": "wish", "slots": _TOKYO},
+    {"kind": "decision", "topic": None, "slots": []},
+    {"kind": "news", "slots": []},
+    {"kind": "hypothetical", "slots": _TOKYO},
     {"kind": "everything"},
 )
 

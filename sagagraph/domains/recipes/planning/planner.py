@@ -190,7 +190,7 @@ def explain(situation: Situation, budget: Budget) -> Conflict:
     """Explain why there is no plan: leave out one wish after the other as long as there is still no plan without it."""
     kept, is_sure = [], situation.is_exact and situation.slice(situation.exact) == 1
     for wish in _wishes_of(situation.meal):
-        without = replace(situation, meal=_without(situation.meal, wish))
+        without = replace(situation, meal=left_out(situation.meal, wish))
         answer = shortest(without, without.exact, without.latest, budget.part(_EACH_S), splits=True)
         if answer.is_infeasible:
             situation = without
@@ -217,7 +217,8 @@ def limit(meal: Meal, step: Step, number: int) -> Wish:
     return Wish("within", step.recipe, step.number, number, f"{_named(step)} must start within {within} of the end of {other}")
 
 
-def _without(meal: Meal, wish: Wish) -> Meal:
+def left_out(meal: Meal, wish: Wish) -> Meal:
+    """Return the meal without the wish."""
     if wish.step is None:
         return replace(meal, warm={recipe: within for recipe, within in meal.warm.items() if recipe != wish.recipe})
     step = meal.steps[wish.recipe, wish.step]

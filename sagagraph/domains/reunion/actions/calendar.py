@@ -13,9 +13,12 @@ from sagagraph.domains.reunion.times import is_dated, text_of
 PRODUCT: Final = "-//SagaGraph//Reunion//EN"
 
 
-def invitation_ics(part: Part, uid: str, *, sent: datetime) -> bytes:
-    """Return one event from the first step to the end of the last: a request may contain no more than one (RFC 5546, 3.2.2)."""
-    return _file(part, uid, "REQUEST", sequence=0, sent=sent)
+def invitation_ics(part: Part, uid: str, *, sent: datetime, is_tentative: bool = False) -> bytes:
+    """Return one event from the first step to the end of the last: a request may contain no more than one (RFC 5546, 3.2.2).
+
+    `is_tentative`: of a plan that nobody has approved; the invitation has the same `uid`, and replaces it.
+    """
+    return _file(part, uid, "PUBLISH" if is_tentative else "REQUEST", sequence=0, sent=sent)
 
 
 def withdrawal_ics(part: Part, uid: str, *, sent: datetime) -> bytes:
@@ -42,8 +45,11 @@ def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -
     event.add("summary", part.reunion)
     event.add("location", part.steps[0].place)
     event.add("description", part_text(part))
-    event.add("status", "CANCELLED" if method == "CANCEL" else "CONFIRMED")
+    event.add("status", {"CANCEL": "CANCELLED", "PUBLISH": "TENTATIVE"}.get(method, "CONFIRMED"))
     event.add("organizer", vCalAddress("urn:sagagraph:organizer"))
+    if method == "PUBLISH":  # it invites nobody (RFC 5546, 3.2.1)
+        calendar.add_component(event)
+        return bytes(calendar.to_ical())
     attendee = vCalAddress("urn:sagagraph:attendee")  # no address is known here: whoever delivers it knows them by the name
     attendee.params["CN"] = part.who
     event.add("attendee", attendee)

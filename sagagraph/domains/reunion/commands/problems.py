@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.context.model import Model
+from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.day import as_json as model_json
+from sagagraph.domains.reunion.domain import Reunion
+from sagagraph.domains.reunion.page.page import ReunionPage
 from sagagraph.domains.reunion.parsing import parse_problem
+from sagagraph.domains.reunion.planning.solver import Solver
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import accept, suggestions
-from sagagraph.domains.reunion.text.revision import meaning_of, with_said
-from sagagraph.domains.reunion.text.rewording import reworded
+from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
 from sagagraph.registry import model_of
+from sagagraph.saga.stores.memory import MemorySagaStore
 
 ALL, NONE = "all", "none"
 
@@ -90,24 +95,29 @@ async def told(source: Source, model: Model | None) -> Said:
         return Said(parse_problem(json_file(source.problem, "--problem")))
     if source.shipped is not None:
         return Said(shipped(source.shipped))
-    found = with_said(Transcript(), source.text or "")
+    draft = None if model is None else await _reader(model).hear(source.text or "", None)
+    found = with_said(Transcript(), source.text or "") if draft is None else Revision(draft.known, draft.not_understood)
+    if draft is not None and draft.by:
+        render.stderr.print(f"read with the help of {draft.by}", markup=False)
     meaning = meaning_of(found.transcript)
-    if model is not None and (found.unread or meaning.questions):
-        plainer = await reworded(source.text or "", model=model)
-        if plainer is not None:
-            render.stderr.print(f"put in plain words by {model.name}", markup=False)
-            found = with_said(Transcript(), ". ".join(plainer))
-            meaning = meaning_of(found.transcript)
     while meaning.questions and is_terminal():
         answer = await asked(f"{meaning.questions[0].text} ")
         if answer is None:
             break
         found = with_said(found.transcript, answer)
         meaning = meaning_of(found.transcript)
+    if meaning.problem is None and draft is not None and draft.failed is not None:
+        raise draft.failed
     if meaning.problem is None:
         unread = [f"Not understood: {'; '.join(found.unread)}."] if found.unread else []
         raise InvalidInputError(" ".join([*(each.text for each in meaning.questions), *unread]), field=meaning.questions[0].field)
     return Said(meaning.problem, found.transcript, meaning.notes, found.unread)
+
+
+def _reader(model: Model) -> ReunionPage:
+    """Return the page that reads; it plans and sends nothing."""
+    outbox = Outbox(MemorySagaStore(), Path(), lambda: datetime.now(UTC))
+    return ReunionPage(Reunion(Solver(), outbox), model)
 
 
 def tell_beside(said: Said) -> None:

@@ -17,20 +17,22 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
-from sagagraph.domains.reunion.page.fields import fields_of, with_value
+from sagagraph.domains.reunion.page.fields import EMPTY, fields_of, with_cars, with_value
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.planning.measure import tradeoffs
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import suggestions
+from sagagraph.domains.reunion.text.model_reading import SLOTS, is_named
 from sagagraph.domains.reunion.text.partial import ESTIMATED
 from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
-from sagagraph.domains.reunion.text.rewording import in_plainer_words
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.transcript import Transcript
+from sagagraph.domains.reunion.transcript import Filled, Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Fields, Part, State
+from sagagraph.planning.models.anchors import Anchor
+from sagagraph.planning.models.reading import Slot
 from sagagraph.planning.page import Disruption, Download, Draft, Figures, Measure, Page, PlanView, Preference, Wish, showcase_of
 from sagagraph.saga.core.state import Saga
 
@@ -74,7 +76,6 @@ class ReunionPage(Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> Draft:
-        """Read by the rules; a model, if there is one, rewords what they cannot read."""
         transcript: Transcript = known or Transcript()
         if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
             if transcript.sentences:
@@ -82,11 +83,20 @@ class ReunionPage(Page):
             return self._draft(Revision(Transcript(base=shipped(name))))
         if added := _ADD.match(text):
             return self._draft(Revision(_with_added(transcript, added)))
-        found = with_said(transcript, text)
-        if not found.unread or self.model is None:
-            return self._draft(found)
-        plainer, aside = await in_plainer_words(text, transcript, self.model)
-        return self._draft(plainer or found, aside)
+        return self._draft(with_said(transcript, text))
+
+    async def drafted(self, known: Any | None) -> Draft:
+        return self._draft(Revision(known or Transcript(filled=EMPTY)))
+
+    def slots(self, draft: Draft) -> tuple[Slot, ...]:  # noqa: ARG002 - the same for every reunion
+        return SLOTS
+
+    def states(self, anchor: Anchor, value: str, quote: str) -> bool:
+        return is_named(value, quote) if anchor is Anchor.NAME else super().states(anchor, value, quote)
+
+    def beside(self, ours: Any, theirs: Any, touched: frozenset[str]) -> Transcript:  # noqa: ARG002 - all of it is one board
+        """Return the model's reading alone: the rules read a reunion as a whole, or not at all."""
+        return Transcript(filled=with_cars(theirs.filled))
 
     async def checked(self, request: Any) -> Any:
         fields = request if "problem" in request else {"problem": request}
@@ -105,37 +115,32 @@ class ReunionPage(Page):
         return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
+        told = draft.partial or (as_json(parse_request(draft.request).problem) if draft.request else EMPTY.problem)
         said = super().fields(draft)
-        if draft.request is None and draft.partial:
-            asked = dict(zip(draft.missing, draft.questions, strict=True))
-            return (*fields_of(draft.partial, asked, draft.assumed), *said)
-        if draft.request is None:
-            return said
         words = tuple(replace(each, state=State.OPEN) for part in said if isinstance(part, Fields) for each in part.fields)
         folded = (Fields("In your words", words, is_rare=True),) if words else ()
-        return (*fields_of(as_json(parse_request(draft.request).problem), {}, draft.assumed), *folded)
+        asked = dict(zip(draft.missing, draft.questions, strict=True))
+        return (*fields_of(told, asked, draft.assumed), *folded)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
-        """Change a sentence, or the problem as a whole: what was said before is then part of it."""
-        meant = meaning_of(known) if known else None
-        asked = next((each for each in meant.questions if each.field == name), None) if meant else None
-        if asked is not None and asked.answer and value.strip():
-            return await self.read(asked.answered(value), known)
-        if meant is None or meant.problem is None or name.partition(":")[0] in (_SENTENCE, _SENSE):
-            return await super().with_field(known, name, value)
-        return self._draft(Revision(Transcript(base=with_value(meant.problem, name, value))))
+        """Change a sentence, or what is filled in: what was said before is then part of it."""
+        transcript: Transcript = known or Transcript(filled=EMPTY)
+        if name.partition(":")[0] in (_SENTENCE, _SENSE):
+            return self._with_sentence(transcript, name, value.strip())
+        before = transcript.filled
+        if before is None or transcript.sentences or transcript.added:
+            meant = meaning_of(transcript)
+            before = Filled(problem=as_json(meant.problem) if meant.problem else meant.partial, assumed=meant.assumed)
+        return self._draft(Revision(Transcript(filled=with_value(before, name, value))))
 
-    async def changed(self, known: Any, key: str, text: str | None) -> Draft:
+    def _with_sentence(self, transcript: Transcript, key: str, text: str) -> Draft:
         """Leave out the sentence under that key, or say `text` instead."""
-        transcript: Transcript = known
         kind, _, rest = key.partition(":")
-        if text is None and kind == _SENSE:
+        if not text and kind == _SENSE:
             left = tuple(each for each in transcript.added if each != rest)
             return self._draft(Revision(transcript.model_copy(update={"added": left})))
-        if text is None:
+        if not text:
             return self._draft(Revision(without(transcript, _number(key, transcript))))
-        if kind == _HAPPENED:
-            raise InvalidInputError("what has happened cannot be changed: say what happens now", field=key)
         if kind != _SENTENCE:
             raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
         return self._draft(with_said_instead(transcript, _number(key, transcript), text))
@@ -163,7 +168,7 @@ class ReunionPage(Page):
         plain = meaning_of(transcript.model_copy(update={"added": ()})).problem
         words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
         transcript = transcript.model_copy(update={"added": tuple(each for each in transcript.added if each in words)})
-        told = transcript if transcript.sentences or transcript.added else None
+        told = transcript if transcript.sentences or transcript.added or transcript.filled else None
         request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
         added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in transcript.added)
         remarks = _remarks(meant.notes, [each.sentence for each in suggestions(meant.problem)])
@@ -172,7 +177,7 @@ class ReunionPage(Page):
     def happened(self, request: Any) -> tuple[Wish, ...]:
         wanted = parse_request(request)
         told = (in_words(each, wanted.problem) for each in wanted.events)
-        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each, removable=False) for number, each in enumerate(told))
+        return tuple(Wish(f"{_HAPPENED}:{number}", "Happened", each) for number, each in enumerate(told))
 
     def on_top(self, request: Any, saga: Saga) -> Any:
         """Apply the request after the events: what has happened has happened; the same request in other words is not a new
@@ -222,11 +227,13 @@ class ReunionPage(Page):
     def downloads(self, saga: Saga) -> tuple[Download, ...]:
         if saga.plan.content is None:
             return ()
-        sent = datetime.fromtimestamp(saga.last_at, UTC)
+        sent, is_open = datetime.fromtimestamp(saga.last_at, UTC), not saga.plan.version
         parts = parts_of(DayPlan.model_validate(saga.plan.content))
         names = [re.sub(r"[^\w-]+", "_", part.who, flags=re.ASCII).strip("_") or "part" for part in parts]
         return tuple(
-            Download(f"{name}.ics", "text/calendar", invitation_ics(part, f"{saga.id}/{part.who}", sent=sent))
+            Download(
+                f"{name}.ics", "text/calendar", invitation_ics(part, f"{saga.id}/{part.who}", sent=sent, is_tentative=is_open)
+            )
             for name, part in zip(names, parts, strict=True)
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final
 
 from sagagraph.domains.reunion.planning.requirement import Requirement, by_person, requirements_of
@@ -25,6 +26,8 @@ class Relaxation:
     """If relaxing it alone does not help: what else has to give way with it, and to what."""
     is_least: bool = True
     """Whether it is proven that no less would do; otherwise the time ran out."""
+    problem: ReunionProblem | None = None
+    """The problem with all that has to give way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +110,9 @@ class Why:
             values.append(value)
             sentences.append(sentence)
         names = [each.name for each in given_up]
+        problem = reduce(lambda told, change: change(told), changes, self._problem)
         together = tuple(zip(names[1:], values[1:], strict=True))
-        return Relaxation("if " + " and ".join(sentences), values[0], together, self._is_sure)
+        return Relaxation("if " + " and ".join(sentences), values[0], together, self._is_sure, problem)
 
     def _least(self, requirement: Requirement, others: list[Change]) -> tuple[Change, Any, str]:
         """Return the smallest change that makes a plan possible, found by bisection."""

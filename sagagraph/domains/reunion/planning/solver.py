@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from sagagraph.domains.reunion.day import as_json
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning import planner, repair
@@ -87,6 +88,7 @@ def _in_words(conflict: Conflict) -> Infeasible:
             requirement.sentence,
             relaxed.sentence,
             needs=None if relaxed.value is None else str(relaxed.value),
+            change={"problem": as_json(relaxed.problem), "told": None} if relaxed.problem is not None else None,
             together=tuple(name for name, _value in relaxed.together),
         )
         for requirement, relaxed in zip(conflict.requirements, conflict.relaxations, strict=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter
 
-from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK, ReunionProblem
+from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK
 from sagagraph.domains.reunion.text import facts
 from sagagraph.domains.reunion.text.clauses import HERE, TELLER
 from sagagraph.domains.reunion.text.estimates import estimates
@@ -41,18 +42,19 @@ class Assembly:
     """A problem and its assumptions. `problem`: its JSON, in which unknown values are None or missing. `notes`: the assumptions.
     `estimates`: how long one drives where nobody has said it.
 
-    Of `base`, a problem that came as a whole, everything stays that nobody has mentioned.
+    Of `base`, a problem that came as a whole or was filled in, everything stays that nobody has mentioned.
     """
 
-    def __init__(self, heard: Iterable[Fact], base: ReunionProblem | None = None) -> None:
-        """
+    def __init__(self, heard: Iterable[Fact], base: Row | None = None, assumed: Mapping[str, str] | None = None) -> None:
+        """Assemble. `assumed`: what of `base` nobody said.
+
         Raises:
             InvalidInputError: what is said does not fit `base`.
         """
         self.notes: list[str] = []
-        self.assumed: dict[str, str] = {}
+        self.assumed = dict(assumed or {})
         empty: Row = {table: [] for table in _TABLES} | {"name": "reunion", "places": {}}
-        self.problem = empty | base.model_dump(mode="json") if base else empty
+        self.problem = empty | deepcopy(base) if base else empty
         self._base = base
         self._facts = merged(heard)
         people = [*(row["name"] for row in self.problem["people"]), *(each.name for each in self._of(facts.PersonFact))]
@@ -70,6 +72,8 @@ class Assembly:
         self._add_roads()
         self._settle_people()
         self._add_vehicles()
+        if assumed is not None:
+            self._settle_rows()
         self._add_tasks()
         self._keep_apart()
         wanted = [each.objective for each in self._of(facts.ObjectiveFact)]
@@ -243,6 +247,23 @@ class Assembly:
                 self.notes.append(f"{person['name']} is at {house}")
             else:
                 person["place"] = None
+
+    def _settle_rows(self) -> None:
+        """Settle what nobody has said of the cars and tasks that were filled in."""
+        at, goal = {person["name"]: person.get("place") for person in self.problem["people"]}, self._shared_goal()
+        for number, car in enumerate(self.problem["vehicles"]):
+            driver = next(iter(car.get("drivers") or ()), None)
+            stands, why = (at.get(driver), "where its driver is") if driver else (goal.get("place"), "where all meet")
+            self._settle(car, f"vehicles[{number}].place", "place", stands, why)
+        for number, task in enumerate(self.problem["tasks"]):
+            self._settle(task, f"tasks[{number}].place", "place", goal.get("place"), "where all meet")
+            self._settle(
+                task, f"tasks[{number}].ends", "window", [None, goal["by"]] if goal.get("by") else None, "before all meet"
+            )
+
+    def _settle(self, row: Row, field: str, key: str, value: Any, why: str) -> None:
+        if key not in row and value is not None:
+            row[key], self.assumed[field] = value, why
 
     def _add_vehicles(self) -> None:
         """Add vehicles. One without a stated place is where its driver is; a rental must be rented there."""

@@ -16,6 +16,7 @@ from sagagraph.domains.reunion.text.assembly import SEVERAL, Assembly
 from sagagraph.domains.reunion.text.clauses import TELLER
 from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.domains.reunion.text.reader import Context, Sentence, read_sentence, sentences
+from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
 
 LONGEST_TEXT: Final = 5_000
@@ -47,6 +48,8 @@ class PartialProblem:
     unread: tuple[str, ...] = ()
     base: ReunionProblem | None = None
     """A problem that came as a whole, to which everything said is added."""
+    filled: Filled | None = None
+    """One that was filled in, complete or not; everything said is added to it, too."""
     context: Context = field(default_factory=Context)
 
     @property
@@ -70,7 +73,9 @@ class PartialProblem:
 
     @cached_property
     def assembly(self) -> Assembly:
-        return Assembly(self.facts, self.base)
+        if self.filled is not None:
+            return Assembly(self.facts, self.filled.problem, self.filled.assumed)
+        return Assembly(self.facts, self.base.model_dump(mode="json") if self.base else None)
 
     def missing(self) -> tuple[Question, ...]:
         """Return everything that must be answered before `complete`."""
@@ -104,27 +109,33 @@ class PartialProblem:
             for index, goal in enumerate(person.get("goals", ())):
                 yield from _of_goal(f"people[{number}].goals[{index}]", name, goal)
         for number, vehicle in enumerate(said["vehicles"]):
-            if vehicle.get("unlocked_by") and not vehicle.get("drivers"):
+            if vehicle.get("drivers") == []:
+                yield Question(f"vehicles[{number}].drivers", f"Who drives {vehicle['name']}?", f"{{}} drives {vehicle['name']}")
+            elif vehicle.get("unlocked_by") and not vehicle.get("drivers"):
                 yield Question(f"vehicles[{number}].drivers", "Who rents the car?", "{} rents a car")
         for number, task in enumerate(said["tasks"]):
             name = task["name"]
-            if task["place"] is None:
+            if task["place"] is None and self.filled is None:
                 yield Question(f"tasks[{number}].place", f"Where is {name} to be done?", f"{name} is done at {{}}")
             if task.get("minutes") is None:
                 yield Question(f"tasks[{number}].minutes", f"How long does {name} take?", f"{name} takes {{}}")
         yield from self._ways()
 
     def _ways(self) -> Iterator[Question]:
-        """Return only roads that somebody has to travel; anything along one may be a detour."""
-        said, names = self.problem, self.problem["places"]
-        roads = nx.Graph((row[0], row[1]) for row in said["travel_minutes"])
-        roads.add_nodes_from(names)
-        wanted = dict.fromkeys(_trips(said))
-        for here, there in wanted:
-            if not nx.has_path(roads, here, there):
-                yield _how_long(names, here, there)
-        if wanted and not said["vehicles"]:
+        said = self.problem
+        for here, there in unknown_ways(said):
+            yield _how_long(said["places"], here, there)
+        if any(True for _ in _trips(said)) and not said["vehicles"]:
             yield Question("vehicles", "Who has a car, or which vehicles are there?")
+
+
+def unknown_ways(said: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the ways that somebody has to travel, and of which nobody knows how long they take; anything along one may be a
+    detour.
+    """
+    roads = nx.Graph((row[0], row[1]) for row in said["travel_minutes"])
+    roads.add_nodes_from(said["places"])
+    return [pair for pair in dict.fromkeys(_trips(said)) if not nx.has_path(roads, *pair)]
 
 
 def _how_long(names: dict[str, str], here: str, there: str) -> Question:
@@ -153,8 +164,8 @@ def _trips(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
         goals = [goal for goal in (*said["goals"], *person.get("goals", ())) if goal["place"]]
         yield from ((person["place"], goal["place"]) for goal in goals if person["place"] not in (None, goal["place"]))
     for goal in (goal for goal in said["goals"][:1] if goal["place"]):
-        done = (*said["tasks"], *said["vehicles"])
-        yield from ((each["place"], goal["place"]) for each in done if each["place"] not in (None, goal["place"]))
+        done = (each.get("place") for each in (*said["tasks"], *said["vehicles"]))
+        yield from ((place, goal["place"]) for place in done if place not in (None, goal["place"]))
 
 
 def read_reunion(text: str, known: PartialProblem | None = None) -> PartialProblem:

@@ -60,7 +60,7 @@ def meaning_of(transcript: Transcript) -> Meaning:
 
 def partial_of(transcript: Transcript) -> PartialProblem:
     """Return what its sentences say together."""
-    partial = PartialProblem(base=transcript.base)
+    partial = PartialProblem(base=transcript.base, filled=transcript.filled)
     heard: list[Sentence] = []
     for sentence in transcript.sentences:
         alone = _alone(sentence)

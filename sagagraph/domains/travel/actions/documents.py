@@ -54,7 +54,8 @@ def itinerary_text(
     if other := itinerary.converted:
         total += f", {money_text(other.total, other.currency)} by the rate of {day_text(other.on)} ({other.source})"
     request = itinerary.request
-    cities = [request.origin, *(stop.city for stop in request.stops), *filter(None, [request.return_to])]
+    start = () if request.is_stay_only else (request.origin,)
+    cities = [*start, *(stop.city for stop in request.stops), *filter(None, [request.return_to])]
     first, last = itinerary.legs[0].begins, itinerary.legs[-1].ends
     title = f"{' → '.join(cities)}\n{day_text(first)} to {day_text(last)}"
     return "\n\n".join([title, *blocks, total]) + "\n"
@@ -69,6 +70,7 @@ def _event(leg: Leg, plan: str, reservation: str | None, created: datetime) -> E
         event.add(name, moment.astimezone(UTC) if isinstance(moment, datetime) else moment)
     event.add("summary", _headline(leg))
     event.add("location", leg.offer.city if isinstance(leg.offer, HotelOffer) else leg.offer.origin)
+    event.add("status", "CONFIRMED" if reservation else "TENTATIVE")
     event.add("description", _block(leg, reservation))
     return event
 

@@ -18,6 +18,8 @@ from sagagraph.domains.travel.request import (
     Hours,
     JourneyHours,
     Order,
+    Prefer,
+    TrainIf,
     rooms_for,
 )
 from sagagraph.domains.travel.text.partial import BUDGET_FIELDS, PartialRequest, PartialStop
@@ -33,6 +35,8 @@ _DIRECT: Final = (
     (Direct.PREFERRED.value, "direct if possible"),
     (Direct.REQUIRED.value, "direct only"),
 )
+_PARTS: Final = (("", "journeys and hotels"), ("journeys", "only the journeys"), ("hotel", "only a hotel"))
+_PREFER: Final = tuple((each.value, "the best balance" if each is Prefer.BALANCE else f"the {each}") for each in Prefer)
 _HOURS: Final = {
     "depart.earliest": "Leave after",
     "depart.latest": "Leave before",
@@ -45,21 +49,22 @@ def fields_of(said: PartialRequest, assumed: Mapping[str, str], today: date | No
     """Return what is known of a trip as fields. `assumed`: why, by the field. `today`: days before it cannot be chosen."""
     if "window" in assumed:
         assumed = {**assumed, "first": assumed["window"], "last": assumed["window"]}
-    parts = _parts(said, today)
-    return tuple(part.with_assumed(assumed) for part in parts)
+    return tuple(part.marked(lambda field: field.assumed(assumed)) for part in _parts(said, today))
 
 
 def _parts(said: PartialRequest, today: date | None) -> tuple[Part, ...]:
     asked = {each.field: each.text for each in said.missing()}
     back = "" if said.one_way else said.return_to or said.origin or ""
     is_said = _state_of(said.return_to or said.one_way)
+    parts = "hotel" if said.stay_only else "journeys" if said.hotels is False else ""
+    book = Field("parts", "Book", parts, Widget.CHOICE, _PARTS, state=State.SAID if parts else State.OPEN)
     journey = (
         _text("origin", "From", said.origin, asked),
         Field("return_to", "Back to", back, size=16, suggests=CITIES, **is_said),
         Field("order", "In any order", "yes" if said.order is Order.ANY else "", Widget.CHECK),
     )
     return (
-        Fields("Journey", journey),
+        Fields("Journey", (book,) if said.stay_only else (*journey, book)),
         _stops(said, asked),
         Fields("When", tuple(_days(said, asked, today))),
         Fields("Who", tuple(_party(said, asked))),
@@ -156,6 +161,8 @@ def _comfort(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
     yield Field("stars", "Hotel stars", stars, Widget.CHOICE, _with(_STARS[0], stars), state=State.SAID if stars else State.OPEN)
     direct = said.direct or Direct.ANY
     yield Field("direct", "Flights", direct.value, Widget.CHOICE, _DIRECT, state=State.SAID if said.direct else State.OPEN)
+    prefer, state = (said.prefer or Prefer.BALANCE).value, State.SAID if said.prefer else State.OPEN
+    yield Field("prefer", "First of the plans", prefer, Widget.CHOICE, _PREFER, state=state)
 
 
 def _rare(said: PartialRequest) -> Iterator[Field]:
@@ -167,8 +174,6 @@ def _rare(said: PartialRequest) -> Iterator[Field]:
         yield Field(f"hours.{name}", label, shown, Widget.TIME, state=state)
     insured, state = ("yes", State.SAID) if said.insured else ("", State.OPEN)
     yield Field("insured", "Insure the fares", insured, Widget.CHECK, state=state)
-    wanted, state = ("", State.SAID) if said.hotels is False else ("yes", State.OPEN)
-    yield Field("hotels", "With hotels", wanted, Widget.CHECK, state=state)
 
 
 # -- what a value makes of the request ---------------------------------------------------------------------------------
@@ -182,11 +187,20 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
         own = getattr(hours, limit[1]).model_copy(update={limit[2]: _read(time.fromisoformat, value, name)})
         changed = hours.model_copy(update={limit[1]: Hours.model_validate(own.model_dump())})
         return {"hours": None if changed == JourneyHours() else changed}
+    if name == "parts":
+        return {"hotels": False if value == "journeys" else None, "stay_only": value == "hotel" or None}
     if name == "return_to":
         return {"return_to": _city(value, name, cities) if value else None, "one_way": not value}
     if name in ("budget", "budget_each"):
-        amount = _read(Decimal, value, name)
-        return {**dict.fromkeys(BUDGET_FIELDS), name: amount, "currency": (said.currency or "USD") if amount else None}
+        number, _, code = value.replace(",", "").partition(" ")
+        amount = _read(Decimal, number, name)
+        return {**dict.fromkeys(BUDGET_FIELDS), name: amount, "currency": (code or said.currency or "USD") if amount else None}
+    if name in ("train_if.landed_before", "train_if.to"):
+        hour = (
+            _read(time.fromisoformat, value, name) if name.endswith("before") else said.train_if and said.train_if.landed_before
+        )
+        to = _city(value, name, cities) if name.endswith("to") else None
+        return {"train_if": hour and _read(lambda _: TrainIf(landed_before=hour, to=to), value, name)}
     if name in _READERS:
         return {name: _READERS[name](value) if name in _WORDS else _read(_READERS[name], value, name)}
     if name == "origin":
@@ -194,14 +208,15 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     raise InvalidInputError("a trip has no such field: look at the page again", field=name)
 
 
-_WORDS: Final = ("order", "insured", "hotels", "stars", "direct")
+_WORDS: Final = ("order", "insured", "stars", "direct", "prefer", "one_way")
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     **dict.fromkeys(("first", "last", "depart"), date.fromisoformat),
-    **dict.fromkeys(("travellers", "children", "rooms"), int),
+    **dict.fromkeys(("travellers", "children", "rooms", "total_nights"), int),
+    "one_way": lambda value: bool(value) or None,
     "currency": str,
     "order": lambda value: Order.ANY if value else None,
     "insured": lambda value: bool(value) or None,
-    "hotels": lambda value: None if value else False,
+    "prefer": lambda value: Prefer(value) if value in tuple(Prefer)[1:] else None,
     "stars": lambda value: _stars(value),
     "direct": lambda value: Direct(value) if value in tuple(Direct) else None,
 }
@@ -216,8 +231,9 @@ def _read(read: Callable[[str], Any], value: str, name: str) -> Any:
 
 
 def _stars(value: str) -> tuple[int, int] | None:
-    fewest, dash, most = value.partition("-")
-    return (int(fewest), int(most)) if dash and fewest in "12345" and most in "12345" else None
+    fewest, _, most = value.partition("-")
+    most = most or fewest
+    return (int(fewest), int(most)) if len(fewest + most) == 2 and {*fewest, *most} <= {*"12345"} else None
 
 
 def _city(value: str, name: str, cities: Gazetteer) -> str:

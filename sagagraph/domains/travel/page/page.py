@@ -21,12 +21,11 @@ from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.planning.measures import cents, converted
 from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
-from sagagraph.domains.travel.request import CURRENCIES, parse_request, rooms_for
+from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request, rooms_for
 from sagagraph.domains.travel.text import PartialRequest, read_request
-from sagagraph.domains.travel.text.model_reading import read_by_model
-from sagagraph.domains.travel.text.partial import Question
+from sagagraph.domains.travel.text.model_reading import SLOTS, is_named, together
 from sagagraph.domains.travel.wording import count_text, duration_text
-from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
 from sagagraph.language.utterance.tongues import cannot_read, tongue_of
@@ -34,6 +33,8 @@ from sagagraph.money import cost_text, money_text
 from sagagraph.planning import page as p
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.fields import Part
+from sagagraph.planning.models.anchors import Anchor
+from sagagraph.planning.models.reading import Slot
 from sagagraph.saga.core.state import Saga
 
 _MOST_SUGGESTED: Final = 500
@@ -96,26 +97,21 @@ class TravelPage(p.Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> p.Draft:
-        """Read with the model, if there is one; the rules read what it leaves, and all if it cannot be asked."""
-        before, tongue = known or PartialRequest(), tongue_of(text)
-        if tongue is not None and self.model is None:
+        if (tongue := tongue_of(text)) is not None:
             raise InvalidInputError(cannot_read(tongue, self.examples[1]), field="text")
-        read = None if tongue is not None else await self._read(text, known)
-        if self.model is None:
-            return self._draft(read or before)
-        try:
-            found = await read_by_model(
-                text, model=self.model, cities=self.domain.cities, today=await self.today(), known=before, read=read
-            )
-        except ModelError as exc:
-            aside = f"The model could not be asked, so I went on without it: {exc}."
-            return replace(self._draft(read or before, aside), failed=exc)
-        if found is None:
-            return self._draft(read or before.model_copy(update={"unread": (text,)}))
-        named = "; ".join(found.left_out)
-        asides = [f"Left out, because your words do not say it: {named}. Say it once more if you want it."] if named else []
-        draft = self._draft(found.request, *asides)
-        return replace(draft, by="" if found.request == read else self.model.name, others=dict(found.others))
+        return self._draft(await self._read(text, known))
+
+    async def drafted(self, known: Any | None) -> p.Draft:
+        return self._draft(known or PartialRequest())
+
+    def slots(self, draft: p.Draft) -> tuple[Slot, ...]:  # noqa: ARG002 - the same for every trip
+        return SLOTS
+
+    def states(self, anchor: Anchor, value: str, quote: str) -> bool:
+        return is_named(self.domain.cities, value, quote) if anchor is Anchor.NAME else super().states(anchor, value, quote)
+
+    def beside(self, ours: Any, theirs: Any, touched: frozenset[str]) -> PartialRequest:
+        return together(ours, theirs, touched)
 
     async def _read(self, text: str, known: PartialRequest | None) -> PartialRequest:
         today = await self.today()
@@ -135,7 +131,7 @@ class TravelPage(p.Page):
 
     def fields(self, draft: p.Draft) -> tuple[Part, ...]:
         whole, assumed = self._completed(draft.known or PartialRequest())
-        return tuple(part.with_others(draft.others) for part in fields_of(whole, assumed))
+        return tuple(part.marked(lambda field: field.beside(draft.others)) for part in fields_of(whole, assumed))
 
     def on_top(self, request: p.Json, saga: Saga) -> p.Json:
         """Return the saga's own request where only what is assumed of it differs."""
@@ -151,43 +147,14 @@ class TravelPage(p.Page):
             self._draft(draft.known.model_copy(update={"home": home}), *draft.asides), not_understood=draft.not_understood
         )
 
-    async def changed(self, known: Any, key: str, text: str | None) -> p.Draft:
-        if text is None:
-            return self._draft(w.without(known, key))
-        place = w.STOP.fullmatch(key)
-        if place is not None:
-            return self._draft(await self._with_stop(known, int(place[1]), text))
-        rest = w.without(known, key)
-        asked = Question(field=key, text=f"{text!r} is not understood")
-        said = await self._read(text, rest.model_copy(update={"doubts": (asked, *rest.doubts)}))
-        if asked in said.doubts and not w.has(said, key):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed", field=key)
-        if doubt := next((each for each in said.doubts if each not in rest.doubts and each != asked), None):
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed. {doubt.text}", field=key)
-        return self._draft(said.model_copy(update={"doubts": tuple(each for each in said.doubts if each != asked)}))
-
-    async def _with_stop(self, known: PartialRequest, place: int, text: str) -> PartialRequest:
-        alone = await self._read(text, None)
-        if len(alone.stops) != 1 or alone.stops[0].city is None:
-            unknown = f" {alone.stops[0].unknown}." if len(alone.stops) == 1 else ""
-            hint = "Say one city and how many nights, like 3 nights in Cologne"
-            raise InvalidInputError(f"I did not understand {text!r}, so nothing has changed.{unknown} {hint}", field="stops")
-        stop = alone.stops[0] if alone.stops[0].nights else alone.stops[0].lasting(known.stops[place].nights)
-        stops = (*known.stops[:place], stop, *known.stops[place + 1 :])
-        return known.model_copy(update={"stops": stops, "unread": alone.unread})
-
     def _draft(self, partial: PartialRequest, *asides: str) -> p.Draft:
+        unread, preferred = w.unread_and_preferred(partial.unread)
+        if preferred:
+            partial = partial.model_copy(update={"prefer": Prefer(preferred[0].removeprefix("the ")), "unread": unread})
         whole, assumed = self._completed(partial)
         missing = whole.missing()
         questions = tuple(each.text for each in missing)
         request = None if questions else whole.complete().model_copy(update={"assumed": dict(assumed)}).model_dump(mode="json")
-        unread, preferences = w.unread_and_preferred(partial.unread)
-        if preferences:
-            words = " and ".join(f"“{each}”" for each in dict.fromkeys(preferences))
-            asides = (
-                *asides,
-                f"Not yet applied: {words}. It chooses among plans: say it again once there are some.",
-            )
         return p.Draft(
             partial,
             tuple(w.wishes_of(partial)),

@@ -19,18 +19,16 @@ from sagagraph.domains.travel.wording import count_text, day_text, listed, party
 from sagagraph.planning.page import ALONE, Preference, Wish, better_offer
 from sagagraph.saga.core.state import Saga
 
-STOP: Final = re.compile(r"stops\[(\d+)\]")
-_STARS: Final = re.compile(r"stars\[(\d+)\]")
-"""For one stop alone."""
-
 
 def wishes_of(said: PartialRequest) -> Iterator[Wish]:
-    if said.origin:
-        yield Wish("origin", "From", f"from {said.origin}", removable=False)
+    if said.stay_only:
+        yield Wish("stay_only", "Only", "only a hotel")
+    elif said.origin:
+        yield Wish("origin", "From", f"from {said.origin}")
     for number, stop in enumerate(said.stops):
         nights = "" if stop.nights is None else f"{count_text(stop.nights, 'night')} in "
-        yield Wish(f"stops[{number}]", "Stay", f"{nights}{stop.city or stop.said}", removable=len(said.stops) > 1)
-    if said.one_way:
+        yield Wish(f"stops[{number}]", "Stay", f"{nights}{stop.city or stop.said}")
+    if said.one_way and not said.stay_only:
         yield Wish("return_to", "Back", "one way")
     elif said.return_to:
         yield Wish("return_to", "Back", f"back to {said.return_to}")
@@ -59,7 +57,7 @@ def _party(said: PartialRequest) -> Iterator[Wish]:
     travellers = said.travellers or 1
     if said.rooms or travellers > 1:
         rooms = said.rooms or rooms_for(travellers, said.children or 0)
-        yield Wish("rooms", "Rooms", count_text(rooms, "room"), removable=said.rooms is not None)
+        yield Wish("rooms", "Rooms", count_text(rooms, "room"))
     amount = said.budget or said.budget_each
     if amount:
         each = " each" if said.budget_each else ""
@@ -76,6 +74,8 @@ def _comfort(said: PartialRequest) -> Iterator[Wish]:
         yield Wish("direct", "Flights", "direct flights only")
     elif said.direct is Direct.PREFERRED:
         yield Wish("direct", "Flights", "direct flights when possible")
+    if said.prefer:
+        yield Wish("prefer", "Plans", f"the {said.prefer}")
     if said.insured:
         yield Wish("insured", "Insurance", "insure the fares")
     if said.train_if:
@@ -95,39 +95,10 @@ def _limits(verb: str, hours: Hours) -> Iterator[str]:
         yield f"{verb} before {hours.latest:%H:%M}"
 
 
-_FIELDS: Final = {
-    "window": ("first", "last"),
-    "travellers": ("travellers", "children"),
-    "budget": ("budget", "budget_each", "currency", "no_limit"),
-    "return_to": ("return_to", "one_way"),
-}
-
-
-def has(said: PartialRequest, key: str) -> bool:
-    """Tell whether anything is said about it."""
-    own = _STARS.fullmatch(key)
-    if own is not None:
-        return said.stops[int(own[1])].stars is not None
-    return any(getattr(said, name) is not None for name in _FIELDS.get(key, (key,)))
-
-
 def with_stars(said: PartialRequest, city: str, stars: tuple[int, int] | None) -> PartialRequest:
     """Return the request with other hotel stars in one city."""
     stops = tuple(stop.model_copy(update={"stars": stars}) if stop.city == city else stop for stop in said.stops)
     return said.model_copy(update={"stops": stops, "unread": ()})
-
-
-def without(said: PartialRequest, key: str) -> PartialRequest:
-    place = STOP.fullmatch(key)
-    if place is not None:
-        stops = tuple(stop for n, stop in enumerate(said.stops) if n != int(place[1]))
-        return said.model_copy(update={"stops": stops, "unread": ()})
-    own = _STARS.fullmatch(key)
-    if own is not None:
-        return with_stars(said, said.stops[int(own[1])].city or "", None)
-    cleared = dict.fromkeys(_FIELDS.get(key, (key,)))
-    doubts = tuple(doubt for doubt in said.doubts if doubt.field not in cleared)
-    return said.model_copy(update={**cleared, "doubts": doubts, "unread": ()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,16 +182,15 @@ def from_shown_days(text: str, saga: Saga, known: PartialRequest) -> PartialRequ
 
 
 def unread_and_preferred(unread: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what nobody understood, and the preferences in it, in the writer's words."""
+    """Return what nobody understood, and which plan is preferred by it: the best in what."""
     left: list[str] = []
     preferred: list[str] = []
     for each in unread:
         aim = aim_of(each)
-        found = aim.words.search(each) if aim is not None else None
-        if found is None:
+        if aim is None:
             left.append(each)
             continue
-        preferred.append(found[0].lower())
+        preferred.append(aim.best)
         rest = _DEGREE.sub(" ", reduce(lambda text, other: other.words.sub(" ", text), _AIMS, each))
         left += left_unread(rest)
     return tuple(left), tuple(preferred)

@@ -226,6 +226,10 @@ class _Gathering:
 
     async def follow(self, days: Iterable[date], tasks: asyncio.TaskGroup) -> None:
         """Follow the trip journey by journey; the hotels of a stop are queried at the same time as the next journey."""
+        if self.request.is_stay_only:
+            for day in days:
+                tasks.create_task(self._hotels(self.request.stops[0], day))
+            return
         places = {_Place(0, -1, day) for day in days}
         for _ in self.request.stops:
             routes = [(place, stop) for place in sorted(places) for stop in self._next_stops(place)]

@@ -10,7 +10,7 @@ from typing import Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Rates
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, Transport
-from sagagraph.domains.travel.request import Direct, TripRequest
+from sagagraph.domains.travel.request import Direct, Prefer, TripRequest
 
 Weigh = Callable[[Offer], tuple[int, ...]]
 """What an offer adds to the sum to minimise; sums are compared from left to right, then the price counts."""
@@ -58,12 +58,13 @@ CENTS_PER_ODD_HOUR: Final = 60_00
 def measures(request: TripRequest) -> dict[str, Weigh]:
     """Return the measures in which each proposal is best; the preferred one first."""
     direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
-    return {
-        f"{direct}the best balance of price and time": balance(request),
-        "the cheapest": price_alone,
-        "the fastest": lambda offer: (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,),
-        "the most comfortable": discomfort,
+    known: dict[Prefer, tuple[str, Weigh]] = {
+        Prefer.BALANCE: (f"{direct}the best balance of price and time", balance(request)),
+        Prefer.CHEAPEST: ("the cheapest", price_alone),
+        Prefer.FASTEST: ("the fastest", lambda offer: (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)),
+        Prefer.MOST_COMFORTABLE: ("the most comfortable", discomfort),
     }
+    return dict((known.pop(request.prefer), *known.values()))
 
 
 def balance(request: TripRequest) -> Weigh:

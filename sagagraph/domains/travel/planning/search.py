@@ -158,7 +158,8 @@ class _Search:
         return best
 
     def _starts(self) -> Iterator[_Place]:
-        return (_Place(0, -1, day) for day in self._usable.departure_days)
+        start = _Place(1, 0, date.min, needs_bed=True) if self._request.is_stay_only else _Place(0, -1, date.min)
+        return (start._replace(day=day) for day in self._usable.departure_days)
 
     def _is_over(self, place: _Place) -> bool:
         has_seen_all = place.visited == self._all_visited and not place.needs_bed

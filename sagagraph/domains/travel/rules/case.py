@@ -66,7 +66,7 @@ class Case:
 
     @cached_property
     def visits(self) -> tuple[Visit, ...]:
-        """Return one visit after each journey, including the return home."""
+        """Return one visit after each journey, including the return home; of a trip that is only a stay, that one."""
         found: list[Visit] = []
         for leg in self.itinerary.legs:
             offer = leg.offer
@@ -77,6 +77,8 @@ class Case:
                 found.append(Visit(offer.destination_city, day, day, leg, is_last=True, stays=()))
             elif found:
                 found[-1] = replace(found[-1], stays=(*found[-1].stays, (leg, offer)))
+            elif self.request.is_stay_only:
+                found.append(Visit(offer.city, offer.check_in, offer.check_in, leg, is_last=True, stays=((leg, offer),)))
         return tuple(replace(visit, leaves=self._end_of(visit)) if visit.is_last else visit for visit in found)
 
     def zones(self, cities: Iterable[str]) -> dict[str, str]:

@@ -45,6 +45,7 @@ class CourseView(Struct, frozen=True, omit_defaults=True):
     """The hour before which a flight must land for a train to be taken, and the train's destination; no city: any destination."""
     stated: dict[str, datetime] = {}
     """The conditions of these legs, as the plan states them."""
+    is_stay_only: bool = False
 
 
 def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
@@ -62,7 +63,8 @@ def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
     for window in windows(map(row, case.itinerary.legs)):
         labels = [each.label for each in ([before] if before else []) + window]
         stated = {label: conditions[label] for label in labels if label in conditions}
-        yield span(labels), CourseView(case.request.origin, before, tuple(window), train_if, stated)
+        request = case.request
+        yield span(labels), CourseView(request.origin, before, tuple(window), train_if, stated, request.is_stay_only)
         before = next((each for each in reversed(window) if isinstance(each, Ride)), before)
 
 
@@ -73,7 +75,7 @@ def _check_connections(view: CourseView) -> Iterator[Violation]:
         begins = leg.origin_city if isinstance(leg, Ride) else leg.city
         if begins != here:
             yield at(leg.label, "ROUTE", f"is in {begins}, while the traveller is in {here}", begins=begins, traveller=here)
-        elif isinstance(leg, Sojourn) and latest is None:
+        elif isinstance(leg, Sojourn) and latest is None and not view.is_stay_only:
             yield at(leg.label, "ROUTE", "is a stay before the first journey", begins=begins)
         if isinstance(leg, Ride) and latest is not None:
             minutes = (leg.departs - latest.arrives) // timedelta(minutes=1)

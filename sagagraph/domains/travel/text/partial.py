@@ -7,7 +7,17 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Money
-from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Order, TrainIf, TripRequest, Weekday, checked_request
+from sagagraph.domains.travel.request import (
+    Direct,
+    Hours,
+    JourneyHours,
+    Order,
+    Prefer,
+    TrainIf,
+    TripRequest,
+    Weekday,
+    checked_request,
+)
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import LIKELY
@@ -93,6 +103,9 @@ class PartialRequest(BaseModel):
     insured: bool | None = None
     hotels: bool | None = None
     """False: none are wanted."""
+    stay_only: bool | None = None
+    """Only a hotel is booked, and no journey."""
+    prefer: Prefer | None = None
     train_if: TrainIf | None = None
     home: str | None = None
     """Where this visitor's last trip began."""
@@ -115,6 +128,7 @@ class PartialRequest(BaseModel):
     def of(cls, request: TripRequest) -> Self:
         """Return everything known of a complete request, for wishes that are added later: what follows from the rest is left."""
         follows = {name for name in request.assumed if name in ("travellers", "rooms", "return_to")}
+        follows |= {"origin", "return_to"} if request.is_stay_only else set()
         notes = {name: why for name, why in request.assumed.items() if name not in follows}
         return cls(
             notes=tuple(notes.items()),
@@ -130,6 +144,8 @@ class PartialRequest(BaseModel):
             order=request.order if request.order is Order.ANY else None,
             insured=request.insured or None,
             hotels=request.hotels and None,
+            prefer=request.prefer if request.prefer is not Prefer.BALANCE else None,
+            stay_only=request.is_stay_only or None,
         )
 
     def in_json(self) -> dict[str, Any]:
@@ -186,7 +202,7 @@ class PartialRequest(BaseModel):
     def _checked(self) -> TripRequest:
         first = self.first or self.depart
         fields: dict[str, Any] = {
-            **{name: getattr(self, name) for name in (*_SAME, "not_on", "order", "insured", "hotels")},
+            **{name: getattr(self, name) for name in (*_SAME, "not_on", "order", "insured", "hotels", "prefer")},
             "stops": tuple({"city": stop.city, "nights": stop.nights, "stars": stop.stars} for stop in self.stops),
             "return_to": None if self.one_way else self.return_to or self.origin,
             "window": {"first": first, "last": self.last} if first and self.last else None,
@@ -229,7 +245,7 @@ class PartialRequest(BaseModel):
         return self.model_copy(update={"depart": None}) if is_outside else self
 
     def _unsaid(self) -> Iterator[Question]:
-        if self.origin is None:
+        if self.origin is None and not self.stay_only:
             yield Question(field="origin", text="Where does the trip start?")
         if not self.stops:
             yield Question(field="stops", text="Which cities do you want to visit, and in which order?")

@@ -80,7 +80,7 @@ def declare_infeasible(saga: Saga, command: c.DeclareInfeasible, _now: float) ->
     _require(saga, Stage.PLANNING)
     if saga.plan.version:
         raise NotAllowedError(f"saga {saga.id!r} has a plan already: its repair can be given up", saga_id=saga.id)
-    return (e.PlanFoundInfeasible(command.reasons),)
+    return (e.PlanFoundInfeasible(command.reasons, command.remedies, plan_stays=saga.plan.stood is not None),)
 
 
 def change_request(saga: Saga, command: c.ChangeRequest, _now: float) -> Events:

@@ -46,6 +46,10 @@ class PlanJudged(Struct, frozen=True, omit_defaults=True):
 
 class PlanFoundInfeasible(Struct, frozen=True, omit_defaults=True):
     reasons: tuple[str, ...]
+    remedies: tuple[Json, ...] = ()
+    """What can be asked for instead: in words, and as a request."""
+    plan_stays: bool = False
+    """The request, and the plan, that a changed request was to replace hold again."""
 
 
 class ApprovalAsked(Struct, frozen=True, omit_defaults=True):

@@ -16,7 +16,7 @@ from sagagraph.saga.core.evolve.membership import (
 )
 from sagagraph.saga.core.evolve.operations import reconsidered, resolved, restored, taken_over, undone
 from sagagraph.saga.core.settling import sender_of
-from sagagraph.saga.core.state import AcceptedPlan, Amending, Doubt, ModelUse, Operation, PlanState, Saga, Stage
+from sagagraph.saga.core.state import AcceptedPlan, Amending, Doubt, ModelUse, Operation, PlanState, Saga, Stage, Stood
 from sagagraph.saga.core.status import OperationStatus
 
 # -- the saga and its plan -------------------------------------------------------------------------------------------
@@ -74,6 +74,8 @@ def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
         reasoning=event.reasoning,
         agents=event.agents,
         approved_by=None,
+        infeasible=(),
+        remedies=(),
     )
     return replace(saga, stage=Stage.PLANNING, plan=plan)
 
@@ -102,17 +104,29 @@ def plan_judged(saga: Saga, event: e.PlanJudged, _at: float) -> Saga:
 
 
 def plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float) -> Saga:
-    return replace(saga, stage=Stage.INFEASIBLE, plan=replace(saga.plan, infeasible=event.reasons))
+    stood = saga.plan.stood if event.plan_stays else None
+    plan = replace(saga.plan if stood is None else stood.plan, infeasible=event.reasons, remedies=event.remedies)
+    if stood is None:
+        return replace(saga, stage=Stage.INFEASIBLE, plan=plan)
+    return replace(saga, stage=Stage.AWAITING_APPROVAL, request=stood.request, plan=plan)
 
 
 def request_changed(saga: Saga, event: e.RequestChanged, _at: float) -> Saga:
     """Change the request. Without operations, planning starts over; otherwise what stands is fitted to the new request."""
     plan = replace(saga.plan, approved_in_advance_by=event.approved_by)
     if not plan.version:
-        fresh = PlanState(approved_in_advance_by=event.approved_by)
+        fresh = PlanState(approved_in_advance_by=event.approved_by, stood=_standing(saga))
         return replace(saga, stage=Stage.PLANNING, request=event.request, plan=fresh)
     plan = replace(plan, revisable=True, disruption=f"{event.by} wishes for something else")
     return replace(saga, stage=Stage.RUNNING, request=event.request, plan=plan)
+
+
+def _standing(saga: Saga) -> Stood | None:
+    """Return the plan that waits for approval; one that is still sought leaves what it was to replace."""
+    if saga.stage is not Stage.AWAITING_APPROVAL and not saga.plan.approved_by:
+        return saga.plan.stood
+    plan = replace(saga.plan, approved_by=None, approved_in_advance_by="", infeasible=(), remedies=(), stood=None)
+    return Stood(saga.request, plan)
 
 
 def plan_disrupted(saga: Saga, event: e.PlanDisrupted, _at: float) -> Saga:
@@ -153,6 +167,7 @@ def plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
         revisable=event.revisable,
         disruption="",
         infeasible=(),
+        stood=None,
     )
     saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan, awaits=(), has_read_again=False), event.removed)
     return with_replaced(with_operations(saga, event.operations), event.replaced)

@@ -1,13 +1,19 @@
 // A change of a field is sent at once; what is being typed, and where, survives that the fields are drawn anew.
-let at = "", typed = null
+let at = "", typed = null, later = null
 const named = name => element.querySelector(`[name="${CSS.escape(name)}"]`)
 const send = (field, value) => { typed = null; trigger("submit", { field, value }) }
 element.addEventListener("focusin", event => { at = event.target.name || "" })
 element.addEventListener("input", event => { if (event.target.type === "text") typed = [event.target.name, event.target.value] })
 element.addEventListener("change", event => {
   const box = event.target
-  if (box.name) send(box.name, box.type === "checkbox" ? (box.checked ? "yes" : "") : box.value)
+  if (!box.name) return
+  const change = () => { later = null; send(box.name, box.type === "checkbox" ? (box.checked ? "yes" : "") : box.value) }
+  if (later) clearTimeout(later.timer)
+  // Days and hours change with every digit: they are sent once nothing more is typed, or the field is left.
+  if (box === document.activeElement && (box.type === "date" || box.type === "time")) later = { change, timer: setTimeout(change, 900) }
+  else change()
 })
+element.addEventListener("focusout", () => { if (later) { clearTimeout(later.timer); later.change() } })
 element.addEventListener("click", event => {
   const other = event.target.closest(".sg-other")
   if (other) send(other.dataset.field, other.dataset.value)
@@ -19,7 +25,15 @@ element.addEventListener("click", event => {
   at = box.name
   send(box.name, box.value)
 })
+// Gradio changes what differs from what it drew before: what somebody has typed since, and what was refused, is set here.
+const drawn = box => {
+  if (box === document.activeElement || (typed && typed[0] === box.name)) return
+  if (box.tagName === "SELECT") box.selectedIndex = Math.max(0, [...box.options].findIndex(each => each.defaultSelected))
+  else if (box.type === "checkbox") box.checked = box.defaultChecked
+  else box.value = box.defaultValue
+}
 watch("value", () => {
+  element.querySelectorAll("input, select").forEach(drawn)
   const box = at && named(at)
   if (!box || (document.activeElement && document.activeElement !== document.body)) return
   if (typed && typed[0] === at) box.value = typed[1]

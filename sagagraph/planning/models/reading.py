@@ -1,0 +1,273 @@
+"""Reading: what somebody wrote, in any language and at any length, as values that a model finds for the fields of a board.
+
+Each value comes with the words that state it; one that they do not state is refused, and named (`anchors`). What the rules have
+read of the same text holds in whatever the model has left alone; where both have read a field, the model's value stands, and
+the other one beside it. The rules read alone where the model is of no help, or cannot be asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sagagraph.context.answering import answer_of
+from sagagraph.context.quoting import new_nonce
+from sagagraph.errors import InvalidInputError, ModelError
+from sagagraph.language.anchoring import is_quoted, plain
+from sagagraph.language.utterance.questions import Topic
+from sagagraph.language.utterance.utterances import Kind
+from sagagraph.planning.fields import Field as BoardField
+from sagagraph.planning.fields import Fields, Part, Widget
+from sagagraph.planning.models.anchors import Anchor
+
+if TYPE_CHECKING:
+    from sagagraph.planning.page import Draft, Known, Page
+
+_INSTRUCTIONS: Final = (
+    "The data is what somebody wrote, in any language, today's date, and the fields of a form with what they hold. Say what "
+    "kind of utterance the text is, and of a question its topic. Then list every wish or fact in the text that a field can hold: "
+    "the field's name, the value as it is typed there, and as quote the exact words of the text that state it, as few as "
+    "possible. N in a name is the number of a row, from 0; a new row has the next number, and begins with its first field. An "
+    "empty value takes away what a field, or a row, holds. Add nothing that was not written: questions, fears and what others "
+    "may do are no wishes."
+)
+_MOST_TOKENS: Final = 4096
+_MOST_WORDS: Final = 16
+"""Of a quote: with all of a text any value could be justified."""
+_PLACE: Final = re.compile(r"(?P<row>(?P<table>\w+)\[(?P<number>\d+)\])(?P<cell>\..+)?")
+_WORD: Final = re.compile(r"[^\W_]+")
+_ANCHORS: Final = {
+    Widget.NUMBER: Anchor.NUMBER,
+    Widget.DATE: Anchor.DAY,
+    Widget.TIME: Anchor.TIME,
+    Widget.CHOICE: Anchor.CHOICE,
+    Widget.CHECK: Anchor.FLAG,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Slot: a field that a model may fill in. `name`: as on the board; `N` is any row's number, `*` any name.
+
+    `about`: what it is, for the model. `says`: what the words for it must contain beside the value.
+    """
+
+    name: str
+    anchor: Anchor
+    about: str = ""
+    says: re.Pattern[str] | None = None
+
+    def is_of(self, name: str) -> bool:
+        pattern = re.escape(self.name).replace(r"\[N\]", r"\[\d+\]").replace(r"\*", ".+")
+        return re.fullmatch(pattern, name) is not None
+
+
+class Found(BaseModel):
+    """Value that a model has found, and the words that state it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    field: str = Field(max_length=100)
+    value: str = Field(max_length=100)
+    quote: str = Field(max_length=400)
+
+
+class Answer(BaseModel):
+    """Answer of the model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Kind = Kind.WISH
+    topic: Topic | None = None
+    slots: list[Found] = Field(max_length=150)
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What is accepted so far."""
+
+    draft: Draft
+    names: list[str] = field(default_factory=list)
+    quotes: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+def slots_of(parts: Iterable[Part]) -> tuple[Slot, ...]:
+    """Return a slot for every field of a board."""
+    fields = (each for each in listed(parts) if each.widget is not Widget.DROP)
+    return tuple(Slot(each.name, _ANCHORS.get(each.widget, Anchor.NAME), each.label) for each in fields)
+
+
+def listed(parts: Iterable[Part]) -> Iterator[BoardField]:
+    """Return all fields of a board."""
+    for part in parts:
+        cells = [part.fields] if isinstance(part, Fields) else [cell for _, row in part.rows for cell in row]
+        yield from (each for cell in cells for each in cell)
+
+
+async def read_first(
+    page: Page, text: str, known: Known | None, ours: Draft | None, mint: Callable[[], str] = new_nonce
+) -> Draft | None:
+    """Return what the model reads in `text` on top of what is known. None: it is of no help, so the rules' reading holds.
+
+    `ours`: the rules' reading; None where they cannot read it at all. Raises `ModelError`: the model cannot be asked.
+    """
+    if page.model is None:
+        return None
+    before = await page.drafted(known)
+    board, slots = list(listed(page.fields(before))), page.slots(before)
+    form = [{"field": each.name, "value": each.anchor.value, "about": each.about} for each in slots]
+    data = {
+        "text": text,
+        "today": str(await page.today()),
+        "form": form,
+        "holds": {each.name: each.value for each in board if each.value},
+    }
+    answer = await answer_of(page.model, _INSTRUCTIONS, data, Answer, mint=mint, max_tokens=_MOST_TOKENS)
+    if answer is None:
+        return None
+    taken = await _applied(page, before, answer.slots, text)
+    return await _together(page, before, taken, ours, answer, text)
+
+
+async def _applied(page: Page, before: Draft, found: Iterable[Found], text: str) -> _Taken:
+    """Fill in one value after the other, in the order of rows; what takes a row away comes last."""
+    taken, again = _Taken(before), list[tuple[str, Found]]()
+    slots = page.slots(before)
+    rows = _Rows({each.name: each.value for each in listed(page.fields(before)) if each.value})
+    for each in sorted(found, key=_order):
+        slot = next((slot for slot in slots if slot.is_of(each.field)), None)
+        name = rows.name_of(each)
+        is_stated = slot is not None and _is_stated(page, slot, each, text, rows.called(each.field))
+        if not is_stated or name in taken.names:
+            taken.refused.append(_in_words(each))
+        elif await _is_filled(page, taken, name, each):
+            rows.keep(each, name)
+        else:
+            again.append((name, each))
+    for name, each in again:  # it may refer to what came after it
+        if not await _is_filled(page, taken, name, each):
+            taken.refused.append(_in_words(each))
+    return taken
+
+
+def _order(found: Found) -> tuple[int, int]:
+    """Return what sorts rows in their order, each with its first field first, and those that go last, backwards."""
+    place = _PLACE.fullmatch(found.field)
+    if place is None:
+        return 0, 0
+    number = int(place["number"])
+    return (2, -number) if place["cell"] is None and not found.value else (1, number)
+
+
+def _is_stated(page: Page, slot: Slot, found: Found, text: str, held: str) -> bool:
+    """Tell whether the words state the value. `held`: what the row of a table is called."""
+    if not is_quoted(found.quote, text) or len(found.quote.split()) > _MOST_WORDS:
+        return False
+    if slot.says is not None and not slot.says.search(found.quote):
+        return False
+    label = found.field[len(slot.name) - 1 :] if slot.name.endswith("*") else ""
+    label = label or (held if not found.value and "[N]" in slot.name else "")
+    is_named = not label or page.states(Anchor.NAME, label, found.quote)
+    return is_named and (not found.value or page.states(slot.anchor, found.value, found.quote))
+
+
+def _in_words(found: Found) -> str:
+    name = " ".join(re.findall(r"[^\W\d_]+", found.field))
+    return f"{name}: {found.value or 'nothing'}"
+
+
+async def _is_filled(page: Page, taken: _Taken, name: str, found: Found) -> bool:
+    try:
+        taken.draft = await page.with_field(taken.draft.known, name, found.value)
+    except InvalidInputError:
+        return False
+    taken.names.append(name)
+    taken.quotes.append(plain(found.quote))
+    return True
+
+
+class _Rows:
+    """Rows of tables: those that there are, and where new ones of the model are put, without those that were refused."""
+
+    def __init__(self, holds: Mapping[str, str]) -> None:
+        places = [place for each in holds if (place := _PLACE.fullmatch(each)) is not None]
+        self._count: dict[str, int] = {}
+        for place in places:
+            self._count[place["table"]] = max(self._count.get(place["table"], 0), int(place["number"]) + 1)
+        self._at = {place["row"]: int(place["number"]) for place in places}
+        self._called = {place["row"]: holds[place[0]] for place in reversed(places)}
+
+    def called(self, name: str) -> str:
+        return self._called.get(name.partition(".")[0], "")
+
+    def name_of(self, found: Found) -> str:
+        """Return the field's name on the board; of a row that was refused, it is that of no field."""
+        place = _PLACE.fullmatch(found.field)
+        if place is None:
+            return found.field
+        number = self._at.get(place["row"], self._count.get(place["table"], 0))
+        return f"{place['table']}[{number}]{place['cell'] or ''}"
+
+    def keep(self, found: Found, name: str) -> None:
+        """Remember a row that was begun."""
+        place, put = _PLACE.fullmatch(found.field), _PLACE.fullmatch(name)
+        if place is not None and put is not None and place["row"] not in self._at:
+            self._at[place["row"]] = int(put["number"])
+            self._count[place["table"]] = int(put["number"]) + 1
+            self._called[place["row"]] = found.value
+
+
+async def _together(page: Page, before: Draft, taken: _Taken, ours: Draft | None, answer: Answer, text: str) -> Draft:
+    """Return the model's reading, with the rules' in whatever it has left alone and beside whatever both have read."""
+    touched = frozenset(re.split(r"[.\[ ]", name)[0] for name in taken.names)
+    draft = taken.draft
+    if touched:
+        rules = before.known if ours is None or ours.known is None else ours.known
+        draft = await page.drafted(page.beside(rules, draft.known, touched))
+    elif ours is not None:
+        draft = ours
+    unread = (text,) if ours is None and not touched else ours.not_understood if ours is not None else ()
+    left = tuple(each for each in unread if not _is_covered(each, taken.quotes))
+    asides = draft.asides if draft is not before else ()
+    if taken.refused:
+        named = "; ".join(taken.refused)
+        asides = (*asides, f"Left out, because your words do not say it: {named}. Say it once more if you want it.")
+    others = {} if ours is None else dict(_read_otherwise(page, taken.names, before, ours, draft))
+    by = page.model.name if touched and page.model is not None else ""
+    return replace(draft, not_understood=left, asides=asides, by=by, others=others, kind=answer.kind, topic=answer.topic)
+
+
+def _is_covered(words: str, quotes: Iterable[str]) -> bool:
+    """Tell whether most of the words are among those that were quoted."""
+    said, quoted = _WORD.findall(plain(words)), set(_WORD.findall(" ".join(quotes)))
+    return 2 * sum(word in quoted for word in said) >= len(said)
+
+
+def _read_otherwise(page: Page, names: list[str], before: Draft, ours: Draft, theirs: Draft) -> Iterator[tuple[str, str]]:
+    """Return what the rules have read of the fields that the model has filled in, where that is something else."""
+    old, rules, model = ({each.name: each.value for each in listed(page.fields(draft))} for draft in (before, ours, theirs))
+    for name in names:
+        value = rules.get(name, "")
+        if value and name in model and value not in (model[name], old.get(name, "")):
+            yield name, value
+
+
+async def heard(page: Page, text: str, known: Known | None) -> Draft:
+    """Read with the model first, if there is one. Raises `InvalidInputError` for what nobody can read."""
+    ours: Draft | None = None
+    try:
+        ours = await page.read(text, known)
+    except InvalidInputError:
+        if page.model is None:
+            raise
+    alone = ours or replace(await page.drafted(known), not_understood=(text,))
+    try:
+        return await read_first(page, text, known, ours) or alone
+    except ModelError as exc:
+        aside = f"The model could not be asked, so I went on without it: {exc}."
+        return replace(alone, asides=(*alone.asides, aside), failed=exc)

@@ -1,0 +1,237 @@
+"""With a model, the model reads first, in every domain: each value with the words that state it; any other is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sagagraph.domains.travel.request import Direct
+from sagagraph.errors import ModelError, UnusableAnswerError
+from sagagraph.planning.models.anchors import Anchor, stated
+from sagagraph.planning.page import Draft
+from tests.language.openings.reading import page_of
+from tests.support.scripted_model import Scripted
+
+TRIP = "Berlin then Cologne, four nights and two, starting out in San Francisco, sometime June, no more than 5k!"
+REUNION = (
+    "Folks, we eat at home around the table, six sharp is 6 pm. Sarah is at home. Somebody ought to fetch dear Emily, whose "
+    "plane touches the ground at BOS at 2:30 pm. Michael has the long haul from New York, leaving at 11 am. "
+    "Home to BOS is 60 minutes, New York to home 240 minutes, New York to BOS 240 minutes."
+)
+KNOWN = "From San Francisco to Berlin for 4 nights and Cologne for 2 nights, in June 2026, under $5,000"
+
+
+def slots(*told: tuple[str, str, str]) -> list[dict[str, str]]:
+    return [{"field": field, "value": value, "quote": quote} for field, value, quote in told]
+
+
+TRIP_SLOTS = slots(
+    ("origin", "San Francisco", "starting out in San Francisco"),
+    ("stops[0].city", "Berlin", "Berlin then Cologne"),
+    ("stops[0].nights", "4", "four nights and two"),
+    ("stops[1].city", "Cologne", "Berlin then Cologne"),
+    ("stops[1].nights", "2", "four nights and two"),
+    ("first", "2026-06-01", "sometime June"),
+    ("last", "2026-06-30", "sometime June"),
+    ("budget", "5000 USD", "no more than 5k"),
+)
+REUNION_SLOTS = slots(
+    ("goals[0].place", "Home", "we eat at home"),
+    ("goals[0].by", "18:00", "six sharp is 6 pm"),
+    ("people[0].name", "Sarah", "Sarah is at home"),
+    ("people[0].place", "Home", "Sarah is at home"),
+    ("people[1].name", "Emily", "fetch dear Emily"),
+    ("people[1].place", "BOS", "the ground at BOS"),
+    ("people[1].from", "14:30", "at 2:30 pm"),
+    ("people[1].drives", "no", "Somebody ought to fetch dear Emily"),
+    ("people[2].name", "Michael", "Michael has the long haul"),
+    ("people[2].place", "New York", "from New York"),
+    ("people[2].from", "11:00", "leaving at 11 am"),
+    ("people[2].drives", "yes", "Michael has the long haul"),
+    ("travel_minutes Home – BOS", "60", "Home to BOS is 60 minutes"),
+    ("travel_minutes New York – Home", "240", "New York to home 240 minutes"),
+    ("travel_minutes New York – BOS", "240", "New York to BOS 240 minutes"),
+)
+
+
+def heard(domain: str, text: str, *script: Any, known: str = "") -> Draft:
+    before = asyncio.run(page_of(domain).read(known, None)).known if known else None
+    answers = [each if isinstance(each, Exception) else {"slots": each} if isinstance(each, list) else each for each in script]
+    return asyncio.run(page_of(domain, Scripted(*answers)).hear(text, before))
+
+
+def refused(draft: Draft) -> str:
+    return " ".join(each for each in draft.asides if each.startswith("Left out"))
+
+
+def test_a_trip_in_a_muddle_becomes_a_typed_request() -> None:
+    draft = heard("trip", TRIP, TRIP_SLOTS)
+    assert [(each["city"], each["nights"]) for each in draft.request["stops"]] == [("Berlin", 4), ("Cologne", 2)]
+    assert (draft.request["origin"], draft.request["budget"], refused(draft), draft.by) == (
+        "San Francisco",
+        5000,
+        "",
+        "fake:parrot",
+    )
+
+
+def test_a_day_in_a_muddle_becomes_a_typed_request_with_what_follows_from_it() -> None:
+    draft = heard("reunion", REUNION, REUNION_SLOTS)
+    problem = draft.request["problem"]
+    assert [each["name"] for each in problem["people"]] == ["Sarah", "Emily", "Michael"]
+    assert (problem["people"][1]["place"], problem["people"][1]["from"]) == ("BOS", "14:30")
+    assert [(each["name"], each["place"], each["seats"]) for each in problem["vehicles"]] == [("Michael's car", "New York", 5)]
+    assert draft.assumed["vehicles[0].seats"] == "as most cars have"
+    assert {tuple(row[:2]): row[2] for row in problem["travel_minutes"]}["Home", "BOS"] == 60
+    assert (problem["goals"][0]["by"], refused(draft)) == ("18:00", "")
+
+
+def test_a_meal_in_another_language_becomes_a_typed_request() -> None:
+    told = slots(
+        ("recipe Lentil-Soup", "yes", "Lentil soup"),
+        ("recipe Pizza", "yes", "pizza"),
+        ("dinner", "19:30", "um halb acht"),
+        ("cooks", "2", "zwei Köche"),
+    )
+    draft = heard("meal", "Wir wollen Lentil soup und pizza, um halb acht, zwei Köche", told)
+    request = draft.request
+    assert ([each["recipe"] for each in request["recipes"]], request["dinner"], request["cooks"]) == (["Lentil-Soup"], "19:30", 2)
+    assert refused(draft).startswith("Left out, because your words do not say it: recipe Pizza: yes")
+
+
+def test_a_domain_of_somebody_elses_is_read_by_its_own_request_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "toy_domain"))
+    from market.page import MarketPage  # type: ignore[import-not-found]
+
+    told = slots(
+        ("fruit.apples", "4", "vier apples"),
+        ("fruit.pears", "9", "vier apples"),
+        ("budget", "5", "fünf oder 5 Dollar"),
+        ("colour", "red", "apples"),
+    )
+    page = MarketPage(SimpleNamespace(name="market"), Scripted({"slots": told}))
+    draft = asyncio.run(page.hear("bitte vier apples für höchstens fünf oder 5 Dollar", None))
+    assert draft.request == {"fruit": {"apples": 4}, "budget": 5}
+    assert "fruit pears: 9; colour: red" in refused(draft)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("stops[2].city", "Tokyo", "Berlin then Cologne"),
+        ("stops[2].city", "Tokyo", "then three nights in Tokyo"),
+        ("stops[1].nights", "9", "four nights and two"),
+        ("travellers", "9", "four nights and two"),
+        ("travellers", "2", "for both of us"),
+        ("budget_each", "50000 USD", "no more than 5k"),
+        ("budget_each", "5000 EUR", "no more than 5k"),
+        ("depart", "2026-07-04", "sometime June"),
+        ("depart", "yesterday", "sometime June"),
+        ("stars", "5", "no more than 5k!!"),
+        ("stars", "7-9", "5k"),
+        ("direct", "required", "starting out in San Francisco"),
+        ("one_way", "yes", "sometime June"),
+        ("stops[1]", "", "Berlin then"),
+        ("origin", "Nowhere at all", "starting out"),
+        ("everything", "yes", "5k"),
+        ("rooms", "4", TRIP),
+    ],
+)
+def test_what_the_words_do_not_say_is_named_and_changes_nothing(wrong: tuple[str, str, str]) -> None:
+    rest = [each for each in TRIP_SLOTS if each["field"] != wrong[0]]
+    draft = heard("trip", TRIP, [*rest, *slots(wrong)])
+    assert wrong[1] in refused(draft)
+    assert "Left out" in refused(draft)
+    without = heard("trip", TRIP, rest)
+    assert (draft.request, draft.questions) == (without.request, without.questions)
+    assert draft.known.stops == without.known.stops
+
+
+def test_what_the_model_reads_holds_and_what_the_rules_read_differently_is_one_click() -> None:
+    text = "for 3 people, and do throw in Rome for 2 nights somehow, xyzzy"
+    draft = heard("trip", text, slots(("travellers", "2", "Rome for 2 nights")), known=KNOWN)
+    assert (draft.known.travellers, "2 nights in Rome" in draft.questions[0]) == (2, True)
+    assert draft.others == {"travellers": "3"}
+    page = page_of("trip")
+    assert asyncio.run(page.with_field(draft.known, "travellers", draft.others["travellers"])).known.travellers == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "stops", "more"),
+    [
+        ("noch eine Nacht in Köln bitte", [("stops[1].nights", "1", "eine Nacht in Köln")], "Berlin 4, Cologne 1", {}),
+        ("Je préfère Lyon, donc pas de Cologne pour nous", [("stops[1]", "", "pas de Cologne")], "Berlin 4", {}),
+        (
+            "lieber Rom statt Köln, für drei Personen",
+            [("stops[1].city", "Rome", "lieber Rom statt Köln"), ("travellers", "3", "drei Personen")],
+            "Berlin 4, Rome 2",
+            {"travellers": 3},
+        ),
+        (
+            "quiero vuelos directos y hoteles de cuatro estrellas, como mucho 3000 €",
+            [
+                ("direct", "required", "vuelos directos"),
+                ("stars", "4", "hoteles de cuatro estrellas"),
+                ("budget", "3000 EUR", "como mucho 3000 €"),
+            ],
+            "Berlin 4, Cologne 2",
+            {"direct": Direct.REQUIRED, "stars": (4, 4), "budget": Decimal(3000), "currency": "EUR"},
+        ),
+        (
+            "en train vers Cologne seulement si l'avion atterrit avant midi",
+            [("train_if.landed_before", "12:00", "en train vers Cologne seulement si l'avion atterrit avant midi")],
+            "Berlin 4, Cologne 2",
+            {},
+        ),
+    ],
+)
+def test_a_change_in_another_language_is_read(
+    text: str, told: list[tuple[str, str, str]], stops: str, more: dict[str, Any]
+) -> None:
+    draft = heard("trip", text, slots(*told), known=KNOWN)
+    assert ", ".join(f"{each.city} {each.nights}" for each in draft.known.stops) == stops
+    assert {name: getattr(draft.known, name) for name in more} == more
+    assert refused(draft) == ""
+
+
+def test_an_answer_that_cannot_be_used_leaves_the_rules_reading_and_an_outage_is_told() -> None:
+    ruled = asyncio.run(page_of("trip").read(TRIP, None))
+    for answer in (UnusableAnswerError("fake: it refused"), {"field": "everything"}):
+        assert heard("trip", TRIP, answer).known == ruled.known
+    down = heard("trip", TRIP, ModelError("fake: the rate limit is reached"))
+    assert (down.known, "went on without it: fake: the rate limit" in down.asides[-1]) == (ruled.known, True)
+    assert down.failed is not None
+    german = heard("trip", "Ich möchte nach Rom und nicht nach Köln", ModelError("fake: an outage"), known=KNOWN)
+    assert [each.city for each in german.known.stops] == ["Berlin", "Cologne"]
+
+
+@pytest.mark.parametrize(
+    ("anchor", "value", "quote", "is_stated"),
+    [
+        (Anchor.NIGHTS, "7", "for a week", True),
+        (Anchor.NIGHTS, "8", "for a week", False),
+        (Anchor.TIME, "19:30", "half seven", True),
+        (Anchor.TIME, "14:45", "quarter to three", True),
+        (Anchor.TIME, "15:45", "quarter to three", False),
+        (Anchor.MINUTES, "150", "two and a half hours", True),
+        (Anchor.MINUTES, "90", "two and a half hours", False),
+        (Anchor.PEOPLE, "2", "my wife and I", True),
+        (Anchor.PEOPLE, "3", "my wife and I", False),
+        (Anchor.FIRST_DAY, "2026-06-01", "in June", True),
+        (Anchor.FIRST_DAY, "2026-06-02", "in June", False),
+        (Anchor.LAST_DAY, "2026-06-30", "in June", True),
+        (Anchor.NAME, "Emily", "fetch dear Emly", True),
+        (Anchor.NAME, "Emily", "fetch dear Emma", False),
+        (Anchor.MONEY, "5000 EUR", "5.000 €", True),
+        (Anchor.MONEY, "500 EUR", "5.000 €", False),
+    ],
+)
+def test_a_value_is_stated_by_its_words_or_follows_from_them_as_listed(
+    anchor: Anchor, value: str, quote: str, is_stated: bool
+) -> None:
+    assert stated(anchor, value, quote) is is_stated

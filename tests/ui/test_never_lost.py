@@ -1,0 +1,160 @@
+"""A plan is never lost: what cannot be had leaves the plan that stood, names remedies, and every version can be had again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from sagagraph.domains.reunion.planning.solver import Solver
+from sagagraph.ui.chat.conversation import Conversation
+from sagagraph.ui.chat.talk import Talk
+from sagagraph.ui.service import Service
+from sagagraph.ui.visitors import Visitor
+from tests.ui.test_api import DAY, app, browser_on, followed
+
+__all__ = ["app"]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TRIP = "From Boston to Lisbon for 5 nights in May 2025, at most $4,000"
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def ann(app: Any) -> AsyncIterator[httpx2.AsyncClient]:
+    async with browser_on(app) as browser:
+        await browser.get("/sagas")
+        yield browser
+
+
+async def begun(browser: httpx2.AsyncClient, **body: Any) -> str:
+    answer = await browser.post("/sagas", json=body)
+    assert answer.status_code == 202, answer.text
+    saga_id = str(answer.json()["saga_id"])
+    await followed(browser, saga_id)
+    return saga_id
+
+
+async def shown(browser: httpx2.AsyncClient, saga_id: str) -> dict[str, Any]:
+    told: dict[str, Any] = (await browser.get(f"/sagas/{saga_id}")).json()
+    return told
+
+
+@pytest.mark.quick
+async def test_a_trip_that_cannot_be_had_leaves_the_plan_and_each_remedy_can_be_posted_as_it_is(ann: httpx2.AsyncClient) -> None:
+    saga_id = await begun(ann, text=TRIP)
+    before = await shown(ann, saga_id)
+    refused = await ann.post(f"/sagas/{saga_id}/change", json={"text": "at most $100"})
+    told = refused.json()
+    assert (refused.status_code, "cannot be had" in told["error"]["message"]) == (422, True)
+    after = await shown(ann, saga_id)
+    assert (after["status"], after["plan_hash"], after["request"]) == (
+        "awaiting_approval",
+        before["plan_hash"],
+        before["request"],
+    )
+    (remedy,) = [each for each in told["remedies"] if each["request"]["budget"] != 100]
+    assert (await ann.post(f"/sagas/{saga_id}/change", json={"request": remedy["request"]})).status_code == 202
+    await followed(ann, saga_id)
+    assert (await shown(ann, saga_id))["request"]["budget"] == remedy["request"]["budget"]
+
+
+async def test_a_first_request_that_cannot_be_had_lists_its_remedies_with_the_saga(ann: httpx2.AsyncClient) -> None:
+    saga_id = await begun(ann, text=TRIP.replace("$4,000", "$100"))
+    told = await shown(ann, saga_id)
+    assert told["status"] == "infeasible"
+    other = await begun(ann, domain="travel", request=told["remedies"][0]["request"])
+    assert (await shown(ann, other))["status"] == "awaiting_approval"
+
+
+@pytest.mark.quick
+async def test_every_version_can_be_had_again_exactly_as_it_was(ann: httpx2.AsyncClient) -> None:
+    saga_id = await begun(ann, text=TRIP)
+    hashes = [(await shown(ann, saga_id))["plan_hash"]]
+    for text in ("3 nights in Lisbon", "for 2 people"):
+        await ann.post(f"/sagas/{saga_id}/change", json={"text": text})
+        await followed(ann, saga_id)
+        hashes.append((await shown(ann, saga_id))["plan_hash"])
+    for text in ("go back", "undo"):
+        assert (await ann.post(f"/sagas/{saga_id}/change", json={"text": text})).status_code == 202
+        await followed(ann, saga_id)
+    assert (await shown(ann, saga_id))["plan_hash"] == hashes[0]
+    assert (await ann.post(f"/sagas/{saga_id}/back", json={})).status_code == 409
+    versions = (await ann.get(f"/sagas/{saga_id}/versions")).json()["versions"]
+    assert [each["plan_hash"] for each in versions] == hashes
+    assert [each["is_shown"] for each in versions] == [True, False, False]
+    await ann.post(f"/sagas/{saga_id}/back", json={"version": versions[2]["version"]})
+    await followed(ann, saga_id)
+    last = await shown(ann, saga_id)
+    assert (last["plan_hash"], last["request"]["travellers"], last["status"]) == (hashes[2], 2, "awaiting_approval")
+    assert (await ann.post(f"/sagas/{saga_id}/back", json={"version": 999})).status_code == 409
+
+
+async def test_a_meal_that_cannot_be_had_leaves_the_plan_and_goes_back(ann: httpx2.AsyncClient) -> None:
+    saga_id = await begun(ann, domain="recipes", text="lentil soup and flatbread")
+    before = await shown(ann, saga_id)
+    steps = before["request"]["recipes"]
+    hopeless = {**before["request"], "warm": {each["recipe"]: 0 for each in steps}}
+    refused = await ann.post(f"/sagas/{saga_id}/change", json={"request": hopeless})
+    assert refused.status_code == 422, refused.text
+    assert (await shown(ann, saga_id))["plan_hash"] == before["plan_hash"]
+    remedy = refused.json()["remedies"][0]["request"]
+    assert (await ann.post(f"/sagas/{saga_id}/change", json={"request": remedy})).status_code == 202
+    await followed(ann, saga_id)
+    await ann.post(f"/sagas/{saga_id}/change", json={"text": "undo"})
+    await followed(ann, saga_id)
+    assert (await shown(ann, saga_id))["plan_hash"] == before["plan_hash"]
+
+
+async def test_a_reunion_that_cannot_be_had_leaves_the_plan_once_that_is_proven(
+    ann: httpx2.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", Solver(plan_s=20, why_s=60))
+    saga_id = await begun(ann, domain="reunion", text=DAY)
+    before = await shown(ann, saga_id)
+    hopeless = {**before["request"], "problem": {**before["request"]["problem"]}}
+    hopeless["problem"]["goals"] = [{**each, "by": "13:30"} for each in hopeless["problem"]["goals"]]
+    assert (await ann.post(f"/sagas/{saga_id}/change", json={"request": hopeless})).status_code == 202
+    await followed(ann, saga_id)
+    after = await shown(ann, saga_id)
+    assert (after["status"], after["plan_hash"], after["request"]) == (
+        "awaiting_approval",
+        before["plan_hash"],
+        before["request"],
+    )
+    assert after["reason"]
+    remedy = after["remedies"][0]["request"]
+    assert (await ann.post(f"/sagas/{saga_id}/change", json={"request": remedy})).status_code == 202
+    await followed(ann, saga_id)
+    changed = await shown(ann, saga_id)
+    assert (changed["status"], changed["plan_hash"] != before["plan_hash"]) == ("awaiting_approval", True)
+    await ann.post(f"/sagas/{saga_id}/back", json={})
+    await followed(ann, saga_id)
+    assert (await shown(ann, saga_id))["plan_hash"] == before["plan_hash"]
+
+
+async def test_in_the_chat_a_remedy_is_one_click_and_so_is_every_version(service: Service) -> None:
+    carl = Visitor("carl", "carl")
+    talk = Talk(service, carl, Conversation("travel"), None)
+
+    async def quiet() -> str:
+        saga_id = str(talk.conversation.saga_id)
+        while service.is_busy(saga_id):
+            await service.moved(saga_id)
+        return str((await service.saga(carl, saga_id)).plan.hash)
+
+    await talk.say(TRIP)
+    first = await quiet()
+    await talk.say("at most $100")
+    assert (await quiet(), "cannot be had" in talk.conversation.messages[-1].text) == (first, True)
+    (place,) = [number for number, each in enumerate(talk.conversation.remedies) if each.request["budget"] != 100]
+    await talk.take_remedy(place)
+    second = await quiet()
+    assert (second != first or talk.conversation.draft.request["budget"] != 4000, talk.conversation.remedies) == (True, ())
+    versions = await service.versions(carl, str(talk.conversation.saga_id))
+    await talk.go_back(versions[0].number)
+    assert await quiet() == first
+    await talk.go_back(99)
+    assert "not there any more" in talk.conversation.messages[-1].text
