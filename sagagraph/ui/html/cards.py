@@ -101,8 +101,8 @@ def plan_card(
 ) -> Markup:
     """Render the plan that is shown, or was carried out, bound to its hash; `before`: plan and cost that it replaces.
 
-    `asked`: the fields of its request, where they are known. `is_shared`: for others, who learn nothing with which a booking could
-    be changed.
+    `asked`: the fields of its request, where they are known. `is_shared`: for others, who learn nothing with which a
+    booking could be changed.
     """
     plan = saga.plan
     judged = str((plan.verdict or {}).get("verdict", ""))
