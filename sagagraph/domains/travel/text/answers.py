@@ -25,7 +25,8 @@ _SAYS: Final = Forms(__file__, "answers")
 
 _A_DAY: Final = re.compile(r"\b(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+(?: 20\d\d)?)\b")
 
-_OF_A_STOP: Final = re.compile(r"stops\[(?P<at>\d+)\]\.(?P<what>nights|stars)")
+_LEAST_BUDGET: Final = 100
+"""`Make it 400` is about money."""
 
 
 def is_skipped(passage: Passage) -> bool:
@@ -44,8 +45,6 @@ def in_full(passage: Passage, question: Question, known: PartialRequest) -> str 
         days = [*(number.count for number in passage.values(Number)), *(nth.place for nth in passage.values(Nth))]
         meant = _day_meant(days[0], question, known) if days and days[0] else None
         return f"leaving on {meant}" if meant else None
-    if question.field == "stars" and passage.whole(_SAYS.counts) and len(counts := _counts(passage)) == 1:
-        return f"{counts[0]} stars"
     return None
 
 
@@ -119,17 +118,33 @@ def _day_meant(day: int, question: Question, known: PartialRequest) -> str | Non
     return f"{day} {months.pop()}" if len(months) == 1 and not exact else None
 
 
-def corrected(passage: Passage, known: PartialRequest) -> str | None:
-    """Return in words what `no wait, 3` corrects: the number that was changed last; None if it is no such correction."""
-    found = passage.whole(_SAYS.corrected)
-    number = found.get("n", Number) if found else None
-    newest = known.newest or ("" if passage.whole(_SAYS.counts) else _only_number(known))
-    if number is None or number.count is None or not newest:
+def answered(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
+    """Return the field that bare values set: the one that was asked about, or the one that was said last and is corrected.
+
+    None if the text is more than that.
+    """
+    asked = question.field if question else ""
+    if asked == "currency" and (said := passage.whole(_SAYS.currency)) and len(meant := currencies_meant(said["sign"], None)) == 1:
+        return {"currency": meant[0]}
+    is_corrected = passage.whole(_SAYS.corrected) is not None
+    found = passage.whole(_SAYS.values)
+    if found is None and not is_corrected:
         return None
-    place = _OF_A_STOP.fullmatch(newest)
-    if place is None:
-        return f"{number.count} {newest}"
-    return f"{number.count} {place['what']} in {known.stops[int(place['at'])].city}"
+    counts = [number.count for number in passage.values(Number) if number.count is not None]
+    amount = _amount(passage)
+    if asked in MONEY_FIELDS or (is_corrected and found is None and known.budget is not None and (amount or 0) >= _LEAST_BUDGET):
+        return {"budget": amount} if amount is not None else None
+    if question is None and is_corrected:
+        asked = known.newest or ("" if found else _only_number(known))
+    elif question is None:
+        return None
+    if len(counts) == 1 and asked in ("travellers", "rooms"):
+        return {asked: counts[0]}
+    if asked == "stars" and len(counts) == 1 and FEWEST_STARS <= counts[0] <= MOST_STARS:
+        return {asked: (counts[0], counts[0])}
+    is_about_nights = asked.startswith("stops[") or (question is not None and len(known.stops) == 1 and "room for" in question.text)
+    is_about_nights = is_about_nights or 1 < len(counts) == sum(stop.nights is None for stop in known.stops)
+    return _of_stops(known, asked, counts) if is_about_nights else None
 
 
 def _only_number(known: PartialRequest) -> str:
@@ -139,46 +154,23 @@ def _only_number(known: PartialRequest) -> str:
     return "stops[0].nights" if len(known.stops) == 1 and others == (1, 1, None, any_stars) else ""
 
 
-def bare_answer(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
-    """Return the fields that `4 and 2` sets in answer to a question for nights; None if the text is more than that."""
-    asked = question.field if question else ""
-    if asked in MONEY_FIELDS and (amount := _amount(passage, _SAYS.amount)) is not None:
-        return {"budget": amount}
-    if asked == "currency" and (said := passage.whole(_SAYS.currency)):
-        meant = currencies_meant(said["sign"], None)
-        return {"currency": meant[0]} if len(meant) == 1 else None
-    if known.budget is not None and (amount := _amount(passage, _SAYS.make_it)) is not None and amount >= 100:
-        return {"budget": amount}
-    if question is None or not passage.whole(_SAYS.counts):
-        return None
-    counts = _counts(passage)
-    if asked in ("travellers", "rooms") and len(counts) == 1:
-        return {asked: counts[0]}
-    is_about_nights = asked.endswith(".nights") or (len(known.stops) == 1 and "has room for" in question.text)
-    is_about_nights = is_about_nights or 1 < len(counts) == sum(stop.nights is None for stop in known.stops)
-    return _nights(known, asked, counts) if is_about_nights else None
+def _amount(passage: Passage) -> Decimal | None:
+    """Return the only number or amount, if it is plain."""
+    amounts = [each.value for each in passage.values(Number)]
+    amounts += [each.amount for each in passage.values(Money) if not (each.currencies or each.is_range or each.per or each.change)]
+    return amounts[0] if len(amounts) == 1 else None
 
 
-def _amount(passage: Passage, words: re.Pattern[str]) -> Decimal | None:
-    """Read an answer that is only an amount, without its currency."""
-    found = passage.whole(words)
-    number, money = (found.get("n", Number), found.get("money", Money)) if found else (None, None)
-    if money is not None:
-        return None if money.currencies or money.is_range or money.per or money.change else money.amount
-    return number.value if number else None
-
-
-def _counts(passage: Passage) -> list[int]:
-    return [number.count for number in passage.values(Number) if number.count is not None]
-
-
-def _nights(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, Any] | None:
-    """Read the nights of the open stops in order, or new nights for the stop that was asked about."""
+def _of_stops(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, Any] | None:
+    """Read the nights of the open stops in order, or a new number for the stop that was asked about."""
+    place = re.fullmatch(r"stops\[(\d+)\]\.(nights|stars)", asked)
+    if place is not None and place[2] == "stars":
+        stop = known.stops[int(place[1])].model_copy(update={"stars": (counts[0], counts[0])})
+        return {"stops": (*known.stops[: int(place[1])], stop, *known.stops[int(place[1]) + 1 :])}
     open_stops = [n for n, stop in enumerate(known.stops) if stop.nights is None]
     if len(counts) == len(known.stops) > len(open_stops):
         open_stops = [*range(len(known.stops))]
     if len(counts) > len(open_stops):
-        place = re.fullmatch(r"stops\[(\d+)\]\.nights", asked)
         open_stops = [int(place[1]) if place else 0]
     if len(counts) > len(open_stops):
         return None

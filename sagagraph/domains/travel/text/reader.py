@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.answers import bare_answer, city_meant, corrected, in_full, is_skipped
+from sagagraph.domains.travel.text.answers import answered, city_meant, in_full, is_skipped
 from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights, with_named
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
@@ -54,10 +54,8 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
             return before.without_doubt(question.field)
         if full := in_full(passage, question, before) or city_meant(passage, question, cities, _MEANINGLESS):
             passage = _tagged(full, today)
-    elif full := corrected(passage, before):
-        passage = _tagged(full, today)
     evenly = bool(passage.take(_SAYS.evenly))
-    fields = bare_answer(passage, before, question)
+    fields = answered(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
     return _with_currency_at_home(before.updated_by(said).sharing(evenly=evenly), cities)
 
