@@ -1,52 +1,31 @@
-"""Changes: `one night longer`, `a week later`, computed from what was said before; if that is unclear, a question."""
+"""Changes of the days: `a week later`, computed from what was said before; if that is unclear, a question."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.request import month_window
+from sagagraph.domains.travel.text.stays import Stay
 from sagagraph.domains.travel.wording import count_text, day_text
 from sagagraph.language.forms import Forms
-from sagagraph.language.numbers import Number
-from sagagraph.language.places import Place
 from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
+    from sagagraph.domains.travel.text.partial import PartialRequest
     from sagagraph.domains.travel.text.slots import Said
     from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "changes")
 
 
-@dataclass(frozen=True)
-class NightsChange:
-    by: int
-    said: str
-    city: str | None = None
-    """None: not said where."""
-    is_everywhere: bool = False
-    is_way_back: bool = False
-
-
-def read_changes(passage: Passage, said: Said, known: PartialRequest, today: date) -> list[NightsChange]:
-    """Read changes. Without earlier statements there is nothing to change. Nights are left to `with_changed_nights`."""
-    nights: list[NightsChange] = []
+def read_shifts(passage: Passage, said: Said, known: PartialRequest, today: date) -> list[Stay]:
+    """Read `a week later`. Without earlier statements there is nothing to change. A later journey back means more nights."""
+    nights: list[Stay] = []
     shifts: set[int] = set()
     passage.take(_SAYS.moved, lambda found: _moved(found, nights, shifts, said, known, today))
-    nights = [each for each in nights if not (each.is_way_back and each.by in shifts)]  # `leave a day later, be back a day later`
-    passage.take(_SAYS.carried, lambda found: _carried(found, nights, known))
-    passage.take(_SAYS.freed, lambda found: _freed(found, nights, known))
-    passage.take(_SAYS.nights, lambda found: _nights(found, nights, known))
-    given = passage.take(_SAYS.given, lambda found: bool(nights) and nights[-1].by < 0 and _stop_of(found, known) is not None)
-    nights += [NightsChange(-nights[-1].by, each.said, known.stops[_stop_of(each, known) or 0].city) for each in given]
-    for found in passage.take(_SAYS.vague, lambda found: _stop_of(found, known) is not None):
-        number = _stop_of(found, known) or 0
-        said.ask(f"stops[{number}].nights", f"{found.said!r}: how many nights in {known.stops[number].city}?")
-    return nights
+    return [each for each in nights if each.change not in shifts]  # `leave a day later, be back a day later`
 
 
 def with_named(text: str, known: PartialRequest) -> str:
@@ -63,77 +42,7 @@ def with_named(text: str, known: PartialRequest) -> str:
     return f"{found['verb']} {named[0]}{text[found.end() :]}"
 
 
-def _stop_of(found: Found, known: PartialRequest) -> int | None:
-    place = found.get("place", Place)
-    return next((n for n, stop in enumerate(known.stops) if place is not None and stop.city == place.city), None)
-
-
-# -- nights --------------------------------------------------------------------------------------------------------------
-
-
-def _carried(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """Read `move one night from Paris to Amsterdam`."""
-    span, given, taken = found.get("span", Quantity), found.get("b", Place), found.get("a", Place)
-    by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
-    are_stops = given and taken and {given.city, taken.city} <= {stop.city for stop in known.stops}
-    if given and taken and are_stops and by:
-        words = found.passage.said(found.match["said"])
-        nights += [NightsChange(-by, words, taken.city), NightsChange(by, words, given.city)]
-    return bool(are_stops and by)
-
-
-def _freed(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """Read `remove Amsterdam and spend the 2 nights (or the time) in Paris`, which adds them to those in Paris."""
-    span, place = found.get("span", Quantity), found.get("place", Place)
-    named = {each.city for each in found.passage.values(Place)}
-    freed = [stop.nights or 0 for stop in known.stops if place and stop.city in named - {place.city}]
-    by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else sum(freed)
-    if place and by in freed:
-        nights.append(NightsChange(by, found.passage.said(found.match["said"]), place.city))
-    return by in freed
-
-
-def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """Read nights, except for a stop that does not exist: `two more nights in Rome` then says how long to stay there."""
-    span, number = found.get("span", Quantity), found.get("n", Number)
-    if span is not None:
-        by = span.delta * NIGHTS.get(span.unit, 0) if span.change in ("more", "less") and not span.bound else 0
-    else:
-        by = (number.count or 0 if number else 0) * (-1 if found["way"] in ("less", "fewer", "shorter", "off") else 1)
-    before = found.led_by(_SAYS.place_before)
-    place = found.get("place", Place) or (found.passage.values(Place, before[0])[0] if before else None)
-    words = found.passage.said(found.match["said"])
-    within = (stop.city for stop in known.stops if stop.city and stop.city in words)  # `cut the stay in Paris by one night`
-    city = place.city if place else next(within, None)
-    if by == 0 or not known.stops or (place is not None and all(stop.city != city for stop in known.stops)):
-        return False
-    nights.append(NightsChange(by, words, city, bool(found["everywhere"])))
-    return True
-
-
-def with_changed_nights(stops: tuple[PartialStop, ...], changes: list[NightsChange], said: Said) -> tuple[PartialStop, ...]:
-    for change in changes:
-        meant = [n for n, stop in enumerate(stops) if change.is_everywhere or change.city in (stop.city, None)]
-        if len(meant) > 1 and not change.is_everywhere:
-            how = f"{count_text(abs(change.by), 'night')} {'more' if change.by > 0 else 'less'}"
-            names = list(dict.fromkeys(stops[n].city or stops[n].said for n in meant))
-            candidates = tuple(f"{how} in {name}" for name in names)
-            said.ask("stops", f"{change.said!r}: where, in {' or '.join(names)}?", candidates)
-            continue
-        for n in meant:
-            nights = stops[n].nights
-            if nights is not None and nights + change.by < 1:
-                text = f"{change.said!r} leaves no night in {stops[n].city}: how many nights do you want to stay there?"
-                said.ask(f"stops[{n}].nights", text)
-            elif nights is not None:
-                stops = (*stops[:n], stops[n].lasting(nights + change.by), *stops[n + 1 :])
-    return stops
-
-
-# -- days ----------------------------------------------------------------------------------------------------------------
-
-
-def _moved(found: Found, nights: list[NightsChange], shifts: set[int], said: Said, known: PartialRequest, today: date) -> bool:
+def _moved(found: Found, nights: list[Stay], shifts: set[int], said: Said, known: PartialRequest, today: date) -> bool:
     """Move the trip: a later journey back means nights, a later trip means other days, `shifts` of days."""
     span, way = found.get("span", Quantity), found["way"]
     if span is None or span.count is None or (known.depart or known.first or known.last) is None:
@@ -149,7 +58,8 @@ def _moved(found: Found, nights: list[NightsChange], shifts: set[int], said: Sai
     by = -span.count if is_earlier else span.count
     if _SAYS.coming_back.search(found.match.string[: found.start]) and span.unit in NIGHTS and known.stops:
         words = f"{count_text(span.count, 'night')} {'longer' if by > 0 else 'less'}"
-        nights.append(NightsChange(by * NIGHTS[span.unit], words, is_way_back=True))
+        change = by * NIGHTS[span.unit]
+        nights.append(Stay(found.start, found.end, abs(change), "", words, change))
         return True
     shifts.add(by * NIGHTS.get(span.unit, 0))
     days = _moved_days(known, by, span.unit)

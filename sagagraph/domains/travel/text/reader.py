@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import answered, city_meant, in_full, is_skipped
-from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights, with_named
+from sagagraph.domains.travel.text.changes import read_shifts, with_named
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
@@ -99,7 +99,7 @@ def _sentence(
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
     not_understood = read_train_if(passage, said, known)
-    changes = read_changes(passage, said, known, today)
+    shifts = read_shifts(passage, said, known, today)
     read_words(passage, said, "order", "direct", "insured", "no_limit", "hotels")
     read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)
@@ -108,8 +108,8 @@ def _sentence(
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
-    not_understood += read_route(passage, said, known, asked=asked, whole=whole)
-    stops = with_changed_nights(said.fields.get("stops", known.stops), changes, said)
+    not_understood += read_route(passage, said, known, shifts, asked=asked, whole=whole)
+    stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops

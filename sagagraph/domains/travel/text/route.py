@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.text.partial import Question, unknown_city
+from sagagraph.domains.travel.text.partial import Question, unknown_city, with_nights
 from sagagraph.domains.travel.text.stays import (
     WHERE,
     Role,
@@ -23,32 +22,45 @@ from sagagraph.domains.travel.text.stays import (
 )
 from sagagraph.domains.travel.wording import count_text
 from sagagraph.language.forms import Forms
+from sagagraph.language.numbers import Nth
 from sagagraph.language.places import Place
+from sagagraph.language.quantities import NIGHTS, Quantity
+
+from sagagraph.language.passage import Found
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
     from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
-    from sagagraph.language.passage import Found, Passage
+    from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "route")
 
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
-def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: str | None, whole: str) -> list[str]:
+def read_route(
+    passage: Passage, said: Said, known: PartialRequest, shifts: list[Stay], *, asked: str | None, whole: str
+) -> list[str]:
     """Read the stops and return what is not understood. `asked`: the field of the question that the text may be the answer to.
 
     `whole`: the sentence as it was written.
     """
-    turned = _turned_round(passage, known)
-    beside, unread_legs = _beside(passage, known)
+    cities = {place.city for place in passage.values(Place)}
+    is_turned = len(known.stops) == 2 and bool(passage.take(_SAYS.turned)) and not cities
+    moved = _moved_nights(passage, known)
     visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
-    loose = give_nights(visits, stays, passage.text)
     stays_in = {stop.city for stop in known.stops}
+    anchors, ends = _anchors(visits, stays_in), _ends(visits, stays_in, passage)
+    visits = [visit for visit in visits if visit not in anchors]
+    loose = give_nights(visits, stays, passage.text)
     visits = corrected(visits, passage.text, stays_in)
     give_there(visits, loose, passage.text)
+    before = known.stops
+    known, loose = _changed(visits, [*loose, *shifts, *moved], known, said)
     if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`
         only = None
     for visit in visits:  # `change Paris to 2 nights`
@@ -56,9 +68,10 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             visit.role = Role.PLACE
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
-    unread += unread_legs
+    if anchors and not visits:
+        unread += [f"{each.role.value} {each.place.said}" for each in anchors]
     take_stays(passage)
-    is_added = _SAYS.added.search(whole) is not None or beside is not None
+    is_added = _SAYS.added.search(whole) is not None or anchors != []
     if not is_added:
         unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
         is_added = bool(known.stops) and has_role(Role.VIA, visits) and _SAYS.back.search(whole) is not None
@@ -66,8 +79,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             said.doubts.append(unclear)
             return unread
     stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SAYS.swapped.search(whole) is not None)
-    if stops is not None and beside is not None and stops[: len(known.stops)] == known.stops:
-        stops = (*known.stops[:beside], *stops[len(known.stops) :], *known.stops[beside:])
     now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
     is_answer = only is not None or (not visits and known.stops != ())
     named, is_in_order = {visit.city for visit in visits if not visit.has_nights}, _SAYS.in_order.search(whole) is not None
@@ -75,15 +86,15 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
-    now = turned or _in_another_order(now, visits, whole)
+    now = now[::-1] if is_turned else _placed(now, {visit.city for visit in visits}, anchors, ends)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
-    if now != known.stops:
+    if now != before:
         said.fields["stops"] = now
     stay_in = {stop.city for stop in (*now, *known.stops)}
     left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
     left_last = [visit.place.said for visit in visits if visit.role is Role.LEFT_LAST and now and visit.city != now[-1].city]
-    if is_answer and not only and now == known.stops:
+    if is_answer and not only and now == before:
         loose = _ask_where(loose, now, said)
     counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
     return [
@@ -92,6 +103,64 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
+
+
+def _moved_nights(passage: Passage, known: PartialRequest) -> list[Stay]:
+    """Read `move one night from Paris to Amsterdam` as one less there, and one more here; and `skip Paris and spend the time
+    in Amsterdam`.
+    """
+    cities = [stop.city for stop in known.stops]
+    moved: list[Stay] = []
+
+    def are_stops(found: Found) -> bool:
+        places, span = found.values(Place), found.get("span", Quantity)
+        nights = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
+        is_meant = nights > 0 and {place.city for place in places} <= {*cities}
+        for place, change in zip(places, (-nights, nights), strict=True):
+            moved.extend([Stay(found.start, found.end, nights, "", place.city or "", change)] if is_meant else [])
+        return is_meant
+
+    def is_freed(found: Found) -> bool:
+        place, span = found.get("place", Place), found.get("span", Quantity)
+        left = [stop.nights for stop in known.stops if stop.city in named and place and stop.city != place.city]
+        nights = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else sum(each or 0 for each in left)
+        moved.extend([Stay(0, 0, nights, "", place.city or "", nights)] if place and nights in left else [])
+        return nights in left
+
+    passage.take(_SAYS.moved_nights, are_stops)
+    named = {place.city for place in passage.values(Place)}
+    passage.take(_SAYS.freed, is_freed)
+    return moved
+
+
+def _changed(
+    visits: list[Visit], loose: list[Stay], known: PartialRequest, said: Said
+) -> tuple[PartialRequest, list[Stay]]:
+    """Change nights that are said as more or fewer than before. Return what is known then, and the stays that are not."""
+    cities = [stop.city or "" for stop in known.stops]
+    changes: list[tuple[Stay, list[int]]] = []
+    for visit in visits:
+        if visit.changed is not None and visit.city in cities:
+            changes.append((visit.changed, [cities.index(visit.city or "")]))
+            visit.nights, visit.has_nights = None, False
+    for stay in loose if cities else ():
+        if stay.change is not None:
+            named = [n for n, city in enumerate(cities) if city and city in stay.said]  # `cut the stay in Paris by one night`
+            changes.append((stay, [*range(len(cities))] if stay.kind == "each" else named[:1] or ([0] if len(cities) == 1 else [])))
+    given = dict(enumerate(stop.nights for stop in known.stops))
+    for stay, meant in changes:
+        if not meant:
+            how = f"{count_text(abs(stay.change or 0), 'night')} {'more' if (stay.change or 0) > 0 else 'less'}"
+            said.ask("stops", f"{stay.said!r}: where, in {' or '.join(cities)}?", tuple(f"{how} in {city}" for city in cities))
+        for n in meant:
+            nights = given[n]
+            if nights is not None and nights + (stay.change or 0) < 1:
+                text = f"{stay.said!r} leaves no night in {cities[n]}: how many nights do you want to stay there?"
+                said.ask(f"stops[{n}].nights", text)
+            elif nights is not None:
+                given[n] = nights + (stay.change or 0)
+    left = [stay for stay in loose if stay.change is None or not cities]
+    return known.model_copy(update={"stops": with_nights(known.stops, given)}), left
 
 
 def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) -> list[Stay]:
@@ -105,51 +174,50 @@ def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) ->
     return []
 
 
-def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[str]]:
-    """Return the place of a new stop among the known ones: `between Berlin and Cologne`, `before Cologne`.
-
-    If no other city is named, the words are about a leg of the trip, which cannot be changed. `Before that` is before the only
-    stop.
-    """
-    stays = [stop.city for stop in known.stops]
-    if stays and (before := passage.take(_SAYS.before_that)):
-        return (0, []) if len(stays) == 1 else (None, [before[0].said])
-
-    if len(stays) == 2 and passage.values(Place) and passage.take(_SAYS.between_both):
-        return 1, []
-
-    def is_between_stops(found: Found) -> bool:
-        return {each.city for each in found.values(Place)} <= set(stays)
-
-    found = next(iter(passage.take(_SAYS.beside, is_between_stops)), None)
-    if found is None:
-        return None, []
-    if not passage.values(Place):
-        return None, [found.said]
-    places = [stays.index(each.city) for each in found.values(Place)]
-    return min(places) + 1 if found["where"] == "after" else max(places), []
+def _anchors(visits: list[Visit], stays_in: Container[str | None]) -> list[Visit]:
+    """Return the stops beside which another one is to be: `before Cologne`, `between Berlin and Cologne`."""
+    anchors = []
+    for n, visit in enumerate(visits):
+        if visit.role is Role.BETWEEN and len(visits) > n + 1 and {visit.city, visits[n + 1].city} <= {*stays_in}:
+            visit.role, visits[n + 1].role = Role.AFTER, Role.BEFORE
+        if visit.role in (Role.BEFORE, Role.AFTER):
+            if visit.city in stays_in:
+                anchors.append(visit)
+            else:
+                visit.role = Role.BARE
+    return anchors
 
 
-def _turned_round(passage: Passage, known: PartialRequest) -> tuple[PartialStop, ...]:
-    """Read `Start in Cologne and end in Berlin` of a trip with both, `Berlin before Cologne`, or `the other way round`."""
-    named = list(dict.fromkeys(place.city for place in passage.values(Place)))
-    if len(known.stops) == 2 and named in ([], [stop.city for stop in known.stops[::-1]]) and passage.take(_SAYS.turned):
-        return known.stops[::-1]
-    stops = {stop.city: stop for stop in known.stops}
-    for found in passage.take(_SAYS.turned_round, lambda found: {each.city for each in found.values(Place)} <= stops.keys()):
-        ends = [stops[each.city] for each in found.values(Place)]
-        return (ends[0], *(stop for stop in known.stops if stop not in ends), ends[-1])
+def _ends(visits: list[Visit], stays_in: Container[str | None], passage: Passage) -> dict[str | None, bool]:
+    """Return the cities that are to be first, or (true) last: `Amsterdam first`, `start in Cologne and end in Berlin`."""
+    outer = [visit for visit in visits if visit.role in (Role.ORIGIN, Role.RETURN) and visit.city in stays_in]
+    if len({visit.role for visit in outer}) > 1:
+        for visit in outer:
+            visits.remove(visit)
+        return {visit.city: visit.role is Role.RETURN for visit in outer}
+    ends = {}
+    for visit in visits:
+        first = visit.city and _SAYS.goes_first.match(passage.text, visit.end)
+        nth = Found(passage, first).get("nth", Nth) if first else None
+        if (nth is not None and nth.place == 1) or _SAYS.goes_last.match(passage.text, visit.end):
+            ends[visit.city] = nth is None
+    return ends
 
-    def are_two_stops(found: Found) -> bool:
-        cities = {each.city for each in found.values(Place)}
-        return len(cities) == 2 and cities <= stops.keys()
 
-    for found in passage.take(_SAYS.one_before, are_two_stops):
-        moved, other = (stops[each.city] for each in found.values(Place))
-        left = [stop for stop in known.stops if stop != moved]
-        at = left.index(other) + (found["where"] == "after")
-        return (*left[:at], moved, *left[at:])
-    return ()
+def _placed(
+    stops: tuple[PartialStop, ...], named: set[str | None], anchors: list[Visit], ends: Mapping[str | None, bool]
+) -> tuple[PartialStop, ...]:
+    """Put the stops that are `named` beside their anchors, and those of `ends` first or, where that is true, last."""
+    if anchors and any(stop.city not in named for stop in stops):
+        moved = tuple(stop for stop in stops if stop.city in named)
+        left = [stop for stop in stops if stop.city not in named]
+        at = max(n + (each.role is Role.AFTER) for each in anchors for n, stop in enumerate(left) if stop.city == each.city)
+        return (*left[:at], *moved, *left[at:])
+    for city, is_last in ends.items():
+        meant = tuple(stop for stop in stops if stop.city == city)
+        others = tuple(stop for stop in stops if stop.city != city)
+        stops = (*others, *meant) if is_last else (*meant, *others)
+    return stops
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
@@ -158,21 +226,6 @@ def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
     place = found and (found.get("place", Place) or found.get("after", Place))
     is_one = place is not None and len({each.city for each in passage.values(Place)}) == 1
     return place.city if place and is_one and place.city in [stop.city for stop in known.stops] else None
-
-
-def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole: str) -> tuple[PartialStop, ...]:
-    """Read `Amsterdam first`."""
-    if len(stops) > 1 and len({visit.city for visit in visits}) <= len(stops):
-        for visit in visits:
-            meant = [stop for stop in stops if stop.city == visit.city and visit.city is not None]
-            others = tuple(stop for stop in stops if stop not in meant)
-            if meant and re.search(rf"\b{re.escape(visit.place.said)},? (?:(?:as|be|is|the|my|our) )*first\b", whole):
-                return (*meant, *others)
-            if meant and re.search(
-                rf"\b{re.escape(visit.place.said)},? (?:(?:(?:as|be|is|the|my|our) )*last|at the end)\b", whole
-            ):
-                return (*others, *meant)
-    return stops
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:

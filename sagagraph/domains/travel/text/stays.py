@@ -35,6 +35,8 @@ class Role(Enum):
     COMMA = ","
     ALTERNATIVE = "or"
     BETWEEN = "between"
+    BEFORE = "before"
+    AFTER = "after"
     LEFT_OUT = "without"
     REPLACED = "instead of"
     BARE = ""
@@ -59,6 +61,8 @@ class Stay:
     kind: str = ""
     """`total` of the whole trip, `each` of every stop, `listed`: one of several with the same unit."""
     said: str = ""
+    change: int | None = None
+    """How many nights more, or, below zero, fewer than before."""
 
 
 @dataclass
@@ -72,9 +76,12 @@ class Visit:
     nights: int | None = None
     has_nights: bool = False
     """Something is said about the nights, be it exact or not."""
+    changed: Stay | None = None
+    """Where it is said how many more or fewer they are."""
 
-    def stays(self, nights: int | None) -> None:
-        self.nights, self.has_nights = nights, True
+    def stays(self, stay: Stay) -> None:
+        self.nights, self.has_nights = stay.nights, True
+        self.changed = stay if stay.change is not None else None
 
     @property
     def city(self) -> str | None:
@@ -170,6 +177,7 @@ def tag_nights(passage: Passage) -> None:
     if not any(each.is_range for each in passage.values(Expression)):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
+    passage.tag("span", _SAYS.change, _one_more)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
@@ -195,6 +203,12 @@ def _nights_beside(found: Found) -> Quantity | None:
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
 
 
+def _one_more(found: Found) -> Quantity | None:
+    number, way = found.get("n", Number), found["way"]
+    change = "less" if way in ("less", "fewer", "shorter", "off") else "more"
+    return Quantity((number.value,), "night", change=change) if number is not None and number.value is not None else None
+
+
 def find_stays(passage: Passage) -> list[Stay]:
     return [stay for found in passage.find(_SAYS.stay) for stay in _stays_of(found)]
 
@@ -215,7 +229,9 @@ def _stays_of(found: Found) -> list[Stay]:
     if span.link == "or" or span.bound == "least" or not counts:
         counts = [None]
     kind = kind or ("listed" if len(counts) > 1 else "")
-    return [Stay(found.start, found.end, nights, kind, found.said) for nights in counts]
+    delta = span.delta * NIGHTS[span.unit]
+    change = delta if delta and span.change and not span.bound else None
+    return [Stay(found.start, found.end, nights, kind, found.said, change) for nights in counts]
 
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
@@ -224,7 +240,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     is_list = 1 < len(places) == len(stays) and places[-1].end <= stays[0].start and not any(each.kind for each in stays)
     if is_list:  # `Oslo and Bergen, 3 nights and 2 nights`
         for place, stay in zip(places, stays, strict=True):
-            place.stays(stay.nights)
+            place.stays(stay)
         return []
     loose = []
     for stay in stays:
@@ -234,7 +250,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
         elif visit is None:
             loose.append(stay)
         else:
-            visit.stays(stay.nights)
+            visit.stays(stay)
     return loose
 
 
@@ -256,7 +272,7 @@ def give_there(visits: list[Visit], loose: list[Stay], text: str) -> None:
     """Read `Bruges instead of Paris, and only one night there`."""
     meant = [visit for visit in visits if visit.role in WHERE]
     if len(meant) == 1 and not meant[0].has_nights and [each.kind for each in loose] == [""] and _SAYS.there.search(text):
-        meant[0].stays(loose.pop().nights)
+        meant[0].stays(loose.pop())
 
 
 def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
