@@ -76,7 +76,7 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
     meant = [code for sign in signs for code in currencies_meant(sign, None if is_led else codes)]
     if high is not None and not _is_range(found, high):
         return None
-    is_large = (is_led or found["change"]) and (low.value is None or low.value >= cues.least)
+    is_large = (is_led or found["change"] or found["head"]) and (low.value is None or low.value >= cues.least)
     if not meant and not low.is_thousands and not (high and high.is_thousands) and not is_large:
         return None
     minus = found["minus"] or found["negative"]

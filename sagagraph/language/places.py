@@ -145,10 +145,11 @@ class _Reader(Generic[_K]):
         said = self._text[start:end]
         city, is_shouted = self._gazetteer.find_name(said), self._text.isupper()
         if city is None:
-            if len(said) != 3 or not said.isupper():
+            is_by_an_arrow = self._led(_SAYS.arrow, start) or self._text[end:].lstrip()[:1] == "→"
+            if len(said) != 3 or not (said.isupper() or (is_by_an_arrow and said.casefold() not in _NO_NAMES)):
                 return None
             is_joined = self._led(_SAYS.joined, start) or _SAYS.joined_on.match(self._text, end)
-            return self._gazetteer.find_code(said) if is_joined or not is_shouted else None
+            return self._gazetteer.find_code(said.upper()) if is_joined or not is_shouted else None
         key, is_capital = said.casefold(), said[0].isupper() and not is_shouted
         if said in _ONLY_WITH_A_CAPITAL:
             return None

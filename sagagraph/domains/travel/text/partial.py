@@ -32,7 +32,7 @@ class Question(BaseModel):
     text: str
     candidates: tuple[str, ...] = ()
     """The cities between which the answer chooses."""
-    otherwise: tuple[tuple[str, str | bool], ...] = ()
+    otherwise: tuple[tuple[str, str | bool | JourneyHours], ...] = ()
     """What is assumed as long as nobody answers: fields of a `PartialRequest`; empty: nothing can be."""
     because: str = ""
     """Why, in a few words."""

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.request import CURRENCIES, Direct, Order, rooms_for
+from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
@@ -47,7 +47,8 @@ class Said:
     ) -> None:
         """Ask one question about each field. `otherwise`: what is assumed as long as nobody answers, `because` of what."""
         if not self.asks(about):
-            assumed = tuple((name, value if isinstance(value, bool) else str(value)) for name, value in (otherwise or {}).items())
+            kept = (bool, JourneyHours)
+            assumed = tuple((name, value if isinstance(value, kept) else str(value)) for name, value in (otherwise or {}).items())
             self.doubts.append(Question(field=about, text=text, candidates=candidates, otherwise=assumed, because=because))
 
     def asks(self, about: str) -> bool:

@@ -152,8 +152,13 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
     """Correct `Lisbon for 5 nights. Actually make that Porto`: the city that is said last, in the place of the one before it."""
     left: list[Visit] = []
     for visit in visits:
+        is_meant = _SAYS.meant.search(text, 0, visit.start) is not None
+        if is_meant and visit.role is Role.ORIGIN:
+            left = [each for each in left if each.role is not Role.ORIGIN]
+        if is_meant and left and left[-1].role is Role.ALTERNATIVE:
+            left.pop()
         before = [each for each in left if each.role in WHERE]
-        if not before or not _SAYS.meant.search(text, 0, visit.start):
+        if not before or not is_meant or visit.role is Role.ORIGIN:
             left.append(visit)
         elif before[-1].city in known:
             before[-1].role = Role.REPLACED

@@ -39,12 +39,33 @@ def read_hours(passage: Passage, said: Said) -> None:
                 is_clear = is_clear and not is_night and limits[what].setdefault(limit, moment) == moment
             if not is_clear:
                 text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
-                said.ask("hours", text)
+                usual = _usual_hours(found.said.casefold()) if words == "vague" else None
+                said.ask("hours", text, otherwise={"hours": usual} if usual else None, because=found.said)
     if any(limits.values()) and not said.asks("hours"):
         try:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
         except ValueError:
             said.ask("hours", "Between which hours do you want to leave and arrive?")
+
+
+_USUAL: Final = {
+    "early": (Hours(earliest=time(8)), Hours()),
+    "late": (Hours(), Hours(latest=time(22))),
+    "night": (Hours(earliest=time(6)), Hours(latest=time(23))),
+    "red": (Hours(earliest=time(6)), Hours(latest=time(23))),
+    "morning": (Hours(latest=time(12)), Hours()),
+    "afternoon": (Hours(earliest=time(12), latest=time(18)), Hours()),
+    "evening": (Hours(earliest=time(17)), Hours()),
+}
+"""What is meant by a part of the day, where nobody says more: hours to leave, and to arrive."""
+
+
+def _usual_hours(words: str) -> JourneyHours | None:
+    """Return the hours that are usually meant; None for a wish to travel by night."""
+    part = next((each for each in _USUAL if each in words), None)
+    if part is None or (part in ("night", "red", "late") and not _SAYS.never.search(words)):
+        return None
+    return JourneyHours(depart=_USUAL[part][0], arrive=_USUAL[part][1])
 
 
 def _is_told(vague: Found, limits: dict[str, dict[str, time]]) -> bool:
@@ -166,6 +187,10 @@ class _Dates:
         self.firsts: list[date] = []
         self.lasts: list[date] = []
         self.departs: list[date] = []
+        self.there: list[date] = []
+        """When somebody has to be there."""
+        self.likely: date | None = None
+        """The day to leave on, as far as it can be assumed."""
         self.doubts = Said()
 
     def add(self, found: Found, among: list[Expression], today: date) -> None:
@@ -191,6 +216,7 @@ class _Dates:
         elif relation == "asked":
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
             around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
+            self.there.append(first)
             self.doubts.ask("depart", text, otherwise=around, because="around that day")
         elif relation in ("from", "after") and not found.led_by(_SAYS.nights_from):
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
@@ -201,6 +227,9 @@ class _Dates:
 
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
+        if len(self.there) == len(self.departs) == 1 and self.there < self.departs:  # `arrive on 9 March, leave on the 12th`
+            self.spans.append((self.there[0], self.departs.pop(), False))
+            self.doubts = Said()
         spans, departs = list(dict.fromkeys(self.spans)), list(dict.fromkeys(self.departs))
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
         windows = [f"{day_text(first)} to {day_text(last)}" for first, last, is_month in spans if not is_month]
@@ -230,6 +259,8 @@ class _Dates:
             said.fields["is_rough"] = True
         elif first is not None or last is not None or depart is not None:
             said.fields["is_rough"] = False
+        if self.likely and self.lasts and last == self.lasts[0]:
+            said.fields["last"] = last
         if not self.doubts.doubts:
             days = {"first": first, "last": last, "depart": depart}
             said.fields |= {name: day for name, day in days.items() if day is not None}
@@ -298,14 +329,16 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
     elif which == "next":
         days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"
-        dates.doubts.ask("depart", f"Which day is meant by {found.said!r}: {days}?")
+        text = f"Which day is meant by {found.said!r}: {days}?"
+        dates.doubts.ask("depart", text, otherwise={"depart": first}, because="the first that comes")
+        dates.likely = first
     else:
         dates.departs.append(first)
 
 
 def _in_the_window(weekday: Weekday, dates: _Dates, known: PartialRequest, *, is_back: bool) -> date | None:
     """Return the only such day on which the trip can begin; or the first on which it can end, if it is known when it begins."""
-    depart = dates.departs[0] if dates.departs else known.depart
+    depart = dates.departs[0] if dates.departs else dates.likely or known.depart
     if is_back and depart is not None:
         return upcoming(weekday, depart)
     first, last = dates.spans[0][:2] if dates.spans else (known.first, known.last)
