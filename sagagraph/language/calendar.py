@@ -231,7 +231,7 @@ def _day_with_weekday(found: Found) -> Expression | None:
     """Read `Friday 9 May` and `Fri-Sun 9-11 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
     expression, first = found.get("date", Expression), found.get("first", Weekday)
     is_said_of = _SAYS.one_weekday.match(found.said) and any(character.isdigit() for character in found.said)
-    is_one = is_said_of and expression is not None and not expression.is_month and expression.is_range == (first is not None)
+    is_one = is_said_of and expression is not None and not expression.is_month and (expression.is_range or first is None)
     weekday = first or found.get("weekday", Weekday)
     return replace(expression, said=found.said, weekday=weekday) if expression and is_one else None
 

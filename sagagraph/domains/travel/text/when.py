@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -289,7 +290,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
         dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
     if holidays and not (expressions or dates.departs):
-        about = {"first": holidays[0].first, "last": holidays[0].last, "is_rough": True}
+        holiday = _beside_it(holidays[0], named[0].said.casefold())
+        about = {"first": holiday.first, "last": holiday.last, "is_rough": True}
         dates.doubts.ask("window", _about(holidays[0]), otherwise=about if holidays[0].first else None, because=holidays[0].name)
     dates.conclude(said)
 
@@ -346,6 +348,15 @@ def _in_the_window(weekday: Weekday, dates: _Dates, known: PartialRequest, *, is
         return None
     days = [day for n in range((last - first).days + 1) if (day := first + timedelta(days=n)).weekday() == weekday.number]
     return days[0] if len(days) == 1 else None
+
+
+def _beside_it(holiday: Holiday, words: str) -> Holiday:
+    """Return the fortnight before or after a holiday, where that is said."""
+    if holiday.first and holiday.last and "after " in words:
+        return replace(holiday, first=holiday.last + _ONE_DAY, last=holiday.last + 14 * _ONE_DAY)
+    if holiday.first and "before " in words:
+        return replace(holiday, first=holiday.first - 14 * _ONE_DAY, last=holiday.first - _ONE_DAY)
+    return holiday
 
 
 def _about(holiday: Holiday) -> str:
