@@ -38,9 +38,6 @@ def in_full(passage: Passage, question: Question, known: PartialRequest) -> str 
     """Return the answer in words that mean the same without the question; None if it needs none."""
     if question.candidates:
         return _chosen(passage.said(), question)
-    if question.field == "hours":
-        said = [_hours(part, question) for part in passage.parts(_SAYS.clauses)]
-        return ", ".join(filter(None, said)) if all(said) else None
     if question.field in DATE_FIELDS and passage.whole(_SAYS.day):
         days = [*(number.count for number in passage.values(Number)), *(nth.place for nth in passage.values(Nth))]
         meant = _day_meant(days[0], question, known) if days and days[0] else None
@@ -82,27 +79,6 @@ def _chosen(text: str, question: Question) -> str | None:
     if len(named) > 1:
         named = [name for name in named if name_key(name) == key]
     return named[0] if len(named) == 1 else None
-
-
-def _hours(passage: Passage, question: Question) -> str | None:
-    """Read a bare `9`, which is in the morning for the earliest hour, and in the evening for the latest."""
-    topic = f"{question.text.split(': ')[0]} {passage.text}"
-    is_evening = _SAYS.about_the_evening.search(topic) is not None
-    if passage.whole(_SAYS.noon):
-        return f"{'arrive before' if is_evening else 'leave after'} {passage.said()}"
-    found = passage.whole(_SAYS.hour)
-    first, last = (found.get("n", Number), found.get("last", Number) or found.get("until", Number)) if found else (None, None)
-    if found is None or first is None or first.count is None or not 4 <= first.count <= 24:
-        return None
-    if last is not None and last.count is not None:
-        return f"between {first.count}:00 and {last.count + 12 if last.count < 12 else last.count % 24}:00"
-    is_latest = found["how"] in ("before", "by", "until") if found["how"] not in ("", "at") else is_evening
-    is_latest = is_latest != bool(found["not"])
-    if is_latest and first.count <= 12 and found["verb"].startswith(("leav", "depart")):
-        return None
-    hour = first.count + 12 if is_latest and first.count < 12 else first.count % 24
-    verb = found["verb"] or ("arrive" if is_evening or is_latest else "leave")
-    return f"{verb} {'before' if is_latest else 'after'} {hour}:00"
 
 
 def _day_meant(day: int, question: Question, known: PartialRequest) -> str | None:

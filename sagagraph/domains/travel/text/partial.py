@@ -237,30 +237,10 @@ class PartialRequest(BaseModel):
             if stop.city is None:
                 yield unknown_city(f"stops[{n}].city", stop.unknown, stop.candidates)
             if stop.nights is None:
-                yield Question(field=f"stops[{n}].nights", text=self._nights_question(stop))
+                yield Question(field=f"stops[{n}].nights", text=f"How many nights in {stop.city or stop.said}?")
         if self.budget_each is not None and self.travellers is None:
             yield Question(field="travellers", text="How many of you travel?")
         yield from self._unsaid_dates()
-
-    def _left(self) -> tuple[list[int], int]:
-        """Return the stops whose nights nobody has said, and how many nights are left for them."""
-        open_stops = [n for n, stop in enumerate(self.stops) if stop.nights is None]
-        return open_stops, (self.total_nights or 0) - sum(stop.nights or 0 for stop in self.stops)
-
-    def _nights_question(self, stop: PartialStop) -> str:
-        where, (open_stops, left) = stop.city or stop.said, self._left()
-        if left < len(open_stops) or len(open_stops) < 2:
-            return f"How many nights in {where}?"
-        return f"{left} nights are left to share: how many of them in {where}? (`evenly` shares them.)"
-
-    def sharing(self, *, evenly: bool) -> Self:
-        """Return the request with nights that follow from their total: for the one stop left, or equal parts for all."""
-        open_stops, left = self._left()
-        if not open_stops or left < len(open_stops) or (len(open_stops) > 1 and not evenly):
-            return self
-        each, more = divmod(left, len(open_stops))
-        given = {n: each + (place < more) for place, n in enumerate(open_stops)}
-        return self.model_copy(update={"stops": with_nights(self.stops, given)})
 
     def _unsaid_dates(self) -> Iterator[Question]:
         if self.depart is not None or (self.first is not None and self.last is not None):

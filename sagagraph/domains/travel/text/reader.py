@@ -54,10 +54,9 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
             return before.without_doubt(question.field)
         if full := in_full(passage, question, before) or city_meant(passage, question, cities, _MEANINGLESS):
             passage = _tagged(full, today)
-    evenly = bool(passage.take(_SAYS.evenly))
     fields = answered(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
-    return _with_currency_at_home(before.updated_by(said).sharing(evenly=evenly), cities)
+    return _with_currency_at_home(before.updated_by(said), cities)
 
 
 _AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Denmark", "ISK": "Iceland", "NOK": "Norway",

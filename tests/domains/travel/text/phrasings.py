@@ -349,10 +349,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("Return flight from Manchester to Split, 5 nights, June",),
             "asks: No city called 'Manchester' is known. Which city do you mean?",
         ),
-        (
-            ("ten days in Tokyo and Kyoto from Singapore in November",),
-            "asks: 10 nights are left to share: how many of them in Tokyo? (`evenly` shares them.)",
-        ),
         (("From Portland to Paris for 4 nights in June",), "asks: Which Portland: Portland (United States) or Portland, Maine?"),
         (
             ("Boston to Rome for 3 nights in May, no red-eyes",),
@@ -457,27 +453,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
     ),
     "Said bit by bit, and corrected": (
-        (
-            (
-                "ten days in Tokyo and Kyoto from Singapore in November",
-                "evenly",
-            ),
-            "Singapore → Tokyo 5 → Kyoto 5 → Singapore; 2025-11-01 to 2025-11-30",
-        ),
-        (
-            (
-                "ten days in Tokyo and Kyoto from Singapore in November",
-                "6 in Tokyo",
-            ),
-            "Singapore → Tokyo 6 → Kyoto 4 → Singapore; 2025-11-01 to 2025-11-30",
-        ),
-        (
-            (
-                "ten days in Tokyo and Kyoto from Singapore in November",
-                "6",
-            ),
-            "Singapore → Tokyo 6 → Kyoto 4 → Singapore; 2025-11-01 to 2025-11-30",
-        ),
         (
             (
                 "From Portland to Paris for 4 nights in June",
@@ -599,13 +574,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             (
                 "Madrid to Lisbon and Rome: 7 nights in total, June",
                 "4 and 3",
-            ),
-            "Madrid → Lisbon 4 → Rome 3 → Madrid; 2025-06-01 to 2025-06-30",
-        ),
-        (
-            (
-                "Madrid to Lisbon and Rome: 7 nights in total, June",
-                "split evenly",
             ),
             "Madrid → Lisbon 4 → Rome 3 → Madrid; 2025-06-01 to 2025-06-30",
         ),
@@ -869,40 +837,8 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
     ),
     "Answered in a word": (
         (
-            ("Boston to Rome for 3 nights in May, no early flights", "9"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "nine please"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "after 9"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "9 to 10"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later; arrive 22:00 or earlier",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "leave after 9, arrive before 10"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later; arrive 22:00 or earlier",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "noon"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 12:00 or later",
-        ),
-        (
             ("Boston to Rome for 3 nights in May, no early flights", "9 nights"),
             "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest?",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no late arrivals", "9"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; arrive 21:00 or earlier",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no late arrivals", "not after 10"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; arrive 22:00 or earlier",
         ),
         (("Boston to Paris 3 nights", "may"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
         (("Boston to Paris 3 nights", "may please"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
@@ -1000,6 +936,45 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("Boston to Paris 3 nights in May, $2000 for flights",),
             "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $2,000 (not understood: for flights)",
+        ),
+    ),
+    "No longer read, because a click does it or it is assumed": (
+        (("ten days in Tokyo and Kyoto from Singapore in November",), "asks: How many nights in Tokyo?"),
+        (("ten days in Tokyo and Kyoto from Singapore in November", "evenly"), "asks: How many nights in Tokyo?"),
+        (("ten days in Tokyo and Kyoto from Singapore in November", "6 in Tokyo"), "asks: How many nights in Kyoto?"),
+        (("ten days in Tokyo and Kyoto from Singapore in November", "6"), "asks: How many nights in Kyoto?"),
+        (("Madrid to Lisbon and Rome: 7 nights in total, June", "split evenly"), "asks: How many nights in Lisbon?"),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "9"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "nine please"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: nine)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "after 9"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "9 to 10"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9 to 10)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "leave after 9, arrive before 10"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9, 10)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "noon"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: noon)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no late arrivals", "9"),
+            "asks: 'no late arrivals': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no late arrivals", "not after 10"),
+            "asks: 'not after 10': at what hour do you want to leave at the earliest, and arrive at the latest?",
         ),
     ),
 }
