@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import answered, city_meant, in_full, is_skipped
 from sagagraph.domains.travel.text.changes import read_shifts, with_named
+from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
@@ -104,6 +105,7 @@ def _sentence(
     read_stars(passage, said, known)
     read_hours(passage, said)
     read_weekdays(passage, said, known)
+    read_legs(passage, said, today)
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")

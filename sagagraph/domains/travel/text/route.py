@@ -86,6 +86,8 @@ def read_route(
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
+    if len(now) == 1 and now[0].nights is None and len(stays) == 1 and stays[0].nights is None:
+        said.fields["total_nights"] = stays[0].about
     now = now[::-1] if is_turned else _placed(now, {visit.city for visit in visits}, anchors, ends)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}

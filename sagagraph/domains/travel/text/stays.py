@@ -45,6 +45,7 @@ class Role(Enum):
 WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
 """Of a city to stay in, as far as the words before it tell."""
 _SAYS: Final = Forms(__file__, "stays")
+_A_FEW: Final = 3
 _ROLES: Final = Forms(__file__, "stays.roles")
 _LEADS: Final = tuple((Role[name.partition(" ")[0].upper()], _ROLES[name]) for name in _ROLES)
 """The words between a city and the one before it decide; the first that fit."""
@@ -63,6 +64,8 @@ class Stay:
     said: str = ""
     change: int | None = None
     """How many nights more, or, below zero, fewer than before."""
+    about: int | None = None
+    """What can be assumed, where it is not said exactly: the upper end, or three for a few."""
 
 
 @dataclass
@@ -231,12 +234,13 @@ def _stays_of(found: Found) -> list[Stay]:
         return []
     kind = "total" if found["trip"] or found["total"] else "each" if found["each"] or found["apiece"] else ""
     counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
+    about = max(span.counts, default=_A_FEW) * NIGHTS[span.unit]
     if span.link == "or" or span.bound == "least" or not counts:
         counts = [None]
     kind = kind or ("listed" if len(counts) > 1 else "")
     delta = span.delta * NIGHTS[span.unit]
     change = delta if delta and span.change and not span.bound else None
-    return [Stay(found.start, found.end, nights, kind, found.said, change) for nights in counts]
+    return [Stay(found.start, found.end, nights, kind, found.said, change, about) for nights in counts]
 
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
@@ -285,7 +289,8 @@ def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay],
     following = next((each for each in visits if each.start >= visit.end), None)
     if visit.start < stay.end or following is None or following.role is not Role.LISTED:
         return False
-    has_own = any(each.start >= visit.end for each in stays)
+    others = [_visit_beside(each, visits, text) for each in stays if each.start >= visit.end]
+    has_own = any(each is None or each.city != visit.city for each in others)
     return (
         bool(_SAYS.joins.fullmatch(text, visit.end, following.start)) and not has_own and following.city not in (None, visit.city)
     )
