@@ -158,8 +158,8 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
         is_meant = _SAYS.meant.search(text, 0, visit.start) is not None
         if is_meant and visit.role is Role.ORIGIN:
             left = [each for each in left if each.role is not Role.ORIGIN]
-        if is_meant and left and left[-1].role is Role.ALTERNATIVE:
-            left.pop()
+        if is_meant and (either := [each for each in left if each.role is Role.ALTERNATIVE]):
+            left.remove(either[-1])
         before = [each for each in left if each.role in WHERE]
         if not before or not is_meant or visit.role is Role.ORIGIN:
             left.append(visit)

@@ -29,6 +29,10 @@ Row = tuple[tuple[str, ...], str]
 TABLE: Final[dict[str, tuple[Row, ...]]] = {
     "Understood at once": (
         (
+            ("Lisbon or Madrid from Berlin... let's go with Madrid, 4 nights in June",),
+            "Berlin → Madrid 4 → Berlin; 2025-06-01 to 2025-06-30",
+        ),
+        (
             ("Trip for 2 adults: start Chicago 5 May, Rome until 9 May, then Athens until 13 May, then home",),
             "Chicago → Rome 4 → Athens 4 → Chicago; leaves 2025-05-05; 2025-05-05 to 2025-05-13; 2 people, rooms: 1",
         ),
@@ -55,10 +59,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("Boston to Paris for 3 nights in aprli, max 900e",),
             "Boston → Paris 3 → Boston; 2025-04-01 to 2025-04-30; at most 900 EUR",
-        ),
-        (
-            ("Lisbon or Madrid from Berlin... let's go with Madrid, 4 nights in June",),
-            "asks: Madrid or Madrid. Which city do you mean?",
         ),
         (("4 nights in Paris in June. From Berlin? No: from Vienna",), "Vienna → Paris 4 → Vienna; 2025-06-01 to 2025-06-30"),
         (
