@@ -15,7 +15,6 @@ from sagagraph.domains.travel.text.stays import (
     find_stays,
     find_visits,
     give_nights,
-    give_there,
     has_role,
     take_stays,
     with_loose_nights,
@@ -58,7 +57,6 @@ def read_route(
     visits = [visit for visit in visits if visit not in anchors]
     loose = give_nights(visits, stays, passage.text)
     visits = corrected(visits, passage.text, stays_in)
-    give_there(visits, loose, passage.text)
     before = known.stops
     known, loose = _changed(visits, [*loose, *shifts, *moved], known, said)
     if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`

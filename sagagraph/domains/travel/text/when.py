@@ -34,7 +34,7 @@ def read_hours(passage: Passage, said: Said) -> None:
     for words in ("between", "bare", "limit", "vague"):
         for found in passage.take(_SAYS[words]):
             read_limits = _between(found) if words == "between" else _limit(found) if words != "vague" else []
-            is_clear = bool(read_limits) or (words == "vague" and _is_told(found, limits))
+            is_clear = bool(read_limits) or (words == "vague" and any(limits.values()))
             for what, limit, moment in read_limits:
                 is_night = limit == "latest" and moment < NIGHT_ENDS
                 is_clear = is_clear and not is_night and limits[what].setdefault(limit, moment) == moment
@@ -67,11 +67,6 @@ def _usual_hours(words: str) -> JourneyHours | None:
     if part is None or (part in ("night", "red", "late") and not _SAYS.never.search(words)):
         return None
     return JourneyHours(depart=_USUAL[part][0], arrive=_USUAL[part][1])
-
-
-def _is_told(vague: Found, limits: dict[str, dict[str, time]]) -> bool:
-    """Return whether the sentence itself says what is early or late: `No early flights, nothing before 9`."""
-    return any(("earliest" if "early" in vague.said.casefold() else "latest") in each for each in limits.values())
 
 
 def _between(found: Found) -> list[tuple[str, str, time]]:
@@ -275,9 +270,7 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     for found in passage.find(_SAYS.only_date):
         if len(expressions) > 1 and found.led_by(_SAYS.rather):
             continue
-        if (denied := found.denial) and _is_known(found, known) and len(expressions) > 1:
-            continue  # `not June, July`
-        if denied:
+        if denied := found.denial:
             words = passage.said(denied + found.match[0]).strip()
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
@@ -294,14 +287,6 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
         about = {"first": holiday.first, "last": holiday.last, "is_rough": True}
         dates.doubts.ask("window", _about(holidays[0]), otherwise=about if holidays[0].first else None, because=holidays[0].name)
     dates.conclude(said)
-
-
-def _is_known(found: Found, known: PartialRequest) -> bool:
-    """Return whether it denies the month in which the trip is so far, and only that one."""
-    expression = found.get("date", Expression)
-    if expression is None or not expression.is_month or found.followed_by(_SAYS.and_more):
-        return False
-    return any(each.first[0].month == expression.first[0].month for each in _month_of(known))
 
 
 def _month_of(known: PartialRequest) -> list[Expression]:
