@@ -95,10 +95,7 @@ def _day_meant(day: int, question: Question, known: PartialRequest) -> str | Non
 
 
 def answered(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
-    """Return the field that bare values set: the one that was asked about, or the one that was said last and is corrected.
-
-    None if the text is more than that.
-    """
+    """Return the field that bare values set: the one that was asked about, or the only number; None if the text is more."""
     asked = question.field if question else ""
     if asked == "currency" and (said := passage.whole(_SAYS.currency)) and len(meant := currencies_meant(said["sign"], None)) == 1:
         return {"currency": meant[0]}
@@ -111,7 +108,7 @@ def answered(passage: Passage, known: PartialRequest, question: Question | None)
     if asked in MONEY_FIELDS or (is_corrected and found is None and known.budget is not None and (amount or 0) >= _LEAST_BUDGET):
         return {"budget": amount} if amount is not None else None
     if question is None and is_corrected:
-        asked = known.newest or ("" if found else _only_number(known))
+        asked = "" if found else _only_number(known)
     elif question is None:
         return None
     if len(counts) == 1 and asked in ("travellers", "rooms"):
@@ -139,10 +136,7 @@ def _amount(passage: Passage) -> Decimal | None:
 
 def _of_stops(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, Any] | None:
     """Read the nights of the open stops in order, or a new number for the stop that was asked about."""
-    place = re.fullmatch(r"stops\[(\d+)\]\.(nights|stars)", asked)
-    if place is not None and place[2] == "stars":
-        stop = known.stops[int(place[1])].model_copy(update={"stars": (counts[0], counts[0])})
-        return {"stops": (*known.stops[: int(place[1])], stop, *known.stops[int(place[1]) + 1 :])}
+    place = re.fullmatch(r"stops\[(\d+)\]\.nights", asked)
     open_stops = [n for n, stop in enumerate(known.stops) if stop.nights is None]
     if len(counts) == len(known.stops) > len(open_stops):
         open_stops = [*range(len(known.stops))]

@@ -108,8 +108,6 @@ class PartialRequest(BaseModel):
     """Statements that could mean more than one thing, or nothing feasible."""
     notes: tuple[tuple[str, str], ...] = ()
     """What was assumed when the request was made, by its field: why."""
-    newest: str = ""
-    """The field of the number that was changed last: `no, make it 3` means that one."""
 
     @classmethod
     def of(cls, request: TripRequest) -> Self:
@@ -215,9 +213,7 @@ class PartialRequest(BaseModel):
                 n for n in range(len(self.stops)) if dict(self.notes).get(f"stops[{n}].nights", "").startswith(FROM_THE_DATES)
             }
             changed["stops"] = with_nights(self.stops, dict.fromkeys(derived))
-        updated = self._without_dates_that_clash(later).model_copy(update=changed)
-        newest = _newest(self, updated)
-        return updated.model_copy(update={"newest": self.newest if newest is None else newest})
+        return self._without_dates_that_clash(later).model_copy(update=changed)
 
     def _without_dates_that_clash(self, later: Self) -> Self:
         """Drop dates that a newer day or window contradicts."""
@@ -257,24 +253,6 @@ class PartialRequest(BaseModel):
 def _is_said_now(field: str, said: set[str]) -> bool:
     top = field.partition("[")[0]
     return top in said or (top == "window" and not said.isdisjoint(("first", "last", "depart")))
-
-
-def _newest(before: PartialRequest, after: PartialRequest) -> str | None:
-    """Return the field of the one number that differs; empty if anything else does, None if nothing does."""
-    fields = {name: value for name, value in before if name not in ("unread", "doubts", "newest", "notes", "is_rough")}
-    changed = [name for name, value in fields.items() if value != getattr(after, name)]
-    if changed != ["stops"]:
-        is_number = changed[0] in ("travellers", "rooms", "stars") if len(changed) == 1 else False
-        return changed[0] if is_number else "" if changed else None
-    pairs = list(zip(before.stops, after.stops, strict=False))
-    numbers = [
-        f"stops[{n}].{name}"
-        for n, (old, new) in enumerate(pairs)
-        for name in ("nights", "stars")
-        if getattr(old, name) != getattr(new, name)
-    ]
-    is_same_route = [stop.city for stop in before.stops] == [stop.city for stop in after.stops]
-    return numbers[0] if is_same_route and len(numbers) == 1 else ""
 
 
 def with_nights(stops: tuple[PartialStop, ...], given: Mapping[int, int | None]) -> tuple[PartialStop, ...]:
