@@ -288,6 +288,10 @@ def resolved(expression: Expression, among: Sequence[Expression], today: date) -
     Raises:
         NoSuchDateError: it can be read in two ways, does not exist, runs backwards, is over, or is another weekday.
     """
+    orders = {a.order for a in expression.first for b in expression.last if (a.order, a.month) == (b.order, b.month)}
+    if len(orders) == 1:  # `3/6-3/9` are days of one month
+        first, last = (tuple(each for each in end if each.order in orders) for end in (expression.first, expression.last))
+        expression = replace(expression, first=first, last=last)
     first = _only(expression, expression.first, among)
     last = _only(expression, expression.last, among) if expression.last else first
     wraps = first.month is not None and last.month is not None and first.month > last.month

@@ -161,7 +161,7 @@ class _Reader(Generic[_K]):
             is_joined = self._led(_SAYS.joined, start) or _SAYS.joined_on.match(self._text, end)
             return self._gazetteer.find_code(said.upper()) if is_joined or not is_shouted else None
         key, is_capital = said.casefold(), said[0].isupper() and not is_shouted
-        if said in _ONLY_WITH_A_CAPITAL:
+        if said in _ONLY_WITH_A_CAPITAL or _SAYS.of_a_day.match(self._text, end):
             return None
         if key in _ALSO_WORDS:
             if key == "nice" and not is_capital and not _SAYS.ends_a_name.match(self._text, end):

@@ -76,6 +76,8 @@ def _named(doubt: Question, fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _with_origin(said: PartialRequest, _today: date, home: str | None) -> _Step:
     is_asked = any(each.field == "origin" for each in said.doubts)
+    if said.origin is None and said.return_to is not None and not is_asked:
+        return {"origin": said.return_to}, {"origin": "where the trip ends"}
     if said.origin is not None or home is None or is_asked or home in {stop.city for stop in said.stops}:
         return {}, {}
     return {"origin": home}, {"origin": "as on the last trip"}

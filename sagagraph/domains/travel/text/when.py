@@ -311,7 +311,8 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     if not which or found.said.lower().endswith("s"):
         if not dates.departs and not dates.doubts.doubts:
             text = f"On which date do you leave? {found.said.split()[-1]} alone is not understood yet."
-            dates.doubts.ask("depart", text)
+            day = upcoming(weekday, max(dates.spans[0][0], today) - _ONE_DAY) if dates.spans else None
+            dates.doubts.ask("depart", text, otherwise={"depart": day} if day else None, because="the first one then")
     elif is_apart or is_back:
         dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
     elif which == "next":
