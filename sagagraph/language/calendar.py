@@ -290,8 +290,11 @@ def resolved(expression: Expression, among: Sequence[Expression], today: date) -
     """
     orders = {a.order for a in expression.first for b in expression.last if (a.order, a.month) == (b.order, b.month)}
     if len(orders) == 1:  # `3/6-3/9` are days of one month
-        first, last = (tuple(each for each in end if each.order in orders) for end in (expression.first, expression.last))
-        expression = replace(expression, first=first, last=last)
+        expression = replace(
+            expression,
+            first=tuple(each for each in expression.first if each.order in orders),
+            last=tuple(each for each in expression.last if each.order in orders),
+        )
     first = _only(expression, expression.first, among)
     last = _only(expression, expression.last, among) if expression.last else first
     wraps = first.month is not None and last.month is not None and first.month > last.month

@@ -39,7 +39,7 @@ _NUMBERS_WRITTEN = (
 )
 NUMBERS: Final = {word: number for number, same in enumerate(_NUMBERS_WRITTEN.split("|"), start=1) for word in same.split()}
 _CANNOT: Final = {
-    Tongue.GERMAN: "Ohne Sprachmodell lese ich nur Englisch und habe davon nichts übernommen; nichts hat sich geändert. Zum Beispiel: ",
+    Tongue.GERMAN: "Ohne Sprachmodell lese ich nur Englisch und habe nichts übernommen; nichts hat sich geändert. Zum Beispiel: ",
     Tongue.FRENCH: "Sans modèle de langue, je ne lis que l'anglais : je n'ai rien retenu et rien n'a changé. Par exemple : ",
     Tongue.SPANISH: "Sin un modelo de lenguaje solo leo inglés: no he tomado nada y nada ha cambiado. Por ejemplo: ",
 }

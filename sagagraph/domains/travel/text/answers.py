@@ -97,7 +97,8 @@ def _day_meant(day: int, question: Question, known: PartialRequest) -> str | Non
 def answered(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
     """Return the field that bare values set: the one that was asked about, or the only number; None if the text is more."""
     asked = question.field if question else ""
-    if asked == "currency" and (said := passage.whole(_SAYS.currency)) and len(meant := currencies_meant(said["sign"], None)) == 1:
+    sign = passage.whole(_SAYS.currency) if asked == "currency" else None
+    if sign is not None and len(meant := currencies_meant(sign["sign"], None)) == 1:
         return {"currency": meant[0]}
     is_corrected = passage.whole(_SAYS.corrected) is not None
     found = passage.whole(_SAYS.values)
@@ -115,8 +116,9 @@ def answered(passage: Passage, known: PartialRequest, question: Question | None)
         return {asked: counts[0]}
     if asked == "stars" and len(counts) == 1 and FEWEST_STARS <= counts[0] <= MOST_STARS:
         return {asked: (counts[0], counts[0])}
-    is_about_nights = asked.startswith("stops[") or (question is not None and len(known.stops) == 1 and "room for" in question.text)
-    is_about_nights = is_about_nights or 1 < len(counts) == sum(stop.nights is None for stop in known.stops)
+    is_too_long = question is not None and len(known.stops) == 1 and "room for" in question.text
+    is_of_all = 1 < len(counts) == sum(stop.nights is None for stop in known.stops)
+    is_about_nights = asked.startswith("stops[") or is_too_long or is_of_all
     return _of_stops(known, asked, counts) if is_about_nights else None
 
 
@@ -129,8 +131,8 @@ def _only_number(known: PartialRequest) -> str:
 
 def _amount(passage: Passage) -> Decimal | None:
     """Return the only number or amount, if it is plain."""
-    amounts = [each.value for each in passage.values(Number)]
-    amounts += [each.amount for each in passage.values(Money) if not (each.currencies or each.is_range or each.per or each.change)]
+    plain = [each for each in passage.values(Money) if not (each.currencies or each.is_range or each.per or each.change)]
+    amounts = [*(each.value for each in passage.values(Number)), *(each.amount for each in plain)]
     return amounts[0] if len(amounts) == 1 else None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.text.partial import Question, unknown_city, with_nights
+from sagagraph.domains.travel.text.changes import anchors_of, ends_of, moved_nights, placed, with_changed_nights
+from sagagraph.domains.travel.text.partial import Question, unknown_city
 from sagagraph.domains.travel.text.stays import (
     WHERE,
     Role,
@@ -21,15 +22,9 @@ from sagagraph.domains.travel.text.stays import (
 )
 from sagagraph.domains.travel.wording import count_text
 from sagagraph.language.forms import Forms
-from sagagraph.language.numbers import Nth
 from sagagraph.language.places import Place
-from sagagraph.language.quantities import NIGHTS, Quantity
-
-from sagagraph.language.passage import Found
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
-
     from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
     from sagagraph.language.passage import Passage
@@ -48,17 +43,17 @@ def read_route(
     """
     cities = {place.city for place in passage.values(Place)}
     is_turned = len(known.stops) == 2 and bool(passage.take(_SAYS.turned)) and not cities
-    moved = _moved_nights(passage, known)
+    moved = moved_nights(passage, known)
     visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
-    anchors, ends = _anchors(visits, stays_in), _ends(visits, stays_in, passage)
+    anchors, ends = anchors_of(visits, stays_in), ends_of(visits, stays_in, passage)
     visits = [visit for visit in visits if visit not in anchors]
     loose = give_nights(visits, stays, passage.text)
     visits = corrected(visits, passage.text, stays_in)
     before = known.stops
-    known, loose = _changed(visits, [*loose, *shifts, *moved], known, said)
+    known, loose = with_changed_nights(visits, [*loose, *shifts, *moved], known, said)
     if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`
         only = None
     for visit in visits:  # `change Paris to 2 nights`
@@ -86,7 +81,7 @@ def read_route(
         said.fields["total_nights"] = totals.pop()
     if len(now) == 1 and now[0].nights is None and len(stays) == 1 and stays[0].nights is None:
         said.fields["total_nights"] = stays[0].about
-    now = now[::-1] if is_turned else _placed(now, {visit.city for visit in visits}, anchors, ends)
+    now = now[::-1] if is_turned else placed(now, {visit.city for visit in visits}, anchors, ends)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
     if now != before:
@@ -105,64 +100,6 @@ def read_route(
     ]
 
 
-def _moved_nights(passage: Passage, known: PartialRequest) -> list[Stay]:
-    """Read `move one night from Paris to Amsterdam` as one less there, and one more here; and `skip Paris and spend the time
-    in Amsterdam`.
-    """
-    cities = [stop.city for stop in known.stops]
-    moved: list[Stay] = []
-
-    def are_stops(found: Found) -> bool:
-        places, span = found.values(Place), found.get("span", Quantity)
-        nights = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
-        is_meant = nights > 0 and {place.city for place in places} <= {*cities}
-        for place, change in zip(places, (-nights, nights), strict=True):
-            moved.extend([Stay(found.start, found.end, nights, "", place.city or "", change)] if is_meant else [])
-        return is_meant
-
-    def is_freed(found: Found) -> bool:
-        place, span = found.get("place", Place), found.get("span", Quantity)
-        left = [stop.nights for stop in known.stops if stop.city in named and place and stop.city != place.city]
-        nights = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else sum(each or 0 for each in left)
-        moved.extend([Stay(0, 0, nights, "", place.city or "", nights)] if place and nights in left else [])
-        return nights in left
-
-    passage.take(_SAYS.moved_nights, are_stops)
-    named = {place.city for place in passage.values(Place)}
-    passage.take(_SAYS.freed, is_freed)
-    return moved
-
-
-def _changed(
-    visits: list[Visit], loose: list[Stay], known: PartialRequest, said: Said
-) -> tuple[PartialRequest, list[Stay]]:
-    """Change nights that are said as more or fewer than before. Return what is known then, and the stays that are not."""
-    cities = [stop.city or "" for stop in known.stops]
-    changes: list[tuple[Stay, list[int]]] = []
-    for visit in visits:
-        if visit.changed is not None and visit.city in cities:
-            changes.append((visit.changed, [cities.index(visit.city or "")]))
-            visit.nights, visit.has_nights = None, False
-    for stay in loose if cities else ():
-        if stay.change is not None:
-            named = [n for n, city in enumerate(cities) if city and city in stay.said]  # `cut the stay in Paris by one night`
-            changes.append((stay, [*range(len(cities))] if stay.kind == "each" else named[:1] or ([0] if len(cities) == 1 else [])))
-    given = dict(enumerate(stop.nights for stop in known.stops))
-    for stay, meant in changes:
-        if not meant:
-            how = f"{count_text(abs(stay.change or 0), 'night')} {'more' if (stay.change or 0) > 0 else 'less'}"
-            said.ask("stops", f"{stay.said!r}: where, in {' or '.join(cities)}?", tuple(f"{how} in {city}" for city in cities))
-        for n in meant:
-            nights = given[n]
-            if nights is not None and nights + (stay.change or 0) < 1:
-                text = f"{stay.said!r} leaves no night in {cities[n]}: how many nights do you want to stay there?"
-                said.ask(f"stops[{n}].nights", text)
-            elif nights is not None:
-                given[n] = nights + (stay.change or 0)
-    left = [stay for stay in loose if stay.change is None or not cities]
-    return known.model_copy(update={"stops": with_nights(known.stops, given)}), left
-
-
 def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) -> list[Stay]:
     """Ask in which of the cities, for `make it 4 nights`. Return the nights that are left."""
     if len(stops) < 2 or any(stop.nights is None for stop in stops) or [each.kind for each in loose] != [""]:
@@ -172,52 +109,6 @@ def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) ->
         "stops", f"{loose[0].said!r}: where, in {' or '.join(where)}?", tuple(f"{loose[0].said} in {name}" for name in where)
     )
     return []
-
-
-def _anchors(visits: list[Visit], stays_in: Container[str | None]) -> list[Visit]:
-    """Return the stops beside which another one is to be: `before Cologne`, `between Berlin and Cologne`."""
-    anchors = []
-    for n, visit in enumerate(visits):
-        if visit.role is Role.BETWEEN and len(visits) > n + 1 and {visit.city, visits[n + 1].city} <= {*stays_in}:
-            visit.role, visits[n + 1].role = Role.AFTER, Role.BEFORE
-        if visit.role in (Role.BEFORE, Role.AFTER):
-            if visit.city in stays_in:
-                anchors.append(visit)
-            else:
-                visit.role = Role.BARE
-    return anchors
-
-
-def _ends(visits: list[Visit], stays_in: Container[str | None], passage: Passage) -> dict[str | None, bool]:
-    """Return the cities that are to be first, or (true) last: `Amsterdam first`, `start in Cologne and end in Berlin`."""
-    outer = [visit for visit in visits if visit.role in (Role.ORIGIN, Role.RETURN) and visit.city in stays_in]
-    if len({visit.role for visit in outer}) > 1:
-        for visit in outer:
-            visits.remove(visit)
-        return {visit.city: visit.role is Role.RETURN for visit in outer}
-    ends = {}
-    for visit in visits:
-        first = visit.city and _SAYS.goes_first.match(passage.text, visit.end)
-        nth = Found(passage, first).get("nth", Nth) if first else None
-        if (nth is not None and nth.place == 1) or _SAYS.goes_last.match(passage.text, visit.end):
-            ends[visit.city] = nth is None
-    return ends
-
-
-def _placed(
-    stops: tuple[PartialStop, ...], named: set[str | None], anchors: list[Visit], ends: Mapping[str | None, bool]
-) -> tuple[PartialStop, ...]:
-    """Put the stops that are `named` beside their anchors, and those of `ends` first or, where that is true, last."""
-    if anchors and any(stop.city not in named for stop in stops):
-        moved = tuple(stop for stop in stops if stop.city in named)
-        left = [stop for stop in stops if stop.city not in named]
-        at = max(n + (each.role is Role.AFTER) for each in anchors for n, stop in enumerate(left) if stop.city == each.city)
-        return (*left[:at], *moved, *left[at:])
-    for city, is_last in ends.items():
-        meant = tuple(stop for stop in stops if stop.city == city)
-        others = tuple(stop for stop in stops if stop.city != city)
-        stops = (*others, *meant) if is_last else (*meant, *others)
-    return stops
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
