@@ -1126,8 +1126,8 @@ def document() -> str:
         "",
         f"{rows} ways to ask for a trip. This document is made of the table in `tests/domains/travel/text/phrasings.py`, which the",
         f"tests hold to be true (`python -m tests.domains.travel.text.phrasings` writes it). Today is {TODAY}; the cities are those of",
-        "the tests. Numbers behind a city are nights. Nothing is guessed: what is missing or can mean two things is asked for, one short",
-        "question at a time, and what was said before is kept.",
+        "the tests. Numbers behind a city are nights. This is what the words say: the app then assumes what nobody minds, and shows it at its",
+        "field, instead of asking (docs/adr/0032).",
     ]
     for title, table in TABLE.items():
         lines += ["", f"## {title}", "", "| said | understood or asked |", "|---|---|"]
