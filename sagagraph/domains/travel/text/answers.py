@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
-from sagagraph.domains.travel.text.partial import DATE_FIELDS, MONEY_FIELDS, with_nights
+from sagagraph.domains.travel.text.partial import MONEY_FIELDS, with_nights
 from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Money, currencies_meant
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _SAYS: Final = Forms(__file__, "answers")
 
-_A_DAY: Final = re.compile(r"\b(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+(?: 20\d\d)?)\b")
-
 _LEAST_BUDGET: Final = 100
 """`Make it 400` is about money."""
 
@@ -32,17 +30,6 @@ _LEAST_BUDGET: Final = 100
 def is_skipped(passage: Passage) -> bool:
     """Tell whether the person declines to answer."""
     return passage.has(_SAYS.skipped)
-
-
-def in_full(passage: Passage, question: Question, known: PartialRequest) -> str | None:
-    """Return the answer in words that mean the same without the question; None if it needs none."""
-    if question.candidates:
-        return _chosen(passage.said(), question)
-    if question.field in DATE_FIELDS and passage.whole(_SAYS.day):
-        days = [*(number.count for number in passage.values(Number)), *(nth.place for nth in passage.values(Nth))]
-        meant = _day_meant(days[0], question, known) if days and days[0] else None
-        return f"leaving on {meant}" if meant else None
-    return None
 
 
 _OF_A_CITY: Final = {"origin": "from", "return_to": "back to", "stops": "in"}
@@ -66,7 +53,7 @@ def city_meant(passage: Passage, question: Question, cities: Gazetteer, words: C
     return f"{lead} {name}" if name[:1].isupper() and name.casefold() not in words else None
 
 
-def _chosen(text: str, question: Question) -> str | None:
+def chosen(text: str, question: Question) -> str | None:
     """Return the one candidate that an answer names (`Maine`, `the second`); None if it names none, or several."""
     key = name_key(_SAYS.around_a_choice.sub(" ", text))
     place = Passage.of(key)
@@ -79,19 +66,6 @@ def _chosen(text: str, question: Question) -> str | None:
     if len(named) > 1:
         named = [name for name in named if name_key(name) == key]
     return named[0] if len(named) == 1 else None
-
-
-def _day_meant(day: int, question: Question, known: PartialRequest) -> str | None:
-    """Return the day that the question names, or the one in the month of the question or of what is known."""
-    named = list(_A_DAY.finditer(question.text))
-    exact = {match[0] for match in named if int(match["day"]) == day}
-    months = {match["month"] for match in named}
-    first, last = known.first, known.last
-    if not named and first and last and (first.year, first.month) == (last.year, last.month) and first.day <= day <= last.day:
-        months = {f"{first:%B %Y}"}
-    if len(exact) == 1:
-        return exact.pop()
-    return f"{day} {months.pop()}" if len(months) == 1 and not exact else None
 
 
 def answered(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.answers import answered, city_meant, in_full, is_skipped
+from sagagraph.domains.travel.text.answers import answered, chosen, city_meant, is_skipped
 from sagagraph.domains.travel.text.changes import read_shifts, with_named
 from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.partial import PartialRequest
@@ -53,7 +53,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     if question is not None:
         if is_skipped(passage) and before.can_do_without(question):
             return before.without_doubt(question.field)
-        if full := in_full(passage, question, before) or city_meant(passage, question, cities, _MEANINGLESS):
+        if full := chosen(passage.said(), question) or city_meant(passage, question, cities, _MEANINGLESS):
             passage = _tagged(full, today)
     fields = answered(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
