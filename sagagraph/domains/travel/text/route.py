@@ -16,6 +16,7 @@ from sagagraph.domains.travel.text.stays import (
     find_stays,
     find_visits,
     give_nights,
+    give_there,
     has_role,
     take_stays,
     with_loose_nights,
@@ -49,9 +50,14 @@ def read_route(
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
     anchors, ends = anchors_of(visits, stays_in), ends_of(visits, stays_in, passage)
-    visits = [visit for visit in visits if visit not in anchors]
-    loose = give_nights(visits, stays, passage.text)
+    visits, text = [visit for visit in visits if visit not in anchors], passage.text
+    for anchor in anchors:  # `Lyon before Paris, one night` is said of Lyon
+        lead = _SAYS.beside.search(text, 0, anchor.start)
+        begins = lead.start() if lead else anchor.start
+        text = text[:begins] + " " * (anchor.end - begins) + text[anchor.end :]
+    loose = give_nights(visits, stays, text)
     visits = corrected(visits, passage.text, stays_in)
+    give_there(visits, loose, passage.text)
     before = known.stops
     known, loose = with_changed_nights(visits, [*loose, *shifts, *moved], known, said)
     if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`
