@@ -984,6 +984,11 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
     ),
     "No longer read, because a click does it or it is assumed": (
+        (("Boston to Paris for 3 nights in June", "not june, july"), "asks: When do you want to travel, if not june?"),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "could we squeeze in Madrid for a night between the two?"),
+            "asks: 1 night in Madrid: instead of Paris or Rome, or in addition (“add”)? (not understood: two)",
+        ),
         (
             ("London to Rome next Friday for 2 nights", "14"),
             "asks: Which day is meant by 'next Friday': 7 March 2025 or 14 March 2025? (not understood: 14)",
