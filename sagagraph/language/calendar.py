@@ -231,7 +231,7 @@ def _day_with_weekday(found: Found) -> Expression | None:
     """Read `Friday 9 May` and `Fri-Sun 9-11 May`, but neither `Fridays in May` nor `on Friday, tomorrow`."""
     expression, first = found.get("date", Expression), found.get("first", Weekday)
     is_said_of = _SAYS.one_weekday.match(found.said) and any(character.isdigit() for character in found.said)
-    is_one = is_said_of and expression is not None and not expression.is_month and expression.is_range == (first is not None)
+    is_one = is_said_of and expression is not None and not expression.is_month and (expression.is_range or first is None)
     weekday = first or found.get("weekday", Weekday)
     return replace(expression, said=found.said, weekday=weekday) if expression and is_one else None
 
@@ -288,6 +288,13 @@ def resolved(expression: Expression, among: Sequence[Expression], today: date) -
     Raises:
         NoSuchDateError: it can be read in two ways, does not exist, runs backwards, is over, or is another weekday.
     """
+    orders = {a.order for a in expression.first for b in expression.last if (a.order, a.month) == (b.order, b.month)}
+    if len(orders) == 1:  # `3/6-3/9` are days of one month
+        expression = replace(
+            expression,
+            first=tuple(each for each in expression.first if each.order in orders),
+            last=tuple(each for each in expression.last if each.order in orders),
+        )
     first = _only(expression, expression.first, among)
     last = _only(expression, expression.last, among) if expression.last else first
     wraps = first.month is not None and last.month is not None and first.month > last.month

@@ -74,9 +74,11 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
     is_led = bool(found.led_by(cues.before) or found.followed_by(cues.after))
     signs = dict.fromkeys(sign for name in ("sign", "second", "after") if (sign := found[name]))
     meant = [code for sign in signs for code in currencies_meant(sign, None if is_led else codes)]
+    if meant[:1] == ["USD"] and found["sign"] == "$":  # `$6,000 CAD`
+        meant = meant[1:] or meant
     if high is not None and not _is_range(found, high):
         return None
-    is_large = (is_led or found["change"]) and (low.value is None or low.value >= cues.least)
+    is_large = (is_led or found["change"] or found["head"]) and (low.value is None or low.value >= cues.least)
     if not meant and not low.is_thousands and not (high and high.is_thousands) and not is_large:
         return None
     minus = found["minus"] or found["negative"]

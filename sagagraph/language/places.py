@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from sagagraph.language.forms import Forms
@@ -92,8 +93,17 @@ def tag_places(passage: Passage, gazetteer: Gazetteer[_K]) -> None:
         spans.append(span)
         while at < len(words) and words[at].start() < span.end:
             at += 1
+    spans = [each for each, after in zip_longest(spans, spans[1:]) if not _is_region(each, after, passage.text)]
     countries = {city.country.casefold() for span in spans if span.place.city and (city := gazetteer.find_name(span.place.city))}
     passage.tag_spans("place", [each for each in spans if each.place.city or each.place.said.casefold() not in countries])
+
+
+def _is_region(span: _Span, following: _Span | None, text: str) -> bool:
+    """Tell whether `Sicily` in `to Sicily, Palermo for 4 nights` is a region, of which the cities follow."""
+    if span.place.city is not None or span.place.candidates or following is None or following.place.city is None:
+        return False
+    mark = text[span.end : following.start].strip()
+    return mark in (":", "(") or (mark == "," and span.place.likely is None)
 
 
 class _Reader(Generic[_K]):
@@ -145,12 +155,13 @@ class _Reader(Generic[_K]):
         said = self._text[start:end]
         city, is_shouted = self._gazetteer.find_name(said), self._text.isupper()
         if city is None:
-            if len(said) != 3 or not said.isupper():
+            is_by_an_arrow = self._led(_SAYS.arrow, start) or self._text[end:].lstrip()[:1] == "→"
+            if len(said) != 3 or not (said.isupper() or (is_by_an_arrow and said.casefold() not in _NO_NAMES)):
                 return None
             is_joined = self._led(_SAYS.joined, start) or _SAYS.joined_on.match(self._text, end)
-            return self._gazetteer.find_code(said) if is_joined or not is_shouted else None
+            return self._gazetteer.find_code(said.upper()) if is_joined or not is_shouted else None
         key, is_capital = said.casefold(), said[0].isupper() and not is_shouted
-        if said in _ONLY_WITH_A_CAPITAL:
+        if said in _ONLY_WITH_A_CAPITAL or _SAYS.of_a_day.match(self._text, end):
             return None
         if key in _ALSO_WORDS:
             if key == "nice" and not is_capital and not _SAYS.ends_a_name.match(self._text, end):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from time import process_time
 
 import pytest
 
@@ -111,3 +112,13 @@ def test_how_long_something_takes(text: str, minutes: float) -> None:
 def test_days(text: str, first: str, last: str) -> None:
     (expression,) = tagged(text, today=TODAY).values(Expression)
     assert resolved(expression, [expression], TODAY) == (date.fromisoformat(first), date.fromisoformat(last))
+
+
+def test_a_long_list_of_kin_takes_time_in_proportion_to_its_length() -> None:
+    def seconds(times: int) -> float:
+        before = process_time()
+        tagged("my mum, " * times)
+        return process_time() - before
+
+    seconds(10)  # patterns are compiled when they are first used
+    assert min(seconds(480) for _ in range(3)) < 9 * min(seconds(120) for _ in range(3)), "linear is 4, quadratic 16"

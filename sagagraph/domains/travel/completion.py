@@ -5,6 +5,7 @@ Budgets, travellers beside the one who asks, cities and currencies are never mad
 
 from __future__ import annotations
 
+import calendar
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any, Final
@@ -77,6 +78,8 @@ def _with_origin(said: PartialRequest, _today: date, home: str | None) -> _Step:
     if said.stay_only:
         return {"origin": said.stops[0].city if said.stops else None, "return_to": None, "one_way": True}, {}
     is_asked = any(each.field == "origin" for each in said.doubts)
+    if said.origin is None and said.return_to is not None and not is_asked:
+        return {"origin": said.return_to}, {"origin": "where the trip ends"}
     if said.origin is not None or home is None or is_asked or home in {stop.city for stop in said.stops}:
         return {}, {}
     return {"origin": home}, {"origin": "as on the last trip"}
@@ -88,7 +91,7 @@ def _with_nights(said: PartialRequest, _today: date, _home: str | None) -> _Step
     if not open_stops:
         return {}, {}
     taken = sum(stop.nights or 0 for stop in said.stops)
-    why = "a part of the whole"
+    why = "a part of the whole" if len(said.stops) > 1 else "about as long as was said"
     if said.total_nights is not None:
         left = said.total_nights - taken
     elif (span := _span(said)) is not None:
@@ -141,7 +144,10 @@ def _with_days(said: PartialRequest, today: date, _home: str | None) -> _Step:
 def _with_room(said: PartialRequest, _today: date, _home: str | None) -> _Step:
     """Lengthen a holiday, or a part of a month, that is shorter than the nights."""
     nights = sum(stop.nights or 0 for stop in said.stops)
-    if not said.is_rough or said.depart is not None or said.first is None or said.last is None:
+    if said.depart is not None or said.first is None or said.last is None:
+        return {}, {}
+    is_weekend = (said.last - said.first).days == 2 and said.first.weekday() == calendar.FRIDAY
+    if not said.is_rough and not is_weekend:
         return {}, {}
     short = nights - (said.last - said.first).days
     if short <= 0:

@@ -55,5 +55,6 @@ def _common(word: str, known: frozenset[str]) -> str:
         return word
     words = _COMMON | known
     swapped = [each for each in words if sorted(each) == sorted(word)]
-    close = [each for each in swapped or get_close_matches(word, words, 1, 0.83) if each[0] == word[0]]
-    return close[0] if close and abs(len(close[0]) - len(word)) <= 1 else word
+    near = get_close_matches(word, words, 1, 0.83)
+    close = swapped or [each for each in near if each in known or each[-1] == word[-1]]  # else, it is inflected
+    return next((each for each in close if each[0] == word[0] and abs(len(each) - len(word)) <= 1), word)

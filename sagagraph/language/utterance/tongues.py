@@ -29,9 +29,8 @@ _SHORT: Final = 3
 """In fewer words, a single one decides."""
 
 MONTHS: Final = (
-    "jan|ene", "feb|fév|fev", "mar|mär|maer", "apr|avr|abr", "may|mai", "jun|juin", "jul|juil", "aug|aoû|aou|ago", "sep", "oct|ok"
-    "t",
-    "nov", "dec|dez|déc|dic",
+    "jan|ene", "feb|fév|fev", "mar|mär|maer", "apr|avr|abr", "may|mai", "jun|juin", "jul|juil", "aug|aoû|aou|ago", "sep",
+    "oct|okt", "nov", "dec|dez|déc|dic",
 )  # fmt: skip
 """How each month begins in these languages and in English."""
 _NUMBERS_WRITTEN = (
@@ -40,24 +39,9 @@ _NUMBERS_WRITTEN = (
 )
 NUMBERS: Final = {word: number for number, same in enumerate(_NUMBERS_WRITTEN.split("|"), start=1) for word in same.split()}
 _CANNOT: Final = {
-    Tongue.GERMAN: (
-        "Ich lese ohne Sprachmodell nur Englisch und habe davon nichts übernommen; nichts hat sich geändert. Auf Englisch "
-        "verstehe ich "
-        "Orte, Nächte, Daten, Uhrzeiten, Personen, Zimmer, Budget, Sterne und Direktflüge sowie Fragen zum Plan, zum Beispiel: "
-    ),
-    Tongue.FRENCH: (
-        "Sans modèle de langue, je ne lis que l'anglais : je n'ai rien retenu de cela et rien n'a changé. En anglais, je "
-        "comprends les "
-        "villes, les nuits, les dates, les heures, les personnes, les chambres, le budget, les étoiles et les vols directs, "
-        "ainsi que "
-        "les questions sur le projet, par exemple : "
-    ),
-    Tongue.SPANISH: (
-        "Sin un modelo de lenguaje solo leo inglés: no he tomado nada de esto y nada ha cambiado. En inglés entiendo "
-        "ciudades, noches, "
-        "fechas, horas, personas, habitaciones, presupuesto, estrellas y vuelos directos, y preguntas sobre el plan, por "
-        "ejemplo: "
-    ),
+    Tongue.GERMAN: "Ohne Sprachmodell lese ich nur Englisch und habe nichts übernommen; nichts hat sich geändert. Zum Beispiel: ",
+    Tongue.FRENCH: "Sans modèle de langue, je ne lis que l'anglais : je n'ai rien retenu et rien n'a changé. Par exemple : ",
+    Tongue.SPANISH: "Sin un modelo de lenguaje solo leo inglés: no he tomado nada y nada ha cambiado. Por ejemplo: ",
 }
 
 

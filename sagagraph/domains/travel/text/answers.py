@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
-from sagagraph.domains.travel.text.partial import DATE_FIELDS, MONEY_FIELDS, with_nights
+from sagagraph.domains.travel.text.partial import MONEY_FIELDS, with_nights
 from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Money, currencies_meant
@@ -23,30 +23,13 @@ if TYPE_CHECKING:
 
 _SAYS: Final = Forms(__file__, "answers")
 
-_A_DAY: Final = re.compile(r"\b(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+(?: 20\d\d)?)\b")
-
-_OF_A_STOP: Final = re.compile(r"stops\[(?P<at>\d+)\]\.(?P<what>nights|stars)")
+_LEAST_BUDGET: Final = 100
+"""`Make it 400` is about money."""
 
 
 def is_skipped(passage: Passage) -> bool:
     """Tell whether the person declines to answer."""
     return passage.has(_SAYS.skipped)
-
-
-def in_full(passage: Passage, question: Question, known: PartialRequest) -> str | None:
-    """Return the answer in words that mean the same without the question; None if it needs none."""
-    if question.candidates:
-        return _chosen(passage.said(), question)
-    if question.field == "hours":
-        said = [_hours(part, question) for part in passage.parts(_SAYS.clauses)]
-        return ", ".join(filter(None, said)) if all(said) else None
-    if question.field in DATE_FIELDS and passage.whole(_SAYS.day):
-        days = [*(number.count for number in passage.values(Number)), *(nth.place for nth in passage.values(Nth))]
-        meant = _day_meant(days[0], question, known) if days and days[0] else None
-        return f"leaving on {meant}" if meant else None
-    if question.field == "stars" and passage.whole(_SAYS.counts) and len(counts := _counts(passage)) == 1:
-        return f"{counts[0]} stars"
-    return None
 
 
 _OF_A_CITY: Final = {"origin": "from", "return_to": "back to", "stops": "in"}
@@ -70,7 +53,7 @@ def city_meant(passage: Passage, question: Question, cities: Gazetteer, words: C
     return f"{lead} {name}" if name[:1].isupper() and name.casefold() not in words else None
 
 
-def _chosen(text: str, question: Question) -> str | None:
+def chosen(text: str, question: Question) -> str | None:
     """Return the one candidate that an answer names (`Maine`, `the second`); None if it names none, or several."""
     key = name_key(_SAYS.around_a_choice.sub(" ", text))
     place = Passage.of(key)
@@ -85,51 +68,32 @@ def _chosen(text: str, question: Question) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def _hours(passage: Passage, question: Question) -> str | None:
-    """Read a bare `9`, which is in the morning for the earliest hour, and in the evening for the latest."""
-    topic = f"{question.text.split(': ')[0]} {passage.text}"
-    is_evening = _SAYS.about_the_evening.search(topic) is not None
-    if passage.whole(_SAYS.noon):
-        return f"{'arrive before' if is_evening else 'leave after'} {passage.said()}"
-    found = passage.whole(_SAYS.hour)
-    first, last = (found.get("n", Number), found.get("last", Number) or found.get("until", Number)) if found else (None, None)
-    if found is None or first is None or first.count is None or not 4 <= first.count <= 24:
+def answered(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
+    """Return the field that bare values set: the one that was asked about, or the only number; None if the text is more."""
+    asked = question.field if question else ""
+    sign = passage.whole(_SAYS.currency) if asked == "currency" else None
+    if sign is not None and len(meant := currencies_meant(sign["sign"], None)) == 1:
+        return {"currency": meant[0]}
+    is_corrected = passage.whole(_SAYS.corrected) is not None
+    found = passage.whole(_SAYS.values)
+    if found is None and not is_corrected:
         return None
-    if last is not None and last.count is not None:
-        return f"between {first.count}:00 and {last.count + 12 if last.count < 12 else last.count % 24}:00"
-    is_latest = found["how"] in ("before", "by", "until") if found["how"] not in ("", "at") else is_evening
-    is_latest = is_latest != bool(found["not"])
-    if is_latest and first.count <= 12 and found["verb"].startswith(("leav", "depart")):
+    counts = [number.count for number in passage.values(Number) if number.count is not None]
+    amount = _amount(passage)
+    if asked in MONEY_FIELDS or (is_corrected and found is None and known.budget is not None and (amount or 0) >= _LEAST_BUDGET):
+        return {"budget": amount} if amount is not None else None
+    if question is None and is_corrected:
+        asked = "" if found else _only_number(known)
+    elif question is None:
         return None
-    hour = first.count + 12 if is_latest and first.count < 12 else first.count % 24
-    verb = found["verb"] or ("arrive" if is_evening or is_latest else "leave")
-    return f"{verb} {'before' if is_latest else 'after'} {hour}:00"
-
-
-def _day_meant(day: int, question: Question, known: PartialRequest) -> str | None:
-    """Return the day that the question names, or the one in the month of the question or of what is known."""
-    named = list(_A_DAY.finditer(question.text))
-    exact = {match[0] for match in named if int(match["day"]) == day}
-    months = {match["month"] for match in named}
-    first, last = known.first, known.last
-    if not named and first and last and (first.year, first.month) == (last.year, last.month) and first.day <= day <= last.day:
-        months = {f"{first:%B %Y}"}
-    if len(exact) == 1:
-        return exact.pop()
-    return f"{day} {months.pop()}" if len(months) == 1 and not exact else None
-
-
-def corrected(passage: Passage, known: PartialRequest) -> str | None:
-    """Return in words what `no wait, 3` corrects: the number that was changed last; None if it is no such correction."""
-    found = passage.whole(_SAYS.corrected)
-    number = found.get("n", Number) if found else None
-    newest = known.newest or ("" if passage.whole(_SAYS.counts) else _only_number(known))
-    if number is None or number.count is None or not newest:
-        return None
-    place = _OF_A_STOP.fullmatch(newest)
-    if place is None:
-        return f"{number.count} {newest}"
-    return f"{number.count} {place['what']} in {known.stops[int(place['at'])].city}"
+    if len(counts) == 1 and asked in ("travellers", "rooms"):
+        return {asked: counts[0]}
+    if asked == "stars" and len(counts) == 1 and FEWEST_STARS <= counts[0] <= MOST_STARS:
+        return {asked: (counts[0], counts[0])}
+    is_too_long = question is not None and len(known.stops) == 1 and "room for" in question.text
+    is_of_all = 1 < len(counts) == sum(stop.nights is None for stop in known.stops)
+    is_about_nights = asked.startswith("stops[") or is_too_long or is_of_all
+    return _of_stops(known, asked, counts) if is_about_nights else None
 
 
 def _only_number(known: PartialRequest) -> str:
@@ -139,46 +103,20 @@ def _only_number(known: PartialRequest) -> str:
     return "stops[0].nights" if len(known.stops) == 1 and others == (1, 1, None, any_stars) else ""
 
 
-def bare_answer(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
-    """Return the fields that `4 and 2` sets in answer to a question for nights; None if the text is more than that."""
-    asked = question.field if question else ""
-    if asked in MONEY_FIELDS and (amount := _amount(passage, _SAYS.amount)) is not None:
-        return {"budget": amount}
-    if asked == "currency" and (said := passage.whole(_SAYS.currency)):
-        meant = currencies_meant(said["sign"], None)
-        return {"currency": meant[0]} if len(meant) == 1 else None
-    if known.budget is not None and (amount := _amount(passage, _SAYS.make_it)) is not None and amount >= 100:
-        return {"budget": amount}
-    if question is None or not passage.whole(_SAYS.counts):
-        return None
-    counts = _counts(passage)
-    if asked in ("travellers", "rooms") and len(counts) == 1:
-        return {asked: counts[0]}
-    is_about_nights = asked.endswith(".nights") or (len(known.stops) == 1 and "has room for" in question.text)
-    is_about_nights = is_about_nights or 1 < len(counts) == sum(stop.nights is None for stop in known.stops)
-    return _nights(known, asked, counts) if is_about_nights else None
+def _amount(passage: Passage) -> Decimal | None:
+    """Return the only number or amount, if it is plain."""
+    plain = [each for each in passage.values(Money) if not (each.currencies or each.is_range or each.per or each.change)]
+    amounts = [*(each.value for each in passage.values(Number)), *(each.amount for each in plain)]
+    return amounts[0] if len(amounts) == 1 else None
 
 
-def _amount(passage: Passage, words: re.Pattern[str]) -> Decimal | None:
-    """Read an answer that is only an amount, without its currency."""
-    found = passage.whole(words)
-    number, money = (found.get("n", Number), found.get("money", Money)) if found else (None, None)
-    if money is not None:
-        return None if money.currencies or money.is_range or money.per or money.change else money.amount
-    return number.value if number else None
-
-
-def _counts(passage: Passage) -> list[int]:
-    return [number.count for number in passage.values(Number) if number.count is not None]
-
-
-def _nights(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, Any] | None:
-    """Read the nights of the open stops in order, or new nights for the stop that was asked about."""
+def _of_stops(known: PartialRequest, asked: str, counts: list[int]) -> dict[str, Any] | None:
+    """Read the nights of the open stops in order, or a new number for the stop that was asked about."""
+    place = re.fullmatch(r"stops\[(\d+)\]\.nights", asked)
     open_stops = [n for n, stop in enumerate(known.stops) if stop.nights is None]
     if len(counts) == len(known.stops) > len(open_stops):
         open_stops = [*range(len(known.stops))]
     if len(counts) > len(open_stops):
-        place = re.fullmatch(r"stops\[(\d+)\]\.nights", asked)
         open_stops = [int(place[1]) if place else 0]
     if len(counts) > len(open_stops):
         return None

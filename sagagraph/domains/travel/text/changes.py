@@ -1,52 +1,36 @@
-"""Changes: `one night longer`, `a week later`, computed from what was said before; if that is unclear, a question."""
+"""Changes: `a week later`, `one night longer`, `Amsterdam first`, computed from what was said before; else, a question."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.request import month_window
+from sagagraph.domains.travel.text.partial import with_nights
+from sagagraph.domains.travel.text.stays import Role, Stay, Visit
 from sagagraph.domains.travel.wording import count_text, day_text
 from sagagraph.language.forms import Forms
-from sagagraph.language.numbers import Number
+from sagagraph.language.numbers import Nth
+from sagagraph.language.passage import Found
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import date
 
     from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
-    from sagagraph.language.passage import Found, Passage
+    from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "changes")
 
 
-@dataclass(frozen=True)
-class NightsChange:
-    by: int
-    said: str
-    city: str | None = None
-    """None: not said where."""
-    is_everywhere: bool = False
-    is_way_back: bool = False
-
-
-def read_changes(passage: Passage, said: Said, known: PartialRequest, today: date) -> list[NightsChange]:
-    """Read changes. Without earlier statements there is nothing to change. Nights are left to `with_changed_nights`."""
-    nights: list[NightsChange] = []
+def read_shifts(passage: Passage, said: Said, known: PartialRequest, today: date) -> list[Stay]:
+    """Read `a week later`. Without earlier statements there is nothing to change. A later journey back means more nights."""
+    nights: list[Stay] = []
     shifts: set[int] = set()
     passage.take(_SAYS.moved, lambda found: _moved(found, nights, shifts, said, known, today))
-    nights = [each for each in nights if not (each.is_way_back and each.by in shifts)]  # `leave a day later, be back a day later`
-    passage.take(_SAYS.carried, lambda found: _carried(found, nights, known))
-    passage.take(_SAYS.freed, lambda found: _freed(found, nights, known))
-    passage.take(_SAYS.nights, lambda found: _nights(found, nights, known))
-    given = passage.take(_SAYS.given, lambda found: bool(nights) and nights[-1].by < 0 and _stop_of(found, known) is not None)
-    nights += [NightsChange(-nights[-1].by, each.said, known.stops[_stop_of(each, known) or 0].city) for each in given]
-    for found in passage.take(_SAYS.vague, lambda found: _stop_of(found, known) is not None):
-        number = _stop_of(found, known) or 0
-        said.ask(f"stops[{number}].nights", f"{found.said!r}: how many nights in {known.stops[number].city}?")
-    return nights
+    return [each for each in nights if each.change not in shifts]  # `leave a day later, be back a day later`
 
 
 def with_named(text: str, known: PartialRequest) -> str:
@@ -63,77 +47,7 @@ def with_named(text: str, known: PartialRequest) -> str:
     return f"{found['verb']} {named[0]}{text[found.end() :]}"
 
 
-def _stop_of(found: Found, known: PartialRequest) -> int | None:
-    place = found.get("place", Place)
-    return next((n for n, stop in enumerate(known.stops) if place is not None and stop.city == place.city), None)
-
-
-# -- nights --------------------------------------------------------------------------------------------------------------
-
-
-def _carried(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """Read `move one night from Paris to Amsterdam`."""
-    span, given, taken = found.get("span", Quantity), found.get("b", Place), found.get("a", Place)
-    by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
-    are_stops = given and taken and {given.city, taken.city} <= {stop.city for stop in known.stops}
-    if given and taken and are_stops and by:
-        words = found.passage.said(found.match["said"])
-        nights += [NightsChange(-by, words, taken.city), NightsChange(by, words, given.city)]
-    return bool(are_stops and by)
-
-
-def _freed(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """Read `remove Amsterdam and spend the 2 nights (or the time) in Paris`, which adds them to those in Paris."""
-    span, place = found.get("span", Quantity), found.get("place", Place)
-    named = {each.city for each in found.passage.values(Place)}
-    freed = [stop.nights or 0 for stop in known.stops if place and stop.city in named - {place.city}]
-    by = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else sum(freed)
-    if place and by in freed:
-        nights.append(NightsChange(by, found.passage.said(found.match["said"]), place.city))
-    return by in freed
-
-
-def _nights(found: Found, nights: list[NightsChange], known: PartialRequest) -> bool:
-    """Read nights, except for a stop that does not exist: `two more nights in Rome` then says how long to stay there."""
-    span, number = found.get("span", Quantity), found.get("n", Number)
-    if span is not None:
-        by = span.delta * NIGHTS.get(span.unit, 0) if span.change in ("more", "less") and not span.bound else 0
-    else:
-        by = (number.count or 0 if number else 0) * (-1 if found["way"] in ("less", "fewer", "shorter", "off") else 1)
-    before = found.led_by(_SAYS.place_before)
-    place = found.get("place", Place) or (found.passage.values(Place, before[0])[0] if before else None)
-    words = found.passage.said(found.match["said"])
-    within = (stop.city for stop in known.stops if stop.city and stop.city in words)  # `cut the stay in Paris by one night`
-    city = place.city if place else next(within, None)
-    if by == 0 or not known.stops or (place is not None and all(stop.city != city for stop in known.stops)):
-        return False
-    nights.append(NightsChange(by, words, city, bool(found["everywhere"])))
-    return True
-
-
-def with_changed_nights(stops: tuple[PartialStop, ...], changes: list[NightsChange], said: Said) -> tuple[PartialStop, ...]:
-    for change in changes:
-        meant = [n for n, stop in enumerate(stops) if change.is_everywhere or change.city in (stop.city, None)]
-        if len(meant) > 1 and not change.is_everywhere:
-            how = f"{count_text(abs(change.by), 'night')} {'more' if change.by > 0 else 'less'}"
-            names = list(dict.fromkeys(stops[n].city or stops[n].said for n in meant))
-            candidates = tuple(f"{how} in {name}" for name in names)
-            said.ask("stops", f"{change.said!r}: where, in {' or '.join(names)}?", candidates)
-            continue
-        for n in meant:
-            nights = stops[n].nights
-            if nights is not None and nights + change.by < 1:
-                text = f"{change.said!r} leaves no night in {stops[n].city}: how many nights do you want to stay there?"
-                said.ask(f"stops[{n}].nights", text)
-            elif nights is not None:
-                stops = (*stops[:n], stops[n].lasting(nights + change.by), *stops[n + 1 :])
-    return stops
-
-
-# -- days ----------------------------------------------------------------------------------------------------------------
-
-
-def _moved(found: Found, nights: list[NightsChange], shifts: set[int], said: Said, known: PartialRequest, today: date) -> bool:
+def _moved(found: Found, nights: list[Stay], shifts: set[int], said: Said, known: PartialRequest, today: date) -> bool:
     """Move the trip: a later journey back means nights, a later trip means other days, `shifts` of days."""
     span, way = found.get("span", Quantity), found["way"]
     if span is None or span.count is None or (known.depart or known.first or known.last) is None:
@@ -149,7 +63,8 @@ def _moved(found: Found, nights: list[NightsChange], shifts: set[int], said: Sai
     by = -span.count if is_earlier else span.count
     if _SAYS.coming_back.search(found.match.string[: found.start]) and span.unit in NIGHTS and known.stops:
         words = f"{count_text(span.count, 'night')} {'longer' if by > 0 else 'less'}"
-        nights.append(NightsChange(by * NIGHTS[span.unit], words, is_way_back=True))
+        change = by * NIGHTS[span.unit]
+        nights.append(Stay(found.start, found.end, abs(change), "", words, change))
         return True
     shifts.add(by * NIGHTS.get(span.unit, 0))
     days = _moved_days(known, by, span.unit)
@@ -181,3 +96,114 @@ def _moved_days(known: PartialRequest, by: int, unit: str) -> dict[str, date]:
         window = month_window(moved["first"].year, moved["first"].month)
         moved |= {"first": window.first, "last": window.last}
     return moved
+
+
+# -- nights ---------------------------------------------------------------------------------------------------------------
+
+
+def moved_nights(passage: Passage, known: PartialRequest) -> list[Stay]:
+    """Read `move one night from Paris to Amsterdam` as one less there, and one more here; and `skip Paris and spend the time
+    in Amsterdam`.
+    """
+    cities = [stop.city for stop in known.stops]
+    moved: list[Stay] = []
+
+    def are_stops(found: Found) -> bool:
+        places, span = found.values(Place), found.get("span", Quantity)
+        nights = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else 0
+        is_meant = nights > 0 and {place.city for place in places} <= {*cities}
+        for place, change in zip(places, (-nights, nights), strict=True):
+            moved.extend([Stay(found.start, found.end, nights, "", place.city or "", change)] if is_meant else [])
+        return is_meant
+
+    def is_freed(found: Found) -> bool:
+        place, span = found.get("place", Place), found.get("span", Quantity)
+        left = [stop.nights for stop in known.stops if stop.city in named and place and stop.city != place.city]
+        nights = (span.count or 0) * NIGHTS.get(span.unit, 0) if span else sum(each or 0 for each in left)
+        moved.extend([Stay(0, 0, nights, "", place.city or "", nights)] if place and nights in left else [])
+        return nights in left
+
+    passage.take(_SAYS.moved_nights, are_stops)
+    named = {place.city for place in passage.values(Place)}
+    passage.take(_SAYS.freed, is_freed)
+    return moved
+
+
+def with_changed_nights(
+    visits: list[Visit], loose: list[Stay], known: PartialRequest, said: Said
+) -> tuple[PartialRequest, list[Stay]]:
+    """Change nights that are said as more or fewer than before. Return what is known then, and the stays that are not."""
+    cities = [stop.city or "" for stop in known.stops]
+    changes: list[tuple[Stay, list[int]]] = []
+    for visit in visits:
+        if visit.changed is not None and visit.city in cities:
+            changes.append((visit.changed, [cities.index(visit.city or "")]))
+            visit.nights, visit.has_nights = None, False
+    for stay in loose if cities else ():
+        if stay.change is not None:
+            named = [n for n, city in enumerate(cities) if city and city in stay.said]  # `cut the stay in Paris by one night`
+            only = [0] if len(cities) == 1 else []
+            changes.append((stay, [*range(len(cities))] if stay.kind == "each" else named[:1] or only))
+    given = dict(enumerate(stop.nights for stop in known.stops))
+    for stay, meant in changes:
+        if not meant:
+            how = f"{count_text(abs(stay.change or 0), 'night')} {'more' if (stay.change or 0) > 0 else 'less'}"
+            said.ask("stops", f"{stay.said!r}: where, in {' or '.join(cities)}?", tuple(f"{how} in {city}" for city in cities))
+        for n in meant:
+            nights = given[n]
+            if nights is not None and nights + (stay.change or 0) < 1:
+                text = f"{stay.said!r} leaves no night in {cities[n]}: how many nights do you want to stay there?"
+                said.ask(f"stops[{n}].nights", text)
+            elif nights is not None:
+                given[n] = nights + (stay.change or 0)
+    left = [stay for stay in loose if stay.change is None or not cities]
+    return known.model_copy(update={"stops": with_nights(known.stops, given)}), left
+
+
+# -- order ----------------------------------------------------------------------------------------------------------------
+
+
+def anchors_of(visits: list[Visit], stays_in: set[str | None]) -> list[Visit]:
+    """Return the stops beside which another one is to be: `before Cologne`, `between Berlin and Cologne`."""
+    anchors = []
+    for n, visit in enumerate(visits):
+        if visit.role is Role.BETWEEN and len(visits) > n + 1 and {visit.city, visits[n + 1].city} <= stays_in:
+            visit.role, visits[n + 1].role = Role.AFTER, Role.BEFORE
+        if visit.role in (Role.BEFORE, Role.AFTER):
+            if visit.city in stays_in:
+                anchors.append(visit)
+            else:
+                visit.role = Role.BARE
+    return anchors
+
+
+def ends_of(visits: list[Visit], stays_in: set[str | None], passage: Passage) -> dict[str | None, bool]:
+    """Return the cities that are to be first, or (true) last: `Amsterdam first`, `start in Cologne and end in Berlin`."""
+    outer = [visit for visit in visits if visit.role in (Role.ORIGIN, Role.RETURN) and visit.city in stays_in]
+    if len({visit.role for visit in outer}) > 1:
+        for visit in outer:
+            visits.remove(visit)
+        return {visit.city: visit.role is Role.RETURN for visit in outer}
+    ends = {}
+    for visit in visits:
+        first = visit.city and _SAYS.goes_first.match(passage.text, visit.end)
+        nth = Found(passage, first).get("nth", Nth) if first else None
+        if (nth is not None and nth.place == 1) or _SAYS.goes_last.match(passage.text, visit.end):
+            ends[visit.city] = nth is None
+    return ends
+
+
+def placed(
+    stops: tuple[PartialStop, ...], named: set[str | None], anchors: list[Visit], ends: Mapping[str | None, bool]
+) -> tuple[PartialStop, ...]:
+    """Put the stops that are `named` beside their anchors, and those of `ends` first or, where that is true, last."""
+    if anchors and any(stop.city not in named for stop in stops):
+        moved = tuple(stop for stop in stops if stop.city in named)
+        left = [stop for stop in stops if stop.city not in named]
+        at = max(n + (each.role is Role.AFTER) for each in anchors for n, stop in enumerate(left) if stop.city == each.city)
+        return (*left[:at], *moved, *left[at:])
+    for city, is_last in ends.items():
+        meant = tuple(stop for stop in stops if stop.city == city)
+        others = tuple(stop for stop in stops if stop.city != city)
+        stops = (*others, *meant) if is_last else (*meant, *others)
+    return stops

@@ -42,7 +42,7 @@ class Question(BaseModel):
     text: str
     candidates: tuple[str, ...] = ()
     """The cities between which the answer chooses."""
-    otherwise: tuple[tuple[str, str | bool], ...] = ()
+    otherwise: tuple[tuple[str, str | bool | JourneyHours], ...] = ()
     """What is assumed as long as nobody answers: fields of a `PartialRequest`; empty: nothing can be."""
     because: str = ""
     """Why, in a few words."""
@@ -121,8 +121,6 @@ class PartialRequest(BaseModel):
     """Statements that could mean more than one thing, or nothing feasible."""
     notes: tuple[tuple[str, str], ...] = ()
     """What was assumed when the request was made, by its field: why."""
-    newest: str = ""
-    """The field of the number that was changed last: `no, make it 3` means that one."""
 
     @classmethod
     def of(cls, request: TripRequest) -> Self:
@@ -231,9 +229,7 @@ class PartialRequest(BaseModel):
                 n for n in range(len(self.stops)) if dict(self.notes).get(f"stops[{n}].nights", "").startswith(FROM_THE_DATES)
             }
             changed["stops"] = with_nights(self.stops, dict.fromkeys(derived))
-        updated = self._without_dates_that_clash(later).model_copy(update=changed)
-        newest = _newest(self, updated)
-        return updated.model_copy(update={"newest": self.newest if newest is None else newest})
+        return self._without_dates_that_clash(later).model_copy(update=changed)
 
     def _without_dates_that_clash(self, later: Self) -> Self:
         """Drop dates that a newer day or window contradicts."""
@@ -253,30 +249,10 @@ class PartialRequest(BaseModel):
             if stop.city is None:
                 yield unknown_city(f"stops[{n}].city", stop.unknown, stop.candidates)
             if stop.nights is None:
-                yield Question(field=f"stops[{n}].nights", text=self._nights_question(stop))
+                yield Question(field=f"stops[{n}].nights", text=f"How many nights in {stop.city or stop.said}?")
         if self.budget_each is not None and self.travellers is None:
             yield Question(field="travellers", text="How many of you travel?")
         yield from self._unsaid_dates()
-
-    def _left(self) -> tuple[list[int], int]:
-        """Return the stops whose nights nobody has said, and how many nights are left for them."""
-        open_stops = [n for n, stop in enumerate(self.stops) if stop.nights is None]
-        return open_stops, (self.total_nights or 0) - sum(stop.nights or 0 for stop in self.stops)
-
-    def _nights_question(self, stop: PartialStop) -> str:
-        where, (open_stops, left) = stop.city or stop.said, self._left()
-        if left < len(open_stops) or len(open_stops) < 2:
-            return f"How many nights in {where}?"
-        return f"{left} nights are left to share: how many of them in {where}? (`evenly` shares them.)"
-
-    def sharing(self, *, evenly: bool) -> Self:
-        """Return the request with nights that follow from their total: for the one stop left, or equal parts for all."""
-        open_stops, left = self._left()
-        if not open_stops or left < len(open_stops) or (len(open_stops) > 1 and not evenly):
-            return self
-        each, more = divmod(left, len(open_stops))
-        given = {n: each + (place < more) for place, n in enumerate(open_stops)}
-        return self.model_copy(update={"stops": with_nights(self.stops, given)})
 
     def _unsaid_dates(self) -> Iterator[Question]:
         if self.depart is not None or (self.first is not None and self.last is not None):
@@ -293,24 +269,6 @@ class PartialRequest(BaseModel):
 def _is_said_now(field: str, said: set[str]) -> bool:
     top = field.partition("[")[0]
     return top in said or (top == "window" and not said.isdisjoint(("first", "last", "depart")))
-
-
-def _newest(before: PartialRequest, after: PartialRequest) -> str | None:
-    """Return the field of the one number that differs; empty if anything else does, None if nothing does."""
-    fields = {name: value for name, value in before if name not in ("unread", "doubts", "newest", "notes", "is_rough")}
-    changed = [name for name, value in fields.items() if value != getattr(after, name)]
-    if changed != ["stops"]:
-        is_number = changed[0] in ("travellers", "rooms", "stars") if len(changed) == 1 else False
-        return changed[0] if is_number else "" if changed else None
-    pairs = list(zip(before.stops, after.stops, strict=False))
-    numbers = [
-        f"stops[{n}].{name}"
-        for n, (old, new) in enumerate(pairs)
-        for name in ("nights", "stars")
-        if getattr(old, name) != getattr(new, name)
-    ]
-    is_same_route = [stop.city for stop in before.stops] == [stop.city for stop in after.stops]
-    return numbers[0] if is_same_route and len(numbers) == 1 else ""
 
 
 def with_nights(stops: tuple[PartialStop, ...], given: Mapping[int, int | None]) -> tuple[PartialStop, ...]:

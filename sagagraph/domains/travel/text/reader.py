@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.answers import bare_answer, city_meant, corrected, in_full, is_skipped
-from sagagraph.domains.travel.text.changes import read_changes, with_changed_nights, with_named
+from sagagraph.domains.travel.text.answers import answered, chosen, city_meant, is_skipped
+from sagagraph.domains.travel.text.changes import read_shifts, with_named
+from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
@@ -52,14 +53,11 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     if question is not None:
         if is_skipped(passage) and before.can_do_without(question):
             return before.without_doubt(question.field)
-        if full := in_full(passage, question, before) or city_meant(passage, question, cities, _MEANINGLESS):
+        if full := chosen(passage.said(), question) or city_meant(passage, question, cities, _MEANINGLESS):
             passage = _tagged(full, today)
-    elif full := corrected(passage, before):
-        passage = _tagged(full, today)
-    evenly = bool(passage.take(_SAYS.evenly))
-    fields = bare_answer(passage, before, question)
+    fields = answered(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
-    return _with_currency_at_home(before.updated_by(said).sharing(evenly=evenly), cities)
+    return _with_currency_at_home(before.updated_by(said), cities)
 
 
 _AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Denmark", "ISK": "Iceland", "NOK": "Norway",
@@ -101,17 +99,18 @@ def _sentence(
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
     not_understood = read_train_if(passage, said, known)
-    changes = read_changes(passage, said, known, today)
+    shifts = read_shifts(passage, said, known, today)
     read_words(passage, said, "order", "direct", "insured", "no_limit", "hotels")
     read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)
     read_hours(passage, said)
     read_weekdays(passage, said, known)
+    read_legs(passage, said, today)
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
-    not_understood += read_route(passage, said, known, asked=asked, whole=whole)
-    stops = with_changed_nights(said.fields.get("stops", known.stops), changes, said)
+    not_understood += read_route(passage, said, known, shifts, asked=asked, whole=whole)
+    stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.travel.text.changes import anchors_of, ends_of, moved_nights, placed, with_changed_nights
 from sagagraph.domains.travel.text.partial import Question, unknown_city
 from sagagraph.domains.travel.text.stays import (
     WHERE,
@@ -28,27 +28,38 @@ from sagagraph.language.places import Place
 if TYPE_CHECKING:
     from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
-    from sagagraph.language.passage import Found, Passage
+    from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "route")
 
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
-def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: str | None, whole: str) -> list[str]:
+def read_route(
+    passage: Passage, said: Said, known: PartialRequest, shifts: list[Stay], *, asked: str | None, whole: str
+) -> list[str]:
     """Read the stops and return what is not understood. `asked`: the field of the question that the text may be the answer to.
 
     `whole`: the sentence as it was written.
     """
-    turned = _turned_round(passage, known)
-    beside, unread_legs = _beside(passage, known)
+    cities = {place.city for place in passage.values(Place)}
+    is_turned = len(known.stops) == 2 and bool(passage.take(_SAYS.turned)) and not cities
+    moved = moved_nights(passage, known)
     visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
-    loose = give_nights(visits, stays, passage.text)
     stays_in = {stop.city for stop in known.stops}
+    anchors, ends = anchors_of(visits, stays_in), ends_of(visits, stays_in, passage)
+    visits, text = [visit for visit in visits if visit not in anchors], passage.text
+    for anchor in anchors:  # `Lyon before Paris, one night` is said of Lyon
+        lead = _SAYS.beside.search(text, 0, anchor.start)
+        begins = lead.start() if lead else anchor.start
+        text = text[:begins] + " " * (anchor.end - begins) + text[anchor.end :]
+    loose = give_nights(visits, stays, text)
     visits = corrected(visits, passage.text, stays_in)
     give_there(visits, loose, passage.text)
+    before = known.stops
+    known, loose = with_changed_nights(visits, [*loose, *shifts, *moved], known, said)
     if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`
         only = None
     for visit in visits:  # `change Paris to 2 nights`
@@ -56,9 +67,10 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             visit.role = Role.PLACE
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
-    unread += unread_legs
+    if anchors and not visits:
+        unread += [f"{each.role.value} {each.place.said}" for each in anchors]
     take_stays(passage)
-    is_added = _SAYS.added.search(whole) is not None or beside is not None
+    is_added = _SAYS.added.search(whole) is not None or anchors != []
     if not is_added:
         unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
         is_added = bool(known.stops) and has_role(Role.VIA, visits) and _SAYS.back.search(whole) is not None
@@ -66,8 +78,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             said.doubts.append(unclear)
             return unread
     stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SAYS.swapped.search(whole) is not None)
-    if stops is not None and beside is not None and stops[: len(known.stops)] == known.stops:
-        stops = (*known.stops[:beside], *stops[len(known.stops) :], *known.stops[beside:])
     now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
     is_answer = only is not None or (not visits and known.stops != ())
     named, is_in_order = {visit.city for visit in visits if not visit.has_nights}, _SAYS.in_order.search(whole) is not None
@@ -75,15 +85,17 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()
-    now = turned or _in_another_order(now, visits, whole)
+    if len(now) == 1 and now[0].nights is None and len(stays) == 1 and stays[0].nights is None:
+        said.fields["total_nights"] = stays[0].about
+    now = now[::-1] if is_turned else placed(now, {visit.city for visit in visits}, anchors, ends)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
-    if now != known.stops:
+    if now != before:
         said.fields["stops"] = now
     stay_in = {stop.city for stop in (*now, *known.stops)}
     left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
     left_last = [visit.place.said for visit in visits if visit.role is Role.LEFT_LAST and now and visit.city != now[-1].city]
-    if is_answer and not only and now == known.stops:
+    if is_answer and not only and now == before:
         loose = _ask_where(loose, now, said)
     counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
     return [
@@ -105,74 +117,12 @@ def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) ->
     return []
 
 
-def _beside(passage: Passage, known: PartialRequest) -> tuple[int | None, list[str]]:
-    """Return the place of a new stop among the known ones: `between Berlin and Cologne`, `before Cologne`.
-
-    If no other city is named, the words are about a leg of the trip, which cannot be changed. `Before that` is before the only
-    stop.
-    """
-    stays = [stop.city for stop in known.stops]
-    if stays and (before := passage.take(_SAYS.before_that)):
-        return (0, []) if len(stays) == 1 else (None, [before[0].said])
-
-    if len(stays) == 2 and passage.values(Place) and passage.take(_SAYS.between_both):
-        return 1, []
-
-    def is_between_stops(found: Found) -> bool:
-        return {each.city for each in found.values(Place)} <= set(stays)
-
-    found = next(iter(passage.take(_SAYS.beside, is_between_stops)), None)
-    if found is None:
-        return None, []
-    if not passage.values(Place):
-        return None, [found.said]
-    places = [stays.index(each.city) for each in found.values(Place)]
-    return min(places) + 1 if found["where"] == "after" else max(places), []
-
-
-def _turned_round(passage: Passage, known: PartialRequest) -> tuple[PartialStop, ...]:
-    """Read `Start in Cologne and end in Berlin` of a trip with both, `Berlin before Cologne`, or `the other way round`."""
-    named = list(dict.fromkeys(place.city for place in passage.values(Place)))
-    if len(known.stops) == 2 and named in ([], [stop.city for stop in known.stops[::-1]]) and passage.take(_SAYS.turned):
-        return known.stops[::-1]
-    stops = {stop.city: stop for stop in known.stops}
-    for found in passage.take(_SAYS.turned_round, lambda found: {each.city for each in found.values(Place)} <= stops.keys()):
-        ends = [stops[each.city] for each in found.values(Place)]
-        return (ends[0], *(stop for stop in known.stops if stop not in ends), ends[-1])
-
-    def are_two_stops(found: Found) -> bool:
-        cities = {each.city for each in found.values(Place)}
-        return len(cities) == 2 and cities <= stops.keys()
-
-    for found in passage.take(_SAYS.one_before, are_two_stops):
-        moved, other = (stops[each.city] for each in found.values(Place))
-        left = [stop for stop in known.stops if stop != moved]
-        at = left.index(other) + (found["where"] == "after")
-        return (*left[:at], moved, *left[at:])
-    return ()
-
-
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
     """Read `Paris only`: the other stops are left out."""
     found = passage.first(_SAYS.only)
     place = found and (found.get("place", Place) or found.get("after", Place))
     is_one = place is not None and len({each.city for each in passage.values(Place)}) == 1
     return place.city if place and is_one and place.city in [stop.city for stop in known.stops] else None
-
-
-def _in_another_order(stops: tuple[PartialStop, ...], visits: list[Visit], whole: str) -> tuple[PartialStop, ...]:
-    """Read `Amsterdam first`."""
-    if len(stops) > 1 and len({visit.city for visit in visits}) <= len(stops):
-        for visit in visits:
-            meant = [stop for stop in stops if stop.city == visit.city and visit.city is not None]
-            others = tuple(stop for stop in stops if stop not in meant)
-            if meant and re.search(rf"\b{re.escape(visit.place.said)},? (?:(?:as|be|is|the|my|our) )*first\b", whole):
-                return (*meant, *others)
-            if meant and re.search(
-                rf"\b{re.escape(visit.place.said)},? (?:(?:(?:as|be|is|the|my|our) )*last|at the end)\b", whole
-            ):
-                return (*others, *meant)
-    return stops
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.request import CURRENCIES, Direct, Order, rooms_for
+from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
 from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
@@ -47,7 +48,8 @@ class Said:
     ) -> None:
         """Ask one question about each field. `otherwise`: what is assumed as long as nobody answers, `because` of what."""
         if not self.asks(about):
-            assumed = tuple((name, value if isinstance(value, bool) else str(value)) for name, value in (otherwise or {}).items())
+            kept = (bool, JourneyHours)
+            assumed = tuple((name, value if isinstance(value, kept) else str(value)) for name, value in (otherwise or {}).items())
             self.doubts.append(Question(field=about, text=text, candidates=candidates, otherwise=assumed, because=because))
 
     def asks(self, about: str) -> bool:
@@ -72,6 +74,7 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
 _LOWER: Final = ("lower", "reduc", "cut", "decreas")
+_THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 LARGEST_BUDGET: Final = 1_000_000_000
 
 
@@ -92,7 +95,7 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
         if money is None:
             continue
         if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
-            said.ask("budget", doubt)
+            said.ask("budget", doubt, otherwise=_in_thousands(money, doubt), because="three digits are thousands")
         elif money.most is not None and not money.change:
             amounts.append(replace(money, amount=money.most, is_range=False))
             notes.append(("budget", "the upper end"))
@@ -119,6 +122,14 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
+
+
+def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
+    """Read `1.500 €` as thousands, if nothing else about it is in doubt: nobody writes three digits of cents."""
+    thousands = _THOUSANDS.search(money.said)
+    if thousands is None or not doubt.startswith("How much") or money.is_range or len(money.currencies) > 1 or money.per:
+        return None
+    return {"budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
 
 
 def _amount(found: Found) -> Decimal | None:

@@ -35,6 +35,8 @@ class Role(Enum):
     COMMA = ","
     ALTERNATIVE = "or"
     BETWEEN = "between"
+    BEFORE = "before"
+    AFTER = "after"
     LEFT_OUT = "without"
     REPLACED = "instead of"
     BARE = ""
@@ -43,6 +45,7 @@ class Role(Enum):
 WHERE: Final = (Role.BARE, Role.PLACE, Role.NEXT, Role.LISTED, Role.COMMA, Role.VIA)
 """Of a city to stay in, as far as the words before it tell."""
 _SAYS: Final = Forms(__file__, "stays")
+_A_FEW: Final = 3
 _ROLES: Final = Forms(__file__, "stays.roles")
 _LEADS: Final = tuple((Role[name.partition(" ")[0].upper()], _ROLES[name]) for name in _ROLES)
 """The words between a city and the one before it decide; the first that fit."""
@@ -59,6 +62,10 @@ class Stay:
     kind: str = ""
     """`total` of the whole trip, `each` of every stop, `listed`: one of several with the same unit."""
     said: str = ""
+    change: int | None = None
+    """How many nights more, or, below zero, fewer than before."""
+    about: int | None = None
+    """What can be assumed, where it is not said exactly: the upper end, or three for a few."""
 
 
 @dataclass
@@ -72,9 +79,12 @@ class Visit:
     nights: int | None = None
     has_nights: bool = False
     """Something is said about the nights, be it exact or not."""
+    changed: Stay | None = None
+    """Where it is said how many more or fewer they are."""
 
-    def stays(self, nights: int | None) -> None:
-        self.nights, self.has_nights = nights, True
+    def stays(self, stay: Stay) -> None:
+        self.nights, self.has_nights = stay.nights, True
+        self.changed = stay if stay.change is not None else None
 
     @property
     def city(self) -> str | None:
@@ -145,8 +155,13 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
     """Correct `Lisbon for 5 nights. Actually make that Porto`: the city that is said last, in the place of the one before it."""
     left: list[Visit] = []
     for visit in visits:
+        is_meant = _SAYS.meant.search(text, 0, visit.start) is not None
+        if is_meant and visit.role is Role.ORIGIN:
+            left = [each for each in left if each.role is not Role.ORIGIN]
+        if is_meant and (either := [each for each in left if each.role is Role.ALTERNATIVE]):
+            left.remove(either[-1])
         before = [each for each in left if each.role in WHERE]
-        if not before or not _SAYS.meant.search(text, 0, visit.start):
+        if not before or not is_meant or visit.role is Role.ORIGIN:
             left.append(visit)
         elif before[-1].city in known:
             before[-1].role = Role.REPLACED
@@ -170,6 +185,7 @@ def tag_nights(passage: Passage) -> None:
     if not any(each.is_range for each in passage.values(Expression)):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
+    passage.tag("span", _SAYS.change, _one_more)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
@@ -195,6 +211,12 @@ def _nights_beside(found: Found) -> Quantity | None:
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
 
 
+def _one_more(found: Found) -> Quantity | None:
+    number, way = found.get("n", Number), found["way"]
+    change = "less" if way in ("less", "fewer", "shorter", "off") else "more"
+    return Quantity((number.value,), "night", change=change) if number is not None and number.value is not None else None
+
+
 def find_stays(passage: Passage) -> list[Stay]:
     return [stay for found in passage.find(_SAYS.stay) for stay in _stays_of(found)]
 
@@ -212,10 +234,13 @@ def _stays_of(found: Found) -> list[Stay]:
         return []
     kind = "total" if found["trip"] or found["total"] else "each" if found["each"] or found["apiece"] else ""
     counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
+    about = max(span.counts, default=_A_FEW) * NIGHTS[span.unit]
     if span.link == "or" or span.bound == "least" or not counts:
         counts = [None]
     kind = kind or ("listed" if len(counts) > 1 else "")
-    return [Stay(found.start, found.end, nights, kind, found.said) for nights in counts]
+    delta = span.delta * NIGHTS[span.unit]
+    change = delta if delta and span.change and not span.bound else None
+    return [Stay(found.start, found.end, nights, kind, found.said, change, about) for nights in counts]
 
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
@@ -224,7 +249,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     is_list = 1 < len(places) == len(stays) and places[-1].end <= stays[0].start and not any(each.kind for each in stays)
     if is_list:  # `Oslo and Bergen, 3 nights and 2 nights`
         for place, stay in zip(places, stays, strict=True):
-            place.stays(stay.nights)
+            place.stays(stay)
         return []
     loose = []
     for stay in stays:
@@ -234,7 +259,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
         elif visit is None:
             loose.append(stay)
         else:
-            visit.stays(stay.nights)
+            visit.stays(stay)
     return loose
 
 
@@ -256,7 +281,7 @@ def give_there(visits: list[Visit], loose: list[Stay], text: str) -> None:
     """Read `Bruges instead of Paris, and only one night there`."""
     meant = [visit for visit in visits if visit.role in WHERE]
     if len(meant) == 1 and not meant[0].has_nights and [each.kind for each in loose] == [""] and _SAYS.there.search(text):
-        meant[0].stays(loose.pop().nights)
+        meant[0].stays(loose.pop())
 
 
 def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
@@ -264,7 +289,8 @@ def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay],
     following = next((each for each in visits if each.start >= visit.end), None)
     if visit.start < stay.end or following is None or following.role is not Role.LISTED:
         return False
-    has_own = any(each.start >= visit.end for each in stays)
+    others = [_visit_beside(each, visits, text) for each in stays if each.start >= visit.end]
+    has_own = any(each is None or each.city != visit.city for each in others)
     return (
         bool(_SAYS.joins.fullmatch(text, visit.end, following.start)) and not has_own and following.city not in (None, visit.city)
     )

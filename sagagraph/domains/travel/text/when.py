@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -33,13 +34,14 @@ def read_hours(passage: Passage, said: Said) -> None:
     for words in ("between", "bare", "limit", "vague"):
         for found in passage.take(_SAYS[words]):
             read_limits = _between(found) if words == "between" else _limit(found) if words != "vague" else []
-            is_clear = bool(read_limits) or (words == "vague" and _is_told(found, limits))
+            is_clear = bool(read_limits) or (words == "vague" and any(limits.values()))
             for what, limit, moment in read_limits:
                 is_night = limit == "latest" and moment < NIGHT_ENDS
                 is_clear = is_clear and not is_night and limits[what].setdefault(limit, moment) == moment
             if not is_clear:
                 text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
-                said.ask("hours", text)
+                usual = _usual_hours(found.said.casefold()) if words == "vague" else None
+                said.ask("hours", text, otherwise={"hours": usual} if usual else None, because=found.said)
     if any(limits.values()) and not said.asks("hours"):
         try:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
@@ -47,9 +49,24 @@ def read_hours(passage: Passage, said: Said) -> None:
             said.ask("hours", "Between which hours do you want to leave and arrive?")
 
 
-def _is_told(vague: Found, limits: dict[str, dict[str, time]]) -> bool:
-    """Return whether the sentence itself says what is early or late: `No early flights, nothing before 9`."""
-    return any(("earliest" if "early" in vague.said.casefold() else "latest") in each for each in limits.values())
+_USUAL: Final = {
+    "early": (Hours(earliest=time(8)), Hours()),
+    "late": (Hours(), Hours(latest=time(22))),
+    "night": (Hours(earliest=time(6)), Hours(latest=time(23))),
+    "red": (Hours(earliest=time(6)), Hours(latest=time(23))),
+    "morning": (Hours(latest=time(12)), Hours()),
+    "afternoon": (Hours(earliest=time(12), latest=time(18)), Hours()),
+    "evening": (Hours(earliest=time(17)), Hours()),
+}
+"""What is meant by a part of the day, where nobody says more: hours to leave, and to arrive."""
+
+
+def _usual_hours(words: str) -> JourneyHours | None:
+    """Return the hours that are usually meant; None for a wish to travel by night."""
+    part = next((each for each in _USUAL if each in words), None)
+    if part is None or (part in ("night", "red", "late") and not _SAYS.never.search(words)):
+        return None
+    return JourneyHours(depart=_USUAL[part][0], arrive=_USUAL[part][1])
 
 
 def _between(found: Found) -> list[tuple[str, str, time]]:
@@ -166,6 +183,10 @@ class _Dates:
         self.firsts: list[date] = []
         self.lasts: list[date] = []
         self.departs: list[date] = []
+        self.there: list[date] = []
+        """When somebody has to be there."""
+        self.likely: date | None = None
+        """The day to leave on, as far as it can be assumed."""
         self.doubts = Said()
 
     def add(self, found: Found, among: list[Expression], today: date) -> None:
@@ -191,6 +212,7 @@ class _Dates:
         elif relation == "asked":
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
             around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
+            self.there.append(first)
             self.doubts.ask("depart", text, otherwise=around, because="around that day")
         elif relation in ("from", "after") and not found.led_by(_SAYS.nights_from):
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
@@ -201,6 +223,9 @@ class _Dates:
 
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
+        if len(self.there) == len(self.departs) == 1 and self.there < self.departs:  # `arrive on 9 March, leave on the 12th`
+            self.spans.append((self.there[0], self.departs.pop(), False))
+            self.doubts = Said()
         spans, departs = list(dict.fromkeys(self.spans)), list(dict.fromkeys(self.departs))
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
         windows = [f"{day_text(first)} to {day_text(last)}" for first, last, is_month in spans if not is_month]
@@ -230,6 +255,8 @@ class _Dates:
             said.fields["is_rough"] = True
         elif first is not None or last is not None or depart is not None:
             said.fields["is_rough"] = False
+        if self.likely and self.lasts and last == self.lasts[0]:
+            said.fields["last"] = last
         if not self.doubts.doubts:
             days = {"first": first, "last": last, "depart": depart}
             said.fields |= {name: day for name, day in days.items() if day is not None}
@@ -243,9 +270,7 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     for found in passage.find(_SAYS.only_date):
         if len(expressions) > 1 and found.led_by(_SAYS.rather):
             continue
-        if (denied := found.denial) and _is_known(found, known) and len(expressions) > 1:
-            continue  # `not June, July`
-        if denied:
+        if denied := found.denial:
             words = passage.said(denied + found.match[0]).strip()
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
@@ -258,17 +283,10 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
         dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
     if holidays and not (expressions or dates.departs):
-        about = {"first": holidays[0].first, "last": holidays[0].last, "is_rough": True}
+        holiday = _beside_it(holidays[0], named[0].said.casefold())
+        about = {"first": holiday.first, "last": holiday.last, "is_rough": True}
         dates.doubts.ask("window", _about(holidays[0]), otherwise=about if holidays[0].first else None, because=holidays[0].name)
     dates.conclude(said)
-
-
-def _is_known(found: Found, known: PartialRequest) -> bool:
-    """Return whether it denies the month in which the trip is so far, and only that one."""
-    expression = found.get("date", Expression)
-    if expression is None or not expression.is_month or found.followed_by(_SAYS.and_more):
-        return False
-    return any(each.first[0].month == expression.first[0].month for each in _month_of(known))
 
 
 def _month_of(known: PartialRequest) -> list[Expression]:
@@ -293,19 +311,22 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     if not which or found.said.lower().endswith("s"):
         if not dates.departs and not dates.doubts.doubts:
             text = f"On which date do you leave? {found.said.split()[-1]} alone is not understood yet."
-            dates.doubts.ask("depart", text)
+            day = upcoming(weekday, max(dates.spans[0][0], today) - _ONE_DAY) if dates.spans else None
+            dates.doubts.ask("depart", text, otherwise={"depart": day} if day else None, because="the first one then")
     elif is_apart or is_back:
         dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
     elif which == "next":
         days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"
-        dates.doubts.ask("depart", f"Which day is meant by {found.said!r}: {days}?")
+        text = f"Which day is meant by {found.said!r}: {days}?"
+        dates.doubts.ask("depart", text, otherwise={"depart": first}, because="the first that comes")
+        dates.likely = first
     else:
         dates.departs.append(first)
 
 
 def _in_the_window(weekday: Weekday, dates: _Dates, known: PartialRequest, *, is_back: bool) -> date | None:
     """Return the only such day on which the trip can begin; or the first on which it can end, if it is known when it begins."""
-    depart = dates.departs[0] if dates.departs else known.depart
+    depart = dates.departs[0] if dates.departs else dates.likely or known.depart
     if is_back and depart is not None:
         return upcoming(weekday, depart)
     first, last = dates.spans[0][:2] if dates.spans else (known.first, known.last)
@@ -313,6 +334,15 @@ def _in_the_window(weekday: Weekday, dates: _Dates, known: PartialRequest, *, is
         return None
     days = [day for n in range((last - first).days + 1) if (day := first + timedelta(days=n)).weekday() == weekday.number]
     return days[0] if len(days) == 1 else None
+
+
+def _beside_it(holiday: Holiday, words: str) -> Holiday:
+    """Return the fortnight before or after a holiday, where that is said."""
+    if holiday.first and holiday.last and "after " in words:
+        return replace(holiday, first=holiday.last + _ONE_DAY, last=holiday.last + 14 * _ONE_DAY)
+    if holiday.first and "before " in words:
+        return replace(holiday, first=holiday.first - 14 * _ONE_DAY, last=holiday.first - _ONE_DAY)
+    return holiday
 
 
 def _about(holiday: Holiday) -> str:

@@ -29,6 +29,50 @@ Row = tuple[tuple[str, ...], str]
 TABLE: Final[dict[str, tuple[Row, ...]]] = {
     "Understood at once": (
         (
+            ("Lisbon or Madrid from Berlin... let's go with Madrid, 4 nights in June",),
+            "Berlin → Madrid 4 → Berlin; 2025-06-01 to 2025-06-30",
+        ),
+        (
+            ("Trip for 2 adults: start Chicago 5 May, Rome until 9 May, then Athens until 13 May, then home",),
+            "Chicago → Rome 4 → Athens 4 → Chicago; leaves 2025-05-05; 2025-05-05 to 2025-05-13; 2 people, rooms: 1",
+        ),
+        (
+            ("3-7 June Paris, 7-10 June Lisbon, from London, for two",),
+            "London → Paris 4 → Lisbon 3 → London; leaves 2025-06-03; 2025-06-03 to 2025-06-10; 2 people, rooms: 1",
+        ),
+        (
+            ("flight from Lisbon to Madrid on May 3, then to Paris on May 6, home to Lisbon on May 9",),
+            "Lisbon → Madrid 3 → Paris 3 → Lisbon; leaves 2025-05-03; 2025-05-03 to 2025-05-09",
+        ),
+        (
+            ("Business: Boston to Paris, arrive by 9 June, leave on 12 June",),
+            "asks: How many nights in Paris? (not understood: Business)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, 2 people, $1,000/person",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; 2 people, rooms: 1; at most $2,000",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May, nothing over $1,500",),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $1,500",
+        ),
+        (
+            ("Boston to Paris for 3 nights in aprli, max 900e",),
+            "Boston → Paris 3 → Boston; 2025-04-01 to 2025-04-30; at most 900 EUR",
+        ),
+        (("4 nights in Paris in June. From Berlin? No: from Vienna",), "Vienna → Paris 4 → Vienna; 2025-06-01 to 2025-06-30"),
+        (
+            ("my mum, dad and brother and I, London to Rome, 5 nights, 2 June",),
+            "London → Rome 5 → London; leaves 2025-06-02; 4 people, rooms: 2",
+        ),
+        (("Weekend for two in Paris, leaving Berlin on 6 June, back on 8 June",), "asks: How many nights in Paris?"),
+        (("London to Rome 02.06-07.06 for two",), "asks: How many nights in Rome?"),
+        (
+            ("Boston to Rome, stopping 2 nights in Paris on the way, 5 nights in Rome, August",),
+            "Boston → Paris 2 → Rome 5 → Boston; 2025-08-01 to 2025-08-31",
+        ),
+        (("10 nights Paris & Rome from Boston in October, 6 in Paris",), "asks: How many nights in Rome?"),
+        (
             (
                 "Rome to Paris for 2 nights on 12 June, then the train to Cologne for 1 night only if the flight lands before noon",
             ),
@@ -349,10 +393,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("Return flight from Manchester to Split, 5 nights, June",),
             "asks: No city called 'Manchester' is known. Which city do you mean?",
         ),
-        (
-            ("ten days in Tokyo and Kyoto from Singapore in November",),
-            "asks: 10 nights are left to share: how many of them in Tokyo? (`evenly` shares them.)",
-        ),
         (("From Portland to Paris for 4 nights in June",), "asks: Which Portland: Portland (United States) or Portland, Maine?"),
         (
             ("Boston to Rome for 3 nights in May, no red-eyes",),
@@ -407,10 +447,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("Lisbon to Paris, Rome, Berlin, Vienna, Prague, Munich, Madrid, 1 night each, June",),
             "asks: Which cities do you want to stay in? What was said has more than 6 of them.",
         ),
-        (
-            ("Trip for 2 adults: start Chicago 5 May, Rome until 9 May, then Athens until 13 May, then home",),
-            "asks: How many nights in Rome?",
-        ),
         (("I want to go to Paris",), "asks: Where does the trip start?"),
         (("Paris in May",), "asks: Where does the trip start?"),
         (("Madrid to Lisbon in June for 3 to 5 nights",), "asks: How many nights in Lisbon?"),
@@ -457,27 +493,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
     ),
     "Said bit by bit, and corrected": (
-        (
-            (
-                "ten days in Tokyo and Kyoto from Singapore in November",
-                "evenly",
-            ),
-            "Singapore → Tokyo 5 → Kyoto 5 → Singapore; 2025-11-01 to 2025-11-30",
-        ),
-        (
-            (
-                "ten days in Tokyo and Kyoto from Singapore in November",
-                "6 in Tokyo",
-            ),
-            "Singapore → Tokyo 6 → Kyoto 4 → Singapore; 2025-11-01 to 2025-11-30",
-        ),
-        (
-            (
-                "ten days in Tokyo and Kyoto from Singapore in November",
-                "6",
-            ),
-            "Singapore → Tokyo 6 → Kyoto 4 → Singapore; 2025-11-01 to 2025-11-30",
-        ),
         (
             (
                 "From Portland to Paris for 4 nights in June",
@@ -599,13 +614,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             (
                 "Madrid to Lisbon and Rome: 7 nights in total, June",
                 "4 and 3",
-            ),
-            "Madrid → Lisbon 4 → Rome 3 → Madrid; 2025-06-01 to 2025-06-30",
-        ),
-        (
-            (
-                "Madrid to Lisbon and Rome: 7 nights in total, June",
-                "split evenly",
             ),
             "Madrid → Lisbon 4 → Rome 3 → Madrid; 2025-06-01 to 2025-06-30",
         ),
@@ -800,6 +808,17 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
     ),
     "One more city, or one of those that are there": (
+        (
+            (
+                "From Boston to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, at most $5,000, 3-4 star hotels",
+                "keep Berlin but drop the other one",
+            ),
+            "Boston → Berlin 4 → Boston; 2025-06-01 to 2025-06-30; at most $5,000; 3 to 4 stars",
+        ),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights in May", "Paris is boring, replace it with Madrid"),
+            "Boston → Madrid 3 → Rome 2 → Boston; 2025-05-01 to 2025-05-31",
+        ),
         (("Boston to Paris for 3 nights in May", "return via London"), "asks: How many nights in London?"),
         (("Boston to Paris for 3 nights in May", "via London"), "asks: London: instead of Paris, or in addition (“add”)?"),
         (("Boston to Paris for 3 nights in May", "Rome"), "asks: Rome: instead of Paris, or in addition (“add”)?"),
@@ -869,40 +888,8 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
     ),
     "Answered in a word": (
         (
-            ("Boston to Rome for 3 nights in May, no early flights", "9"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "nine please"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "after 9"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "9 to 10"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later; arrive 22:00 or earlier",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "leave after 9, arrive before 10"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 09:00 or later; arrive 22:00 or earlier",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no early flights", "noon"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; leave 12:00 or later",
-        ),
-        (
             ("Boston to Rome for 3 nights in May, no early flights", "9 nights"),
             "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest?",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no late arrivals", "9"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; arrive 21:00 or earlier",
-        ),
-        (
-            ("Boston to Rome for 3 nights in May, no late arrivals", "not after 10"),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31; arrive 22:00 or earlier",
         ),
         (("Boston to Paris 3 nights", "may"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
         (("Boston to Paris 3 nights", "may please"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
@@ -916,8 +903,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("Boston to Paris 3 nights", "12"),
             "asks: When do you want to travel: in which month, between which days, or leaving on which day? (not understood: 12)",
         ),
-        (("London to Rome next Friday for 2 nights", "14"), "London → Rome 2 → London; leaves 2025-03-14"),
-        (("Madrid to Lisbon for 4 nights leaving between 3 and 6 June", "4"), "Madrid → Lisbon 4 → Madrid; leaves 2025-06-04"),
         (
             ("Madrid to Lisbon for 4 nights in June, 6 star hotel", "4"),
             "Madrid → Lisbon 4 → Madrid; 2025-06-01 to 2025-06-30; 4 stars",
@@ -929,10 +914,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("Boston to Paris 3 nights and Rome 2 nights in May", "the hotel in Paris is too small, skip it"),
             "Boston → Paris 3 → Rome 2 → Boston; 2025-05-01 to 2025-05-31 (not understood: small)",
-        ),
-        (
-            ("Boston to Paris 3 nights and Rome 2 nights in May", "Paris is boring, replace it with Madrid"),
-            "Boston → Madrid 3 → Rome 2 → Boston; 2025-05-01 to 2025-05-31",
         ),
         (
             ("Boston to Paris 3 nights in May with my family", "5"),
@@ -1002,6 +983,98 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; at most $2,000 (not understood: for flights)",
         ),
     ),
+    "No longer read, because a click does it or it is assumed": (
+        (("Boston to Paris for 3 nights in June", "not june, july"), "asks: When do you want to travel, if not june?"),
+        (
+            ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "could we squeeze in Madrid for a night between the two?"),
+            "asks: 1 night in Madrid: instead of Paris or Rome, or in addition (“add”)? (not understood: two)",
+        ),
+        (
+            ("London to Rome next Friday for 2 nights", "14"),
+            "asks: Which day is meant by 'next Friday': 7 March 2025 or 14 March 2025? (not understood: 14)",
+        ),
+        (
+            ("Madrid to Lisbon for 4 nights leaving between 3 and 6 June", "4"),
+            "asks: On which day between 3 June 2025 and 6 June 2025 do you leave? (not understood: 4)",
+        ),
+        (
+            (
+                "From Boston to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, at most $5,000, 3-4 star hotels",
+                "4 stars in Cologne",
+                "no wait, 3",
+            ),
+            "Boston → Berlin 4 → Cologne 2 → Boston; 2025-06-01 to 2025-06-30; at most $5,000; 3 to 4 stars (not understood: 3)",
+        ),
+        (
+            (
+                "From Boston to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, at most $5,000, 3-4 star hotels",
+                "for 2 people",
+                "no, one is enough",
+            ),
+            "Boston → Berlin 4 → Cologne 2 → Boston; 2025-06-01 to 2025-06-30; 2 people, rooms: 1; at most $5,000; 3 to 4 stars (not understood: enough)",
+        ),
+        (
+            (
+                "From Boston to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, at most $5,000, 3-4 star hotels",
+                "5 nights in Berlin",
+                "make it 6",
+            ),
+            "Boston → Berlin 5 → Cologne 2 → Boston; 2025-06-01 to 2025-06-30; at most $5,000; 3 to 4 stars (not understood: 6)",
+        ),
+        (
+            (
+                "From Boston to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, at most $5,000, 3-4 star hotels",
+                "2 star hotels",
+                "actually 5",
+            ),
+            "Boston → Berlin 4 → Cologne 2 → Boston; 2025-06-01 to 2025-06-30; at most $5,000; 2 stars (not understood: 5)",
+        ),
+        (
+            (
+                "From Boston to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, at most $5,000, 3-4 star hotels",
+                "5 nights in Berlin",
+                "hmm that doesn't fit, 4 is fine",
+            ),
+            "Boston → Berlin 5 → Cologne 2 → Boston; 2025-06-01 to 2025-06-30; at most $5,000; 3 to 4 stars (not understood: 4 is fine)",
+        ),
+        (("ten days in Tokyo and Kyoto from Singapore in November",), "asks: How many nights in Tokyo?"),
+        (("ten days in Tokyo and Kyoto from Singapore in November", "evenly"), "asks: How many nights in Tokyo?"),
+        (("ten days in Tokyo and Kyoto from Singapore in November", "6 in Tokyo"), "asks: How many nights in Kyoto?"),
+        (("ten days in Tokyo and Kyoto from Singapore in November", "6"), "asks: How many nights in Kyoto?"),
+        (("Madrid to Lisbon and Rome: 7 nights in total, June", "split evenly"), "asks: How many nights in Lisbon?"),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "9"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "nine please"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: nine)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "after 9"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "9 to 10"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9 to 10)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "leave after 9, arrive before 10"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9, 10)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no early flights", "noon"),
+            "asks: 'no early flights': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: noon)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no late arrivals", "9"),
+            "asks: 'no late arrivals': at what hour do you want to leave at the earliest, and arrive at the latest? (not understood: 9)",
+        ),
+        (
+            ("Boston to Rome for 3 nights in May, no late arrivals", "not after 10"),
+            "asks: 'not after 10': at what hour do you want to leave at the earliest, and arrive at the latest?",
+        ),
+    ),
 }
 """By title."""
 
@@ -1064,8 +1137,8 @@ def document() -> str:
         "",
         f"{rows} ways to ask for a trip. This document is made of the table in `tests/domains/travel/text/phrasings.py`, which the",
         f"tests hold to be true (`python -m tests.domains.travel.text.phrasings` writes it). Today is {TODAY}; the cities are those of",
-        "the tests. Numbers behind a city are nights. Nothing is guessed: what is missing or can mean two things is asked for, one short",
-        "question at a time, and what was said before is kept.",
+        "the tests. Numbers behind a city are nights. This is what the words say: the app then assumes what nobody minds, and shows it at its",
+        "field, instead of asking (docs/adr/0032).",
     ]
     for title, table in TABLE.items():
         lines += ["", f"## {title}", "", "| said | understood or asked |", "|---|---|"]
