@@ -87,12 +87,19 @@ class Teamwork:
         return plans
 
     def _as_drafted(self, team: Team, draft: tuple[Act, ...]) -> tuple[Act, ...] | Unsolved:
-        """Make a plan of the draft: with as many journeys, at times that keep to all rules."""
+        """Make a plan of the draft: as it is, or with as many journeys, at times that keep to all rules."""
         if not draft:
             return Unsolved(is_proof=False)
-        sequence, _ = self._question(team).model(sum(action.do == "travel" for action in draft))
-        found = search(sequence, (), self._budget.part(SECONDS_TO_FIT), start_from=draft)
-        return found.actions if isinstance(found, Found) else Unsolved(is_proof=False)
+        question = self._question(team)
+        for is_drafted in (True, False):
+            sequence, aims = question.model(sum(action.do == "travel" for action in draft))
+            is_whole = len(draft) == sequence.count
+            if is_whole or not is_drafted:
+                part = self._budget.part(SECONDS_TO_FIT)
+                found = search(sequence, aims if is_drafted else (), part, start_from=draft, is_drafted=is_drafted)
+                if isinstance(found, Found):
+                    return found.actions
+        return Unsolved(is_proof=False)
 
     def _drafts(self) -> dict[Team, tuple[Act, ...]]:
         """Divide everybody into teams, with what the teams of vehicles do first. Those who are already where they are to be
@@ -102,14 +109,13 @@ class Teamwork:
         there = self._as_it_is(now)
         teams = teams_of(there)
         home = at_home(there, teams)
-        idle = [team for team in teams if not team.vehicles and not (team.people | team.tasks) <= (home.people | home.tasks)]
-        crews = [team for team in teams if team.vehicles]
-        drafted = {home: ()} if home.people else {}
-        first = {next(car.name for car in now.cars if car.name in team.vehicles): team for team in crews}
-        tours = Rounds(there, now, first, idle).tours(self._budget) if first else None
-        if tours is None:
-            return {joined((*idle, *crews)): (), **drafted}
-        return drafted | {tour.team: tour.actions for tour in tours}
+        waiting = joined(teams).without(home)
+        drafts = (Rounds(now, waiting, hands_over).draft(self._budget) for hands_over in (False, True))
+        draft = next((each for each in drafts if each is not None), ())
+        teams = teams_of(there, draft) if draft else (waiting,)
+        drafted = {team.without(home): tuple(filter(team.takes_part_in, draft)) for team in teams}
+        drafted.pop(Team(), None)
+        return drafted | ({home: ()} if home.people else {})
 
     def _as_it_is(self, now: Situation) -> ReunionProblem:
         """Return the problem with everybody where they are now."""

@@ -115,13 +115,16 @@ def search(
     budget: Budget,
     *,
     start_from: Iterable[Act] = (),
+    is_drafted: bool = False,
     foremost: float | None = None,
 ) -> Found | NothingFound:
-    """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first aim, if it differs."""
+    """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first aim, if it differs.
+    `is_drafted`: the actions that it starts from keep their order, their ways and their riders.
+    """
     model = sequence.model
     started = tuple(start_from)
     if started:
-        _hint(sequence, started)
+        _start_from(sequence, started, is_drafted=is_drafted)
     found = Found((), (), ())
     for number, aim in enumerate(aims or (0,)):
         model.minimize(aim)
@@ -178,26 +181,33 @@ def _actions_of(sequence: Sequence, value: Callable[[cp_model.IntVar], int]) -> 
     return tuple(travel(k) if value(steps.is_journey[k]) else work(k) for k in used)
 
 
-def _hint(sequence: Sequence, actions: Iterable[Act]) -> None:
+def _start_from(sequence: Sequence, actions: Iterable[Act], *, is_drafted: bool) -> None:
     """Start the search at these actions, as far as the sequence knows what they name."""
     here, model, steps = sequence.situation, sequence.model, sequence.steps
     model.clear_hints()  # type: ignore[no-untyped-call] # CP-SAT does not say
+
+    def tell(variable: cp_model.IntVar, value: bool) -> None:
+        if is_drafted:
+            model.add(variable == int(value))
+        else:
+            model.add_hint(variable, value)
+
     ordered = sorted(actions, key=lambda each: each.start)[: sequence.count]
     for k in range(sequence.count):
         action = ordered[k] if k < len(ordered) else None
         ride = action if isinstance(action, Journey) else None
         work = action if isinstance(action, Work) else None
-        model.add_hint(steps.is_used[k], action is not None)
-        model.add_hint(steps.is_journey[k], ride is not None)
+        tell(steps.is_used[k], action is not None)
+        tell(steps.is_journey[k], ride is not None)
         model.add_hint(steps.start[k], here.ends if action is None else action.start)
         for leg, uses_leg in zip(here.legs, steps.uses_leg[k], strict=True):
-            model.add_hint(uses_leg, ride is not None and is_on(leg, ride))
+            tell(uses_leg, ride is not None and is_on(leg, ride))
         for car, uses_car in zip(here.cars, steps.uses_car[k], strict=True):
-            model.add_hint(uses_car, ride is not None and car.name == ride.vehicle)
+            tell(uses_car, ride is not None and car.name == ride.vehicle)
         for each, rides in zip(here.travellers, steps.rides[k], strict=True):
-            model.add_hint(rides, ride is not None and each.name in ride.people)
+            tell(rides, ride is not None and each.name in ride.people)
         for task, what in enumerate(here.tasks):
-            model.add_hint(steps.does_task[k][task], work is not None and what.name == work.task)
+            tell(steps.does_task[k][task], work is not None and what.name == work.task)
             if work is not None and what.name == work.task:
                 for each, part in zip(here.travellers, sequence.takes_part[task], strict=True):
                     model.add_hint(part, each.name in work.who)
