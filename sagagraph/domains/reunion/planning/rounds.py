@@ -36,7 +36,7 @@ DETOURS: Final = 2
 """How many of the nearest places that only work leads to a round may go to as well."""
 PRICED: Final = 400
 """How many rounds are taken in after each relaxation."""
-CHEAPEST: Final = 2500
+CHEAPEST: Final = 1500
 """How many rounds are chosen from."""
 MOST_LOOPS: Final = 12
 """How many rounds from a place and back a vehicle drives that comes there."""
@@ -121,6 +121,8 @@ class _Round:
         return sum(each.there != "" for each in self.kinds)
 
 
+_Way = tuple[float, tuple[str, ...]]
+"""Minutes, and the stops in order."""
 _Driven = tuple[_Shift, int, _Round]
 """By whom a round is driven, and from when on."""
 
@@ -147,8 +149,7 @@ class Rounds:
         if not self.shifts:
             return None
         part = budget.part(budget.left * SHARE)
-        some = [each for each in self._together() if self._minutes_from(each).min(initial=math.inf) < math.inf]
-        master = _Master(self, some)
+        master = _Master(self, list(self._together()))
         master.price(part)
         while part.left:
             chosen = master.chosen(part.part(SECONDS_TO_CHOOSE))
@@ -210,18 +211,18 @@ class Rounds:
     @cached_property
     def minutes(self) -> np.ndarray:
         """Return (places, places) minutes by the shortest way."""
-        found = np.full((len(self.places), len(self.places)), math.inf)
-        for here, lengths in nx.all_pairs_dijkstra_path_length(self._roads):
-            for there, length in lengths.items():
-                found[self.places[here], self.places[there]] = length
-        return found
+        return np.array([[self._apart(here, there) for there in self.places] for here in self.places])
+
+    @cached_property
+    def _lengths(self) -> Mapping[str, Mapping[str, float]]:
+        return dict(nx.all_pairs_dijkstra_path_length(self._roads))
 
     @cached_property
     def _paths(self) -> Mapping[str, Mapping[str, list[str]]]:
         return dict(nx.all_pairs_dijkstra_path(self._roads))
 
     def _apart(self, here: str, there: str) -> float:
-        return float(self.minutes[self.places[here], self.places[there]])
+        return self._lengths[here].get(there, math.inf)
 
     @cached_property
     def starts(self) -> list[str]:
@@ -271,43 +272,34 @@ class Rounds:
                     yield some
                 yield from ((*some, each) for each in near if each not in here)
 
-    def _minutes_from(self, some: _Some) -> np.ndarray:
-        """Return the least minutes from each place over all stops to the end, if that place is the first stop."""
-        found = np.full(len(self.places), math.inf)
-        for first, (minutes, _) in self._ways(some).items():
-            found[self.places[first]] = minutes
-        return found
-
-    def _ways(self, some: _Some) -> dict[str, tuple[float, tuple[str, ...]]]:
+    def ways(self, some: _Some) -> dict[str, _Way]:
         """Return the shortest ways, by their first stop."""
         stops = frozenset({some.end, *(each.here for each in some.kinds), *(each.there for each in some.kinds if each.there)})
         before = frozenset((each.here, each.there) for each in some.kinds if each.there and each.there != some.end)
-        key = (stops, before, some.end)
+        if len(stops) > MOST_STOPS + 1 or any(here == some.end for here, _ in before):
+            return {}
+        rest = stops - {some.end}
+        firsts = rest - {there for _, there in before} or {some.end}
+        return {first: self._shortest(first, rest - {first}, before, some.end) for first in firsts}
+
+    def _shortest(self, first: str, rest: frozenset[str], before: frozenset[tuple[str, str]], end: str) -> _Way:
+        """Return the shortest way over the rest to the end (dynamic programming: Held and Karp, 1962)."""
+        key = (first, rest, before, end)
         if key not in self._known:
-            self._known[key] = self._shortest(stops, before, some.end)
+            nexts = [stop for stop in rest if not any(there == stop and here in rest for here, there in before)]
+            ways = ((stop, self._shortest(stop, rest - {stop}, before, end)) for stop in nexts)
+            after = ((self._apart(first, stop) + minutes, (first, *way)) for stop, (minutes, way) in ways)
+            last = (self._apart(first, end), (first, end) if first != end else (end,))
+            self._known[key] = min(after, default=(math.inf, ())) if rest else last
         return self._known[key]
 
     @cached_property
-    def _known(self) -> dict[tuple[frozenset[str], frozenset[tuple[str, str]], str], dict[str, tuple[float, tuple[str, ...]]]]:
+    def _known(self) -> dict[tuple[str, frozenset[str], frozenset[tuple[str, str]], str], _Way]:
         return {}
-
-    def _shortest(
-        self, stops: frozenset[str], before: frozenset[tuple[str, str]], end: str
-    ) -> dict[str, tuple[float, tuple[str, ...]]]:
-        found: dict[str, tuple[float, tuple[str, ...]]] = {}
-        if len(stops) > MOST_STOPS + 1 or any(here == end for here, _ in before):
-            return found
-        for order in permutations(sorted(stops - {end})):
-            way = (*order, end)
-            if all(way.index(here) < way.index(there) for here, there in before):
-                length = sum(self._apart(here, there) for here, there in pairwise(way))
-                if length < found.get(way[0], (math.inf, ()))[0]:
-                    found[way[0]] = length, way
-        return found
 
     def round_of(self, some: _Some, start: str, crew: int) -> _Round | None:
         """Return the round from there; None: it has no time."""
-        ways = self._ways(some)
+        ways = self.ways(some)
         first = min(ways, key=lambda place: self._apart(start, place) + ways[place][0])
         now, here, opens, closes, at = 0, start, 0, self.situation.ends, dict[str, int]()
         for stop in ways[first][1]:
@@ -453,12 +445,18 @@ class _Master:
         self._time = {
             crew: sum(each.until - each.since for each in rounds.shifts if each.crew == crew) for crew in self.crews
         }
-        first = np.array([rounds._minutes_from(each) for each in some])
+        first = np.full((len(some), len(rounds.places)), math.inf)
+        self._holds = np.zeros((len(some), len(self._kinds)))
+        order = {kind: number for number, kind in enumerate(self._kinds)}
+        for number, each in enumerate(some):
+            for stop, (minutes, _) in rounds.ways(each).items():
+                first[number, rounds.places[stop]] = minutes
+            for kind in each.kinds:
+                self._holds[number, order[kind]] += 1
         froms = rounds.minutes[[rounds.places[start] for start in rounds.starts]]
         self._driven = np.array([(first + row).min(axis=1) for row in froms])
         """(starts, some) minutes."""
         self._work = np.array([each.minutes for each in some])
-        self._holds = np.array([[each.kinds.count(kind) for kind in self._kinds] for each in some], dtype=float)
         self._ends = np.array([rounds.starts.index(each.end) for each in some])
         self._pool: list[tuple[int, int, int]] = []
         """(crew, start, some)."""
