@@ -34,7 +34,7 @@ TOO_MANY: Final = 25
 """If there are more people than these, they are never planned as a whole."""
 TEAMS_SHARE: Final = 0.8
 """Share of the time, if there are fewer people: the rest is for planning as a whole what teams have found no plan for."""
-BOUND_SHARE: Final = 0.2
+SECONDS_TO_BOUND: Final = 2.5
 
 
 def plan(
@@ -54,10 +54,12 @@ def plan(
     if len(problem.people) > MANY:
         share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
         part = budget.part(budget.left * share)
-        least = bound_of(problem, part, setting, before)  # proven best only if the plan reaches it
-        made = Teamwork(problem, part, setting, before, tell).plan(least)
-        if made is not None:
-            return judged(problem, made[0], least, made[1])
+        began = budget.clock()
+        teamwork = Teamwork(problem, part, setting, before, tell)
+        if teamwork.begin():
+            seconds = budget.clock() - began
+            least = bound_of(problem, part.part(SECONDS_TO_BOUND), setting, before)  # proven best only if the plan reaches it
+            return judged(problem, teamwork.improved(least), least, seconds)
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before, tell=tell)
@@ -72,7 +74,7 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
     if not situation.objectives:
         return 0
     objective = situation.objectives[0]
-    least = driving_bound(situation, objective, budget.part(budget.left * BOUND_SHARE))
+    least = driving_bound(situation, objective, budget)
     begun = measure(problem, ReunionPlan.model_construct(problem=problem.name, actions=before), objective) if least else 0
     return begun + (least / METRES if objective is Objective.DISTANCE else least)
 

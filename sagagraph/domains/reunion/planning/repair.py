@@ -24,6 +24,7 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 
 SECONDS_A_TEAM: Final = 10.0
+SECONDS_TO_BOUND: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _repaired_in(team: Team, stands: Standing, budget: Budget) -> Solved | None:
     others = (each for index, each in stands.planned.items() if index not in planned)
     before = tuple(stands.history.values())
     whole = ReunionPlan.model_construct(problem=stands.problem.name, actions=(*before, *others, *answer.plan.actions))
-    least = bound_of(stands.problem, budget, stands.setting, before)
+    least = bound_of(stands.problem, budget.part(SECONDS_TO_BOUND), stands.setting, before)
     return judged(stands.problem, whole, least, answer.seconds_to_first)
 
 

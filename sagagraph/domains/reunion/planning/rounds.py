@@ -44,7 +44,8 @@ SHORTER: Final = 3
 """Minutes by which all rounds together have to become shorter if they do not fit."""
 LEFT_OUT: Final = 100_000
 """What it costs to fetch somebody by no round."""
-SECONDS_TO_CHOOSE: Final = 4.0
+NODES: Final = 500
+"""Of the search for whole numbers, which a busy machine does not change."""
 SECONDS_TO_PACK: Final = 1.5
 SHARE: Final = 0.5
 """Of the time, for choosing and packing altogether."""
@@ -152,7 +153,7 @@ class Rounds:
         master = _Master(self, list(self._together()))
         master.price(part)
         while part.left:
-            chosen = master.chosen(part.part(SECONDS_TO_CHOOSE))
+            chosen = master.chosen(part)
             if chosen is None:
                 return None
             driven: list[_Driven] = []
@@ -376,6 +377,8 @@ class Rounds:
         """Yield the actions of the rounds: what is done on the way is done by the driver."""
         names = {kind: list(each) for kind, each in self._names.items()}
         changing: dict[tuple[_Kind, str], list[str]] = {}
+        with_whom: dict[str, str] = {}
+        """The vehicle of each, by preference the next time too, so that teams stay small."""
         for shift, start, each in sorted(packed, key=lambda one: (one[1], one[2].lasts)):
             now, here = start, each.start
             left, aboard = list(each.kinds), list[tuple[str, str]]()
@@ -391,7 +394,9 @@ class Rounds:
                     waiting = changing.get((kind.of, stop), []) if kind.of and kind.part == 2 else names[kind.of or kind]
                     if not waiting:  # it was fetched by another round already
                         continue
-                    name = waiting.pop(0)
+                    name = next((each for each in waiting if with_whom.get(each) == shift.car.name), waiting[0])
+                    waiting.remove(name)
+                    with_whom[name] = shift.car.name
                     if kind.of and kind.part == 1:
                         changing.setdefault((kind.of, kind.there), []).append(name)
                     if kind.there:
@@ -454,7 +459,7 @@ class _Master:
             for kind in each.kinds:
                 self._holds[number, order[kind]] += 1
         froms = rounds.minutes[[rounds.places[start] for start in rounds.starts]]
-        self._driven = np.array([(first + row).min(axis=1) for row in froms])
+        self._driven = np.array([np.minimum(first + row, LEFT_OUT).min(axis=1) for row in froms])
         """(starts, some) minutes."""
         self._work = np.array([each.minutes for each in some])
         self._ends = np.array([rounds.starts.index(each.end) for each in some])
@@ -491,8 +496,9 @@ class _Master:
             new = [each for cost, each in costs if cost < -1e-6 and each not in known][:PRICED]
             known |= set(new)
             is_new = bool(new)
-        kept = {each for cost, each in costs[:CHEAPEST] if cost < math.inf}
-        self._pool = sorted(kept | {each for each in known if len(self._some[each[2]].kinds) <= 1})
+        used = {each for each, often in zip(self._pool, rows.driven, strict=True) if solver.value(often) > 0}
+        cheapest = {each for cost, each in costs[:CHEAPEST] if cost < math.inf}
+        self._pool = sorted(used | cheapest | {each for each in known if len(self._some[each[2]].kinds) <= 1})
 
     def _possible(self, crew: int) -> np.ndarray:
         """Return (starts, some): whether there is time for it in the crew."""
@@ -546,7 +552,7 @@ class _Master:
             self._pool = list(self._exact)
         rows = _Rows(self, is_whole=True)
         solver = model_builder.Solver("SCIP")
-        solver.set_solver_specific_parameters("limits/gap = 0.003")
+        solver.set_solver_specific_parameters(f"limits/gap = 0.003\nlimits/totalnodes = {NODES}")
         solver.set_time_limit_in_seconds(budget.left)
         if solver.solve(rows.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
             return None

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 from typing import Final
 
-from sagagraph.domains.reunion.plan import Act, ReunionPlan
+from sagagraph.domains.reunion.plan import Act, ReunionPlan, Work
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.search import Found, Question, search
 from sagagraph.domains.reunion.planning.model.situation import Situation
@@ -26,8 +27,10 @@ Plans = dict[Team, tuple[Act, ...]]
 
 SECONDS_FIRST: Final = 6.0
 """For the first plan of one team."""
-SECONDS_TO_FIT: Final = 2.0
+SECONDS_TO_FIT: Final = 5.0
 """For the plan of one team as it was drafted."""
+MOST_TOGETHER: Final = 25
+"""How many people are planned together, if there is a plan already."""
 SECONDS_TOGETHER: Final = 4.0
 """For a better plan of one team, or of two."""
 
@@ -50,17 +53,17 @@ class Teamwork:
         self._setting = setting
         self._before = before
 
-    def plan(self, bound: float) -> tuple[ReunionPlan, float] | None:
-        """Plan until the first objective is at `bound`, or time is up; return the plan and the seconds until there was one. None:
-        no plan was found, which proves nothing.
-        """
-        started = self._budget.clock()
+    def begin(self) -> bool:
+        """Plan each team; return whether there is a plan. Otherwise none was found, which proves nothing."""
         plans = self._first_plans()
-        if plans is None:
-            return None
-        seconds = self._budget.clock() - started
-        self._tell(self._whole(plans).actions)
-        return self._whole(self._improved(plans, bound)), seconds
+        if plans is not None:
+            self._plans = plans
+            self._tell(self._whole(plans).actions)
+        return plans is not None
+
+    def improved(self, bound: float) -> ReunionPlan:
+        """Return the best plan until the first objective is at `bound`, or time is up."""
+        return self._whole(self._improved(self._plans, bound))
 
     def _question(self, team: Team) -> Question:
         return questions_of(excerpt(self._problem, team, self._before), self._setting)[0]
@@ -88,17 +91,15 @@ class Teamwork:
 
     def _as_drafted(self, team: Team, draft: tuple[Act, ...]) -> tuple[Act, ...] | Unsolved:
         """Make a plan of the draft: as it is, or with as many journeys, at times that keep to all rules."""
-        if not draft:
-            return Unsolved(is_proof=False)
         question = self._question(team)
-        for is_drafted in (True, False):
-            sequence, aims = question.model(sum(action.do == "travel" for action in draft))
-            is_whole = len(draft) == sequence.count
-            if is_whole or not is_drafted:
-                part = self._budget.part(SECONDS_TO_FIT)
-                found = search(sequence, aims if is_drafted else (), part, start_from=draft, is_drafted=is_drafted)
-                if isinstance(found, Found):
-                    return found.actions
+        journeys = sum(action.do == "travel" for action in draft)
+        is_whole = {each.name for each in question.outlook(0).tasks} <= {each.task for each in draft if isinstance(each, Work)}
+        for drafted in (draft if is_whole else (), ()) if draft else ():
+            sequence, aims = replace(question, draft=drafted).model(journeys)
+            part = self._budget.part(SECONDS_TO_FIT)
+            found = search(sequence, aims, part) if drafted else search(sequence, (), part, start_from=draft)
+            if isinstance(found, Found):
+                return found.actions
         return Unsolved(is_proof=False)
 
     def _drafts(self) -> dict[Team, tuple[Act, ...]]:
@@ -128,7 +129,7 @@ class Teamwork:
     def _improved(self, plans: Plans, bound: float) -> Plans:
         """Plan each team alone, then pairs in random order, until no pair improves."""
         random = Random(self._budget.seed)  # noqa: S311 - no secret: the same plan for the same seed
-        for team in tuple(plans):
+        for team in tuple(plans) if self._worth(plans)[0] > bound else ():
             plans = self._replanned(plans, (team,))
         is_better = True
         while is_better and self._budget.left and self._worth(plans)[0] > bound:
@@ -147,6 +148,8 @@ class Teamwork:
     def _replanned(self, plans: Plans, teams: tuple[Team, ...]) -> Plans:
         """Plan these together, and divide them again according to the result; return `plans` itself if that is no better."""
         together = joined(teams)
+        if len(together.people) > MOST_TOGETHER or not self._budget.left:
+            return plans
         known = _all_of({team: plans[team] for team in teams})
         sequence, aims = self._question(together).model(sum(action.do == "travel" for action in known) + 1)
         found = search(sequence, aims, self._budget.part(SECONDS_TOGETHER), start_from=known)

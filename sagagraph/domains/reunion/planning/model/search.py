@@ -39,6 +39,8 @@ class Question:
     """The plan must differ from any with these roles."""
     foremost: Objective | None = None
     """Before the objectives."""
+    draft: tuple[Act, ...] = ()
+    """The only steps, in this order: what is still to be decided is when."""
 
     def model(self, journeys: int) -> tuple[Sequence, list[cp_model.LinearExprT]]:
         """Return the model with its aims in order: objectives, kept actions, soft wishes, and every action as early as
@@ -46,7 +48,7 @@ class Question:
         """
         situation = self.outlook(journeys)
         slacks = [slack_of(situation, action) or 0 for action in self.planned.values()]
-        sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0))
+        sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0), draft=self.draft)
         presence = Presence(sequence)
         keep_company(sequence, presence)
         keep_apart(sequence)
@@ -115,16 +117,13 @@ def search(
     budget: Budget,
     *,
     start_from: Iterable[Act] = (),
-    is_drafted: bool = False,
     foremost: float | None = None,
 ) -> Found | NothingFound:
-    """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first aim, if it differs.
-    `is_drafted`: the actions that it starts from keep their order, their ways and their riders.
-    """
+    """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first aim, if it differs."""
     model = sequence.model
     started = tuple(start_from)
     if started:
-        _start_from(sequence, started, is_drafted=is_drafted)
+        _hint(sequence, started)
     found = Found((), (), ())
     for number, aim in enumerate(aims or (0,)):
         model.minimize(aim)
@@ -181,33 +180,26 @@ def _actions_of(sequence: Sequence, value: Callable[[cp_model.IntVar], int]) -> 
     return tuple(travel(k) if value(steps.is_journey[k]) else work(k) for k in used)
 
 
-def _start_from(sequence: Sequence, actions: Iterable[Act], *, is_drafted: bool) -> None:
+def _hint(sequence: Sequence, actions: Iterable[Act]) -> None:
     """Start the search at these actions, as far as the sequence knows what they name."""
     here, model, steps = sequence.situation, sequence.model, sequence.steps
     model.clear_hints()  # type: ignore[no-untyped-call] # CP-SAT does not say
-
-    def tell(variable: cp_model.IntVar, value: bool) -> None:
-        if is_drafted:
-            model.add(variable == int(value))
-        else:
-            model.add_hint(variable, value)
-
     ordered = sorted(actions, key=lambda each: each.start)[: sequence.count]
     for k in range(sequence.count):
         action = ordered[k] if k < len(ordered) else None
         ride = action if isinstance(action, Journey) else None
         work = action if isinstance(action, Work) else None
-        tell(steps.is_used[k], action is not None)
-        tell(steps.is_journey[k], ride is not None)
+        model.add_hint(steps.is_used[k], action is not None)
+        model.add_hint(steps.is_journey[k], ride is not None)
         model.add_hint(steps.start[k], here.ends if action is None else action.start)
         for leg, uses_leg in zip(here.legs, steps.uses_leg[k], strict=True):
-            tell(uses_leg, ride is not None and is_on(leg, ride))
+            model.add_hint(uses_leg, ride is not None and is_on(leg, ride))
         for car, uses_car in zip(here.cars, steps.uses_car[k], strict=True):
-            tell(uses_car, ride is not None and car.name == ride.vehicle)
+            model.add_hint(uses_car, ride is not None and car.name == ride.vehicle)
         for each, rides in zip(here.travellers, steps.rides[k], strict=True):
-            tell(rides, ride is not None and each.name in ride.people)
+            model.add_hint(rides, ride is not None and each.name in ride.people)
         for task, what in enumerate(here.tasks):
-            tell(steps.does_task[k][task], work is not None and what.name == work.task)
+            model.add_hint(steps.does_task[k][task], work is not None and what.name == work.task)
             if work is not None and what.name == work.task:
                 for each, part in zip(here.travellers, sequence.takes_part[task], strict=True):
                     model.add_hint(part, each.name in work.who)
