@@ -109,9 +109,7 @@ def _rounds(layout: _Layout, names: list[str], at: dict[str, str], cars: int, to
     return [groups[car::cars] for car in range(cars)]
 
 
-def _due(
-    layout: _Layout, start: str, rounds: list[list[list[str]]], at: dict[str, str], errands: dict[str, str], to: str
-) -> int:
+def _due(layout: _Layout, start: str, rounds: list[list[list[str]]], at: dict[str, str], errands: dict[str, str], to: str) -> int:
     """When the last vehicle is back; the first does the errands before, one after the other."""
     ends = []
     for car, groups in enumerate(rounds):

@@ -1,9 +1,9 @@
 """Lower bound of every plan, for problems too large for a proof: everybody reaches their goals, but time is ignored.
 
-How often each road is driven is a flow of vehicles, with the drivers brought back (a fixed-charge network design: Magnanti and Wong,
-"Network design and transportation planning", 1984). The seats say how often any set of places must be left; the sets that a plan
-would need are found relaxation by relaxation (rounded capacity inequalities: Laporte, Nobert and Desrochers, "Optimal routing
-under capacity and distance restrictions", 1985). They hold for hand-overs too: whoever leaves a set sits in some journey out of it.
+How often each road is driven is a flow of vehicles, with the drivers brought back (a fixed-charge network design: Magnanti and
+Wong, "Network design and transportation planning", 1984). The seats say how often any set of places must be left; the sets that a
+plan would need are found relaxation by relaxation (rounded capacity inequalities: Laporte, Nobert and Desrochers, "Optimal routing
+under capacity and distance restrictions", 1985). They hold for hand-overs too: whoever leaves a set sits in a journey out of it.
 """
 
 from __future__ import annotations
@@ -175,10 +175,9 @@ class _Sets:
         leaving = (self._inside @ often * (1 - self._inside)).sum(axis=1)
         lack = self._needed - leaving
         most = np.argsort(-lack, kind="stable")[:CUTS_A_ROUND]
+        found = ((self._inside[index] > 0, int(self._needed[index])) for index in most if lack[index] > 1e-3)
         return {
-            frozenset(place for place, is_in in zip(self._places, self._inside[index], strict=True) if is_in): int(self._needed[index])
-            for index in most
-            if lack[index] > 1e-3
+            frozenset(place for place, yes in zip(self._places, inside, strict=True) if yes): often for inside, often in found
         }
 
 

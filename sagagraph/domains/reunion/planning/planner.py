@@ -27,6 +27,7 @@ from sagagraph.domains.reunion.planning.teamwork import Teamwork
 from sagagraph.domains.reunion.request import Objective, ReunionProblem
 from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
+from sagagraph.planning.cp_sat import Status
 
 MANY: Final = 10
 """If there are more people than these, they are planned in teams, without alternatives: as a whole it would take too long."""
@@ -35,6 +36,7 @@ TOO_MANY: Final = 25
 TEAMS_SHARE: Final = 0.8
 """Share of the time, if there are fewer people: the rest is for planning as a whole what teams have found no plan for."""
 SECONDS_TO_BOUND: Final = 2.5
+SECONDS_TO_BOUND_FEW: Final = 0.5
 
 
 def plan(
@@ -65,7 +67,18 @@ def plan(
     answer = solve(problem, usual, budget, before=before, tell=tell)
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
         return solve(problem, free, budget, before=before, tell=tell)
-    return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
+    if isinstance(answer, Unsolved):
+        return Unsolved(is_proof=True)
+    return _bounded(problem, answer, Budget.of(SECONDS_TO_BOUND_FEW, budget.clock), setting, before)
+
+
+def _bounded(problem: ReunionProblem, solved: Solved, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> Solved:
+    """Return it with the bound by flows, if the search has proven less."""
+    if solved.status is Status.OPTIMAL or not solved.objectives:
+        return solved
+    first, *others = solved.objectives
+    least = bound_of(problem, budget, setting, before)
+    return replace(solved, objectives=(replace(first, bound=max(first.bound, least)), *others))
 
 
 def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> float:

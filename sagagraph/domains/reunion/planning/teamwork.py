@@ -13,10 +13,10 @@ from random import Random
 from typing import Final
 
 from sagagraph.domains.reunion.plan import Act, ReunionPlan, Work
+from sagagraph.domains.reunion.planning.drafting import draft
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.search import Found, Question, search
 from sagagraph.domains.reunion.planning.model.situation import Situation
-from sagagraph.domains.reunion.planning.rounds import Rounds
 from sagagraph.domains.reunion.planning.solving import Setting, Unsolved, first_plan, questions_of
 from sagagraph.domains.reunion.planning.teams import Team, at_home, excerpt, joined, teams_of
 from sagagraph.domains.reunion.request import ReunionProblem
@@ -25,6 +25,8 @@ from sagagraph.planning.budget import Budget
 
 Plans = dict[Team, tuple[Act, ...]]
 
+DRAFT_SHARE: Final = 0.6
+"""Of the time."""
 SECONDS_FIRST: Final = 6.0
 """For the first plan of one team."""
 SECONDS_TO_FIT: Final = 5.0
@@ -89,15 +91,15 @@ class Teamwork:
             plans.pop(smallest, None)
         return plans
 
-    def _as_drafted(self, team: Team, draft: tuple[Act, ...]) -> tuple[Act, ...] | Unsolved:
+    def _as_drafted(self, team: Team, drafted: tuple[Act, ...]) -> tuple[Act, ...] | Unsolved:
         """Make a plan of the draft: as it is, or with as many journeys, at times that keep to all rules."""
         question = self._question(team)
-        journeys = sum(action.do == "travel" for action in draft)
-        is_whole = {each.name for each in question.outlook(0).tasks} <= {each.task for each in draft if isinstance(each, Work)}
-        for drafted in (draft if is_whole else (), ()) if draft else ():
-            sequence, aims = replace(question, draft=drafted).model(journeys)
+        journeys = sum(action.do == "travel" for action in drafted)
+        is_whole = {each.name for each in question.outlook(0).tasks} <= {each.task for each in drafted if isinstance(each, Work)}
+        for steps in (drafted if is_whole else (), ()) if drafted else ():
+            sequence, aims = replace(question, draft=steps).model(journeys)
             part = self._budget.part(SECONDS_TO_FIT)
-            found = search(sequence, aims, part) if drafted else search(sequence, (), part, start_from=draft)
+            found = search(sequence, aims, part) if steps else search(sequence, (), part, start_from=drafted)
             if isinstance(found, Found):
                 return found.actions
         return Unsolved(is_proof=False)
@@ -111,12 +113,11 @@ class Teamwork:
         teams = teams_of(there)
         home = at_home(there, teams)
         waiting = joined(teams).without(home)
-        drafts = (Rounds(now, waiting, hands_over).draft(self._budget) for hands_over in (False, True))
-        draft = next((each for each in drafts if each is not None), ())
-        teams = teams_of(there, draft) if draft else (waiting,)
-        drafted = {team.without(home): tuple(filter(team.takes_part_in, draft)) for team in teams}
-        drafted.pop(Team(), None)
-        return drafted | ({home: ()} if home.people else {})
+        drafted = draft(now, waiting, self._budget.part(self._budget.left * DRAFT_SHARE))
+        teams = teams_of(there, drafted) if drafted else (waiting,)
+        drafts = {team.without(home): tuple(filter(team.takes_part_in, drafted)) for team in teams}
+        drafts.pop(Team(), None)
+        return drafts | ({home: ()} if home.people else {})
 
     def _as_it_is(self, now: Situation) -> ReunionProblem:
         """Return the problem with everybody where they are now."""
