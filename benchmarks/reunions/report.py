@@ -25,15 +25,15 @@ def _parts(cases: Sequence[Case], seconds: float) -> list[str]:
         "# Reunions: planning and repairing, 5 to 60 people",
         prose(
             "`make bench-reunions` plans generated problems (guests to be fetched by cars with five seats, errands, a roast that",
-            f"is not to be left alone), each within {seconds:g} s of CPU, strikes each plan of seed 1 in three ways after a third of",
-            "its journeys have begun, and repairs it beside planning all that has not begun anew. Minutes driven are counted.",
+            f"is not to be left alone), each within {seconds:g} s of CPU, strikes each plan of seed 1 in three ways after a",
+            "third of its journeys have begun, and repairs it beside planning all that has not begun anew. Minutes driven are counted.",
             "With several goals, all are at a ceremony first; with hand-overs, half of the drivers are due at a station.",
             "Every plan was judged by the independent validator; what it said stands in the tables.",
         ),
         "## Planning",
         prose(
-            "*Bound*: what no plan goes below. Up to 10 people the search is exact; above, rounds are chosen by a master problem, and",
-            "the bound is that of flows, so that a gap says nothing about which of the two is off.",
+            "*Bound*: what no plan goes below. Up to 10 people the search is exact; above, rounds are chosen by a master",
+            "problem, and the bound is that of flows, so that a gap says nothing about which of the two is off.",
         ),
         table(
             ["kind", "people", "seed", "cars", "first plan, s", "all, s", "minutes driven", "bound", "gap", "status", "verdict"],

@@ -1,8 +1,8 @@
 """Lower bound of every plan, for problems too large for a proof: everybody reaches their goals, but time is ignored.
 
 How often each road is driven is a flow of vehicles, with the drivers brought back in time (a fixed-charge network design:
-Magnanti and Wong, "Network design and transportation planning", 1984). The seats say how often any set of places must be left; the
-sets that a plan would need are found relaxation by relaxation (rounded capacity inequalities: Laporte, Nobert and Desrochers,
+Magnanti and Wong, "Network design and transportation planning", 1984). The seats say how often any set of places must be left;
+the sets that a plan would need are found relaxation by relaxation (rounded capacity inequalities: Laporte, Nobert and Desrochers,
 "Optimal routing under capacity and distance restrictions", 1985). They hold for hand-overs too: whoever leaves a set sits in some
 journey out of it.
 """
