@@ -26,7 +26,8 @@ def _parts(cases: Sequence[Case], seconds: float) -> list[str]:
         prose(
             "`make bench-reunions` plans generated problems (guests to be fetched by cars with five seats, errands, a roast that",
             f"is not to be left alone), each within {seconds:g} s of CPU, strikes each plan of seed 1 in three ways after a",
-            "third of its journeys have begun, and repairs it beside planning all that has not begun anew. Minutes driven are counted.",
+            "third of its journeys have begun, and repairs it beside planning all that has not begun anew. Minutes driven are",
+            "counted.",
             "With several goals, all are at a ceremony first; with hand-overs, half of the drivers are due at a station.",
             "Every plan was judged by the independent validator; what it said stands in the tables.",
         ),

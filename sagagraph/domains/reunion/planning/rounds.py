@@ -152,8 +152,9 @@ class Rounds:
 
     @cached_property
     def _ends(self) -> set[str]:
-        """Return where rounds end: where people are to be, and where shifts end."""
-        return {each.there for each in self.names if each.there} | {each.end for each in self.shifts if each.end is not None}
+        """Return where rounds end: where people are to be, and where shifts end; where they begin, if nobody has to be anywhere."""
+        ends = {each.there for each in self.names if each.there} | {each.end for each in self.shifts if each.end is not None}
+        return ends or {each.start for each in self.shifts}
 
     def ways(self, some: Some) -> dict[str, Way]:
         """Return the shortest ways over all stops, by their first one."""
