@@ -152,7 +152,7 @@ class Rounds:
 
     @cached_property
     def _ends(self) -> set[str]:
-        """Return where rounds end: where people are to be, and where shifts end; where they begin, if nobody has to be anywhere."""
+        """Return where rounds end: where people are to be, and where shifts end; if there is no such place, where they begin."""
         ends = {each.there for each in self.names if each.there} | {each.end for each in self.shifts if each.end is not None}
         return ends or {each.start for each in self.shifts}
 
