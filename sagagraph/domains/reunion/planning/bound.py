@@ -1,191 +1,187 @@
 """Lower bound of every plan, for problems too large for a proof: everybody reaches their goals, but time is ignored.
 
-How often each road is driven is a flow of vehicles that carries the people, each to their last goal, with the drivers brought
-back too (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984). The seats say how
-often any set of places must be left; the sets that a plan without fractions would need are found by linear relaxations (rounded
-capacity inequalities: Laporte, Nobert and Desrochers, "Optimal routing under capacity and distance restrictions", 1985). They
-hold for hand-overs too: whoever leaves a set sits in some journey out of it.
+How often each road is driven is a flow of vehicles, with the drivers brought back in time (a fixed-charge network design:
+Magnanti and Wong, "Network design and transportation planning", 1984). The seats say how often any set of places must be left;
+the sets that a plan would need are found relaxation by relaxation (rounded capacity inequalities: Laporte, Nobert and Desrochers,
+"Optimal routing under capacity and distance restrictions", 1985). They hold for hand-overs too: whoever leaves a set sits in some
+journey out of it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from itertools import combinations
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
+import networkx as nx
+import numpy as np
 from ortools.linear_solver.python import model_builder
-from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.planning.model.reach import weight
 from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.budget import Budget
-from sagagraph.planning.cp_sat import proven_bound, solver_with
 
-Flow = dict[tuple[str, str], cp_model.IntVar]
 Road = tuple[str, str]
 Cut = tuple[frozenset[str], int]
 """A set of places, and how many journeys leave it at least."""
 
-MOST_SETS: Final = 4096
-"""How many sets of places are looked through for each linear relaxation."""
-CUTS_A_ROUND: Final = 30
-RELAXATIONS_SHARE: Final = 0.4
+MOST_PLACES: Final = 16
+"""How many places the sets of places are made of: those that most people leave."""
+CUTS_A_ROUND: Final = 60
 
 
 def driving_bound(situation: Situation, objective: Objective, budget: Budget) -> int:
     """Return a bound in minutes or metres; 0 for objectives that are not sums over journeys."""
     weigh = weight(objective)
-    if weigh is None:
+    if weigh is None or not situation.cars:
         return 0
     costs: dict[Road, int] = {}  # for each road, the least at any time
     for leg in situation.legs:
         road = leg.here, leg.there
         costs[road] = min(costs.get(road, weigh(leg)), weigh(leg))
-    network = _Network(situation)
-    for cut in _cuts(situation, costs, budget.part(budget.left * RELAXATIONS_SHARE)):
-        network.leave(*cut)
-    network.model.minimize(sum(cost * network.driven[road] for road, cost in costs.items()))
-    solver = solver_with(budget)
-    if solver.solve(network.model) == cp_model.INFEASIBLE:
-        return 0
-    return max(0, proven_bound(solver))
+    sets, cuts, bound = _Sets(situation), dict[frozenset[str], int](), 0
+    for is_whole in (False, True):
+        new: Mapping[frozenset[str], int] = {}
+        while budget.left and (new or not cuts or is_whole):
+            relaxed = _relaxed(situation, costs, list(cuts.items()), budget if is_whole else None)
+            if relaxed is None:
+                return bound
+            bound = max(bound, math.ceil(relaxed[0] - 1e-6))
+            new = sets.lacking(relaxed[1])
+            if not new:
+                break
+            cuts |= new
+    return bound
 
 
-def _cuts(situation: Situation, costs: Mapping[Road, int], budget: Budget) -> tuple[Cut, ...]:
-    """Return inequalities that linear relaxations violate, relaxation by relaxation, until none is violated or time is up."""
-    needed = _exits(situation)
-    cuts: dict[frozenset[str], int] = {places: count for places, count in needed.items() if len(places) == 1}
-    while budget.left:
-        flow = _relaxed(situation, costs, cuts)
-        if flow is None:
-            break
-        used = [(here, there, amount) for (here, there), amount in flow.items() if amount > 1e-6]
-
-        def lacking(places: frozenset[str], used: list[tuple[str, str, float]] = used) -> float:
-            leaving = sum(amount for here, there, amount in used if here in places and there not in places)
-            return needed[places] - leaving
-
-        violated = sorted(((lacking(places), places) for places in needed if places not in cuts), key=lambda each: -each[0])
-        new = {places: needed[places] for lack, places in violated[:CUTS_A_ROUND] if lack > 1e-3}
-        if not new:
-            break
-        cuts |= new
-    return tuple(cuts.items())
-
-
-def _exits(situation: Situation) -> dict[frozenset[str], int]:
-    """Return how often each of the sets of places that are looked at must be left: the smallest sets first."""
-    riders, seats = _seated(situation)
-    places = sorted({each.place for each in riders if _last_goal(each) not in (None, each.place)})
-    needed: dict[frozenset[str], int] = {}
-    for size in range(1, len(places) + 1):
-        for chosen in map(frozenset, combinations(places, size)):
-            if len(needed) == MOST_SETS or not seats:
-                return needed
-            leaving = sum(each.place in chosen and _last_goal(each) not in (None, *chosen) for each in riders)
-            needed[chosen] = math.ceil(leaving / seats)
-    return needed
-
-
-def _relaxed(situation: Situation, costs: Mapping[Road, int], cuts: Mapping[frozenset[str], int]) -> dict[Road, float] | None:
-    """Return how often each road is driven at least, in fractions, if vehicles leave as often as they come."""
+def _relaxed(
+    situation: Situation, costs: Mapping[Road, int], cuts: Sequence[Cut], whole: Budget | None
+) -> tuple[float, dict[Road, float]] | None:
+    """Return the least cost, or what it is at least, and how often each road is driven; in fractions, unless there is a budget
+    for whole numbers.
+    """
     model = model_builder.Model()  # type: ignore[no-untyped-call] # OR-Tools does not say
-    driven = {road: model.new_num_var(0, math.inf, "") for road in costs}
+    most = 2 * (len(situation.travellers) + len(situation.tasks)) if whole else math.inf
+    driven = {road: model.new_var(0, most, whole is not None, "") for road in costs}
+    _keep_balance(model, driven, Counter(car.place for car in situation.cars), {}, situation.places)
     total = model_builder.LinearExpr.sum
-    for place in situation.places:
-        leaving = [each for (here, _), each in driven.items() if here == place]
-        coming = [each for (_, there), each in driven.items() if there == place]
-        model.add(total([*leaving, *(-each for each in coming)]) == 0)
-    for places, count in cuts.items():
-        out = [each for (here, there), each in driven.items() if here in places and there not in places]
-        model.add(total(out) >= count)
-    model.minimize(model_builder.LinearExpr.weighted_sum(list(driven.values()), list(costs.values())))
-    solver = model_builder.Solver("GLOP")
-    if solver.solve(model) != model_builder.SolveStatus.OPTIMAL:
+    if all(car.drivers is not None for car in situation.cars):
+        steering: dict[Road, list[model_builder.Variable]] = {road: [] for road in costs}
+        for crew, number in _crews(situation).items():
+            roads = crew.roads(situation)
+            own = {road: model.new_var(0, most, whole is not None, "") for road in roads}
+            _keep_balance(model, own, {crew.start: number}, {crew.end: number} if crew.end else {}, situation.places)
+            model.add(total([0.0, *(minutes * own[road] for road, minutes in roads.items())]) <= number * crew.time)
+            for road, often in own.items():
+                steering[road].append(often)
+        for road, often in driven.items():
+            model.add(total([0.0, *steering[road]]) >= often)
+    for task in situation.tasks:
+        if task.place is not None and not task.optional and all(each.place != task.place for each in situation.travellers):
+            model.add(total([0.0, *(often for (_, there), often in driven.items() if there == task.place)]) >= 1)
+    for places, count in cuts:
+        out = [often for (here, there), often in driven.items() if here in places and there not in places]
+        model.add(total([0.0, *out]) >= count)
+    model.minimize(model_builder.LinearExpr.weighted_sum(list(driven.values()), [float(cost) for cost in costs.values()]))
+    solver = model_builder.Solver("GLOP" if whole is None else "SAT")
+    if whole is not None:
+        solver.set_solver_specific_parameters("num_workers:1")
+        solver.set_time_limit_in_seconds(whole.left)
+    if solver.solve(model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
         return None
-    return {road: solver.value(each) for road, each in driven.items()}
+    least = solver.objective_value if whole is None else solver.best_objective_bound
+    return least, {road: solver.value(often) for road, often in driven.items()}
 
 
-def _seated(situation: Situation) -> tuple[list[Traveller], int]:
-    """Return the people who never drive, and how many of them a journey can carry."""
-    seats = max((car.capacity for car in situation.cars), default=0)
-    if any(car.drivers is None for car in situation.cars):
-        return list(situation.travellers), seats
+def _keep_balance(
+    model: model_builder.Model,
+    flow: Mapping[Road, model_builder.Variable],
+    at: Mapping[str, int],
+    stay: Mapping[str, int],
+    places: Iterable[str],
+) -> None:
+    """Let no more leave a place than are there and come, without those who are to stay in the end."""
+    for place in places:
+        leaving = [often for (here, _), often in flow.items() if here == place]
+        coming = [often for (_, there), often in flow.items() if there == place]
+        sum_ = model_builder.LinearExpr.sum([0.0, *leaving, *(-each for each in coming)])
+        model.add(sum_ <= at.get(place, 0) - stay.get(place, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Crew:
+    """Crew: drivers who begin at one place, and are to be at one place at last, with so many minutes for it."""
+
+    start: str
+    end: str | None
+    time: int
+
+    def roads(self, situation: Situation) -> dict[Road, int]:
+        """Return the roads that they have time for, with the least minutes."""
+        minutes: dict[Road, int] = {}
+        for leg in situation.legs:
+            minutes[leg.here, leg.there] = min(minutes.get((leg.here, leg.there), leg.minutes), leg.minutes)
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(situation.places)
+        graph.add_weighted_edges_from((here, there, taken) for (here, there), taken in minutes.items())
+        before = nx.single_source_dijkstra_path_length(graph, self.start)
+        after = nx.single_source_dijkstra_path_length(graph.reverse(), self.end) if self.end else dict.fromkeys(graph, 0)
+
+        def needs(here: str, there: str, taken: int) -> float:
+            return before.get(here, math.inf) + taken + after.get(there, math.inf)
+
+        return {road: taken for road, taken in minutes.items() if needs(*road, taken) <= self.time}
+
+
+def _crews(situation: Situation) -> Counter[_Crew]:
     drivers = {name for car in situation.cars for name in car.drivers or ()}
-    return [each for each in situation.travellers if each.name not in drivers], seats - 1
+    crews: Counter[_Crew] = Counter()
+    for each in (each for each in situation.travellers if each.name in drivers):
+        end = _stops(each)[-1] if each.stays_from is not None else None
+        until = situation.ends if each.stays_from is None else each.stays_from
+        crews[_Crew(each.place, end, max(0, until - each.free))] += 1
+    return crews
 
 
-class _Network:
+class _Sets:
+    """Sets of places, and how often each must be left by people who never drive."""
+
     def __init__(self, situation: Situation) -> None:
-        self.model = cp_model.CpModel()
-        self._here = situation
-        self._roads = sorted({(leg.here, leg.there) for leg in situation.legs})
-        people = len(situation.travellers)
-        self._most = max(2, 2 * people + 2 * len(situation.tasks))
-        self.driven = self._flow(self._most)
-        drivers = {name for car in situation.cars for name in car.drivers or ()}
-        own = any(car.drivers is None for car in situation.cars)
-        riding = self._riders([each for each in situation.travellers if own or each.name not in drivers])
-        steering = self._flow(self._most * people)
-        if not own:
-            self._bring_back([each for each in situation.travellers if each.name in drivers], steering)
-        seats = max((car.capacity for car in situation.cars), default=0)
-        for road in self._roads:
-            aboard = sum(flow[road] for flow in riding)
-            self.model.add(aboard + (0 if own else steering[road]) <= seats * self.driven[road])
-            if not own:
-                self.model.add(steering[road] >= self.driven[road])
-        self._vehicles()
-        self._visits()
+        seats = max(car.capacity for car in situation.cars)
+        drivers: set[str] = set()
+        if all(car.drivers is not None for car in situation.cars):
+            drivers = {name for car in situation.cars for name in car.drivers or ()}
+            seats -= 1
+        self._places = list(situation.places)
+        number = {place: index for index, place in enumerate(self._places)}
+        ways = [way for each in situation.travellers if each.name not in drivers for way in pairwise(_stops(each)) if seats]
+        left = [sum(here == place for here, _ in ways) for place in self._places]
+        chosen = sorted(range(len(left)), key=lambda place: -left[place])[:MOST_PLACES]
+        inside = np.zeros((2 ** len(chosen), len(self._places)), dtype=bool)
+        for bit, place in enumerate(chosen):
+            inside[:, place] = np.arange(len(inside)) >> bit & 1
+        self._inside = np.concatenate([inside, ~inside]).astype(np.float32)
+        leaving = np.zeros(len(self._inside))
+        for here, there in ways:
+            leaving += self._inside[:, number[here]] * (1 - self._inside[:, number[there]])
+        self._needed = np.ceil(leaving / max(1, seats))
 
-    def leave(self, places: Iterable[str], count: int) -> None:
-        """Leave the places at least so often."""
-        inside = set(places)
-        out = (self.driven[road] for road in self._roads if road[0] in inside and road[1] not in inside)
-        self.model.add(sum(out) >= count)
-
-    def _flow(self, most: int) -> Flow:
-        return {road: self.model.new_int_var(0, most, "") for road in self._roads}
-
-    def _balance(self, flow: Flow, place: str) -> cp_model.LinearExprT:
-        """Return what leaves minus what arrives."""
-        return sum(flow[road] for road in self._roads if road[0] == place) - sum(
-            flow[road] for road in self._roads if road[1] == place
-        )
-
-    def _riders(self, people: list[Traveller]) -> list[Flow]:
-        """Add a flow for each place where some of the riders must end."""
-        flows: list[Flow] = []
-        for to in sorted({place for each in people if (place := _last_goal(each)) is not None}):
-            bound_there = [each for each in people if _last_goal(each) == to]
-            flow = self._flow(len(bound_there))
-            for place in self._here.places:
-                leaving = sum(each.place == place for each in bound_there)
-                self.model.add(self._balance(flow, place) == leaving - (len(bound_there) if place == to else 0))
-            flows.append(flow)
-        return flows
-
-    def _bring_back(self, drivers: list[Traveller], steering: Flow) -> None:
-        """Bring back those who stay at their last goal; others may end anywhere."""
-        stay = [each for each in drivers if each.stays_from is not None]
-        for place in self._here.places:
-            leaving = sum(each.place == place for each in drivers)
-            staying = sum(_last_goal(each) == place for each in stay)
-            self.model.add(self._balance(steering, place) <= leaving - staying)
-            self.model.add(self._balance(steering, place) >= leaving - staying - (len(drivers) - len(stay)))
-
-    def _vehicles(self) -> None:
-        for place in self._here.places:
-            self.model.add(self._balance(self.driven, place) <= sum(car.place == place for car in self._here.cars))
-
-    def _visits(self) -> None:
-        """Send somebody wherever something must be done and nobody is."""
-        for task in self._here.tasks:
-            if task.place is not None and not task.optional and all(each.place != task.place for each in self._here.travellers):
-                self.model.add(sum(self.driven[road] for road in self._roads if road[1] == task.place) >= 1)
+    def lacking(self, driven: Mapping[Road, float]) -> dict[frozenset[str], int]:
+        """Return sets that are left too rarely, with how often they must be: those that lack most."""
+        often = np.array([[driven.get((here, there), 0.0) for there in self._places] for here in self._places], dtype=np.float32)
+        leaving = (self._inside @ often * (1 - self._inside)).sum(axis=1)
+        lack = self._needed - leaving
+        most = np.argsort(-lack, kind="stable")[:CUTS_A_ROUND]
+        found = ((self._inside[index] > 0, int(self._needed[index])) for index in most if lack[index] > 1e-3)
+        return {
+            frozenset(place for place, yes in zip(self._places, inside, strict=True) if yes): often for inside, often in found
+        }
 
 
-def _last_goal(person: Traveller) -> str | None:
-    return max(person.goals, key=lambda each: each.by).place if person.goals else None
+def _stops(person: Traveller) -> list[str]:
+    """Return where they are, and then have to be, in order."""
+    return [person.place, *(goal.place for goal in sorted(person.goals, key=lambda goal: goal.by))]

@@ -27,6 +27,7 @@ from sagagraph.domains.reunion.planning.teamwork import Teamwork
 from sagagraph.domains.reunion.request import Objective, ReunionProblem
 from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
+from sagagraph.planning.cp_sat import Status
 
 MANY: Final = 10
 """If there are more people than these, they are planned in teams, without alternatives: as a whole it would take too long."""
@@ -34,7 +35,8 @@ TOO_MANY: Final = 25
 """If there are more people than these, they are never planned as a whole."""
 TEAMS_SHARE: Final = 0.8
 """Share of the time, if there are fewer people: the rest is for planning as a whole what teams have found no plan for."""
-BOUND_SHARE: Final = 0.2
+SECONDS_TO_BOUND: Final = 2.5
+SECONDS_TO_BOUND_FEW: Final = 0.5
 
 
 def plan(
@@ -54,16 +56,29 @@ def plan(
     if len(problem.people) > MANY:
         share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
         part = budget.part(budget.left * share)
-        least = bound_of(problem, part, setting, before)  # proven best only if the plan reaches it
-        made = Teamwork(problem, part, setting, before, tell).plan(least)
-        if made is not None:
-            return judged(problem, made[0], least, made[1])
+        began = budget.clock()
+        teamwork = Teamwork(problem, part, setting, before, tell)
+        if teamwork.begin():
+            seconds = budget.clock() - began
+            least = bound_of(problem, part.part(SECONDS_TO_BOUND), setting, before)  # proven best only if the plan reaches it
+            return judged(problem, teamwork.improved(least), least, seconds)
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before, tell=tell)
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
         return solve(problem, free, budget, before=before, tell=tell)
-    return answer if isinstance(answer, Solved) else Unsolved(is_proof=True)
+    if isinstance(answer, Unsolved):
+        return Unsolved(is_proof=True)
+    return _bounded(problem, answer, Budget.of(SECONDS_TO_BOUND_FEW, budget.clock), setting, before)
+
+
+def _bounded(problem: ReunionProblem, solved: Solved, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> Solved:
+    """Return it with the bound by flows, if the search has proven less."""
+    if solved.status is Status.OPTIMAL or not solved.objectives:
+        return solved
+    first, *others = solved.objectives
+    least = bound_of(problem, budget, setting, before)
+    return replace(solved, objectives=(replace(first, bound=max(first.bound, least)), *others))
 
 
 def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> float:
@@ -72,7 +87,7 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
     if not situation.objectives:
         return 0
     objective = situation.objectives[0]
-    least = driving_bound(situation, objective, budget.part(budget.left * BOUND_SHARE))
+    least = driving_bound(situation, objective, budget)
     begun = measure(problem, ReunionPlan.model_construct(problem=problem.name, actions=before), objective) if least else 0
     return begun + (least / METRES if objective is Objective.DISTANCE else least)
 

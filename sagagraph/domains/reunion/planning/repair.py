@@ -24,6 +24,13 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 
 SECONDS_A_TEAM: Final = 10.0
+EFFORT_A_TEAM: Final = 0.2
+"""For each aim, in CP-SAT's own measure, which is the same on a busy machine."""
+TEAMS_SHARE: Final = 0.5
+"""Of the time, for repairs by teams: the rest is for planning anew if none of them has a plan."""
+ANEW_SHARE: Final = 0.7
+"""Of the time, for planning anew: the rest is for a repair if nothing is found."""
+SECONDS_TO_BOUND: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +81,23 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
 def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
     """Plan everything that has not begun from scratch, as if nothing had been promised: the yardstick for repairs."""
     stands = next(standing(problem, plan, events))
-    answer = plan_anew(stands.problem, budget, stands.setting, tuple(stands.history.values()))
-    return answer if isinstance(answer, Unsolved) else _told(plan, answer, len(stands.planned))
+    part = budget.part(budget.left * ANEW_SHARE)
+    answer = plan_anew(stands.problem, part, stands.setting, tuple(stands.history.values()))
+    if isinstance(answer, Solved):
+        return _told(plan, answer, len(stands.planned))
+    return answer if answer.is_proof else repair(problem, plan, events, budget)
 
 
 def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired | None:
     """Return the repair in the smallest neighbourhood that has a plan."""
     if len(stands.problem.people) > MANY:
+        part = budget.part(budget.left * TEAMS_SHARE)
         for team in _neighbours(stands):
-            by_team = _repaired_in(team, stands, budget)
+            by_team = _repaired_in(team, stands, part) if part.left else None
             if by_team is not None:
                 return _told(plan, by_team, sum(map(team.takes_part_in, stands.planned.values())))
-        return None
+        anew = plan_anew(stands.problem, budget, stands.setting, tuple(stands.history.values()))
+        return _told(plan, anew, len(stands.planned)) if isinstance(anew, Solved) else None
     for question in questions_of(stands.problem, stands.setting):
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
             kept = replace(question, planned=stands.planned, fixed=fixed)
@@ -121,13 +133,13 @@ def _repaired_in(team: Team, stands: Standing, budget: Budget) -> Solved | None:
     problem = excerpt(stands.problem, team, (*history.values(), *planned.values()))
     own = replace(stands, problem=problem, history=history, planned=planned)
     question = replace(questions_of(problem, own.setting)[0], planned=planned)
-    answer = solve(problem, question, budget.part(SECONDS_A_TEAM))
+    answer = solve(problem, question, replace(budget.part(SECONDS_A_TEAM), effort=EFFORT_A_TEAM))
     if isinstance(answer, Unsolved):
         return None
     others = (each for index, each in stands.planned.items() if index not in planned)
     before = tuple(stands.history.values())
     whole = ReunionPlan.model_construct(problem=stands.problem.name, actions=(*before, *others, *answer.plan.actions))
-    least = bound_of(stands.problem, budget, stands.setting, before)
+    least = bound_of(stands.problem, budget.part(SECONDS_TO_BOUND), stands.setting, before)
     return judged(stands.problem, whole, least, answer.seconds_to_first)
 
 

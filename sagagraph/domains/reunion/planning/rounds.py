@@ -1,325 +1,255 @@
-"""Rounds of vehicles: who is fetched with whom, and by which vehicle: the first plan of a large reunion.
+"""Rounds of vehicles: who may be fetched with whom, from where to where, and how long that takes.
 
-A round leads from where a vehicle is over some stops to the place where most people are to be in the end. All that may be good
-are listed; a linear relaxation prices them; an integer program chooses among the cheapest, so that everybody is fetched and all
-have the time for it; then the rounds are packed into the vehicles. (Set covering: Balinski and Quandt, "On an integer program for
-a delivery problem", 1964.)
-
-A round says nothing about hand-overs, windows or watching: the sequence model makes each team's plan from it, and improves it.
+A round leads from where a vehicle is over some stops to where its people are to be. It says nothing about watching or company:
+the sequence model makes the plan from what is chosen.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations, combinations_with_replacement, pairwise, permutations
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement
 from typing import Final
 
 import networkx as nx
-from ortools.linear_solver.python import model_builder
-from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.plan import Act, Work
-from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller, journey, roads_of
+from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller
 from sagagraph.domains.reunion.planning.teams import Team
-from sagagraph.domains.reunion.request import PersonGoal, ReunionProblem
 from sagagraph.domains.reunion.times import whole_minutes
-from sagagraph.planning.budget import Budget
-from sagagraph.planning.cp_sat import solver_with
 
-MOST_STOPS: Final = 5
+MOST_STOPS: Final = 6
 NEIGHBOURS: Final = 9
-"""Who shares a round with whom: those who wait in the same way at the nearest places."""
+"""Who shares a round with whom: those whose ways begin and end at the nearest places."""
 DETOURS: Final = 2
 """How many of the nearest places that only work leads to a round may go to as well."""
-MOST_FURTHER: Final = 1
-"""How many are fetched elsewhere by a vehicle that is under way, besides those who wait where it is."""
-CHEAPEST: Final = 1500
-"""How many rounds are chosen from, for each place where a vehicle starts."""
-SHORTER: Final = 3
-"""Minutes by which all rounds together have to become shorter if they do not fit."""
-SECONDS_TO_CHOOSE: Final = 1.0
-SECONDS_TO_PACK: Final = 0.3
-SHARE: Final = 0.5
-"""Of the time, for choosing and packing altogether."""
+Way = tuple[float, tuple[str, ...]]
+"""Minutes, and the stops in order."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
-    """Kind: teams that are alike to whoever fetches them."""
+class Shift:
+    """Shift: what a vehicle does between two moments at which its driver has to be somewhere."""
 
-    stops: tuple[str, ...]
-    people: int
-    minutes: int
-    """Work to be done at the stops."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Round:
+    car: Car
+    driver: str | None
     start: str
+    since: int
+    end: str | None
+    """None: anywhere."""
+    until: int
+    crew: int = 0
+    """Shifts of one crew end at one place at one time, with as many seats."""
+
+    @property
+    def seats(self) -> int:
+        return self.car.capacity - (self.driver is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Kind: people who are to be fetched from `here` to `there`, or work to be done `here`, alike to whoever drives."""
+
+    here: str
+    there: str
+    """Empty: it is work."""
+    opens: int
+    due: int
+    minutes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Some kinds that may share a round, and where it ends."""
+
+    kinds: tuple[Kind, ...]
+    end: str
+
+    @property
+    def minutes(self) -> int:
+        return sum(each.minutes for each in self.kinds)
+
+    @property
+    def people(self) -> int:
+        return sum(each.there != "" for each in self.kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    start: str
+    some: Some
     way: tuple[str, ...]
-    """All stops, in order; without the start and the end."""
-    kinds: tuple[_Kind, ...]
+    """All stops, in order, the end included."""
+    crew: int
     driven: int
-    lasts: int
+    opens: int
+    closes: int
+    """When it may begin, at first and at last."""
+
+    @property
+    def lasts(self) -> int:
+        return self.driven + self.some.minutes
 
 
-@dataclass(slots=True)
-class Tour:
-    """Tour of a vehicle: the team that goes with it, and what it does, one action after the other."""
-
-    team: Team
-    actions: tuple[Act, ...] = ()
-
-
-@dataclass(slots=True)
+@dataclass
 class Rounds:
-    """Rounds for the `waiting` teams by the vehicles of `crews`: a team for each vehicle, with the people who drive it."""
+    """Rounds in a situation for the people and tasks of `waiting`."""
 
-    problem: ReunionProblem
     situation: Situation
-    crews: Mapping[str, Team]
-    waiting: Sequence[Team]
-    _hub: str = ""
-    _minutes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    _limits: Mapping[str, int] = field(default_factory=dict)
-    """Minutes that each vehicle has."""
-    _paths: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
-    _ways: dict[tuple[str, frozenset[str]], tuple[int, tuple[str, ...]] | None] = field(default_factory=dict)
+    waiting: Team
+    names: dict[Kind, list[str]] = field(default_factory=dict)
+    """The people or tasks of each kind."""
+    _known: dict[tuple[str, frozenset[str], frozenset[tuple[str, str]], str], Way] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.shifts = tuple(_shifts_of(self.situation))
+        self._drivers = {each.driver for each in self.shifts}
+        for name, kind in self._wanted():
+            self.names.setdefault(kind, []).append(name)
+
+    def _wanted(self) -> Iterator[tuple[str, Kind]]:
+        for each in self.situation.travellers:
+            if each.name in self.waiting.people and each.name not in self._drivers:
+                here, free = each.place, each.free
+                for goal in sorted(each.goals, key=lambda goal: goal.by):
+                    if goal.place != here:
+                        yield each.name, Kind(here, goal.place, free, goal.by)
+                    here, free = goal.place, goal.by
+        for task in self.situation.tasks:
+            able = task.who is None or not self._drivers.isdisjoint(task.who)
+            if task.name in self.waiting.tasks and task.place is not None and able and task.people == 1 and not task.is_watched:
+                opens = max(task.window.opens or 0, self.situation.begins)
+                closes = self.situation.ends if task.window.closes is None else task.window.closes
+                yield task.name, Kind(task.place, "", opens, closes, whole_minutes(task.minutes))
+
+    # -- where they lead -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _roads(self) -> nx.DiGraph[str]:
+        """Return the roads with the minutes that hold for longest."""
         roads: nx.DiGraph[str] = nx.DiGraph()
-        roads.add_nodes_from(self.problem.places)
-        roads.add_weighted_edges_from((here, there, taken) for here, there, taken, _ in roads_of(self.problem))
-        self._minutes = dict(nx.all_pairs_dijkstra_path_length(roads))
-        self._paths = dict(nx.all_pairs_dijkstra_path(roads))
-        ends = Counter(goal.place for each in self.situation.travellers if (goal := last_goal(each)) is not None)
-        self._hub = ends.most_common(1)[0][0] if ends else self._cars()[0].place
+        roads.add_nodes_from(self.situation.places)
+        for leg in sorted(self.situation.legs, key=lambda leg: min(leg.closes, self.situation.ends) - leg.opens):
+            roads.add_edge(leg.here, leg.there, weight=leg.minutes)
+        return roads
 
-        self._limits = {car.name: self._time(car) for car in self._cars()}
+    @cached_property
+    def _lengths(self) -> Mapping[str, Mapping[str, float]]:
+        return dict(nx.all_pairs_dijkstra_path_length(self._roads))
 
-    def tours(self, budget: Budget) -> tuple[Tour, ...] | None:
-        """Return a tour for each vehicle; None: none was found, which proves nothing."""
-        kinds: dict[_Kind, list[Team]] = {}
-        for team in self.waiting:
-            kinds.setdefault(self._kind(team), []).append(team)
-        counts = {kind: len(teams) for kind, teams in kinds.items()}
-        possible = [each for each in self._rounds(counts) if any(self._fits(each, car) for car in self._cars())]
-        rounds = self._priced(possible, counts)
-        chosen = None if rounds is None else self._chosen(rounds, counts, budget.part(budget.left * SHARE))
-        if chosen is None:
-            return None
-        tours = []
-        for car, own in chosen.items():
-            teams = [(each, [kinds[kind].pop() for kind in each.kinds if kinds[kind]]) for each in own]
-            team = self.crews[car.name]
-            for _, some in teams:
-                for other in some:
-                    team |= other
-            tours.append(Tour(team, tuple(self._actions(car, teams))))
-        return tuple(tours)
+    @cached_property
+    def paths(self) -> Mapping[str, Mapping[str, list[str]]]:
+        return dict(nx.all_pairs_dijkstra_path(self._roads))
 
-    # -- what rounds there are -----------------------------------------------------------------------------------------
+    def apart(self, here: str, there: str) -> float:
+        """Return the minutes by the shortest way."""
+        return self._lengths[here].get(there, math.inf)
 
-    def _cars(self) -> list[Car]:
-        return [car for car in self.situation.cars if car.name in self.crews]
+    @cached_property
+    def starts(self) -> list[str]:
+        return sorted({each.start for each in self.shifts} | self._ends)
 
-    def _kind(self, team: Team) -> _Kind:
-        tasks = [task for task in self.situation.tasks if task.name in team.tasks]
-        people = [each.place for each in self.situation.travellers if each.name in team.people]
-        stops = {*people, *(task.place for task in tasks if task.place is not None)}
-        return _Kind(tuple(sorted(stops)), len(people), sum(whole_minutes(task.minutes) for task in tasks))
+    @cached_property
+    def _ends(self) -> set[str]:
+        """Return where rounds end: where people are to be, and where shifts end; if there is no such place, where they begin."""
+        ends = {each.there for each in self.names if each.there} | {each.end for each in self.shifts if each.end is not None}
+        return ends or {each.start for each in self.shifts}
 
-    def _rounds(self, counts: Mapping[_Kind, int]) -> Iterator[_Round]:
-        seats = max(car.capacity - (car.drivers is not None) for car in self._cars())
-        starts = sorted({car.place for car in self._cars()})
-        for kinds in sorted({*self._together(counts, seats)}, key=lambda each: (len(each), *map(str, each))):
-            for start in starts:
-                away = sum(each.stops != (start,) for each in kinds)
-                if kinds if start == self._hub else away <= MOST_FURTHER:
-                    yield from self._round(start, kinds)
+    def ways(self, some: Some) -> dict[str, Way]:
+        """Return the shortest ways over all stops, by their first one."""
+        stops = frozenset({some.end, *(each.here for each in some.kinds), *(each.there for each in some.kinds if each.there)})
+        before = frozenset((each.here, each.there) for each in some.kinds if each.there and each.there != some.end)
+        if len(stops) > MOST_STOPS or any(here == some.end for here, _ in before):
+            return {}
+        rest = stops - {some.end}
+        firsts = rest - {there for _, there in before} or {some.end}
+        return {first: self._shortest(first, rest - {first}, before, some.end) for first in firsts}
 
-    def _together(self, counts: Mapping[_Kind, int], seats: int) -> Iterator[tuple[_Kind, ...]]:
-        """Yield what may share a round: people of neighbouring kinds, with up to two teams that are only work."""
-        yield ()
-        order = {kind: number for number, kind in enumerate(counts)}
-        riding = [kind for kind in counts if kind.people]
-        working = [kind for kind in counts if not kind.people]
+    def _shortest(self, first: str, rest: frozenset[str], before: frozenset[tuple[str, str]], end: str) -> Way:
+        """Return the shortest way over the rest to the end (Held and Karp, "A dynamic programming approach to sequencing
+        problems", 1962).
+        """
+        key = (first, rest, before, end)
+        if key not in self._known:
+            nexts = [stop for stop in rest if not any(there == stop and here in rest for here, there in before)]
+            ways = ((stop, self._shortest(stop, rest - {stop}, before, end)) for stop in nexts)
+            after = ((self.apart(first, stop) + minutes, (first, *way)) for stop, (minutes, way) in ways)
+            last = (self.apart(first, end), (first, end) if first != end else (end,))
+            self._known[key] = min(after, default=(math.inf, ())) if rest else last
+        return self._known[key]
+
+    def round_of(self, some: Some, start: str, crew: int) -> Round | None:
+        """Return the round from there; None: it has no time."""
+        ways = self.ways(some)
+        first = min(ways, key=lambda place: (self.apart(start, place) + ways[place][0], place))
+        now, here, opens, closes = 0, start, 0, self.situation.ends
+        for stop in ways[first][1]:
+            now += round(self.apart(here, stop))
+            for each in some.kinds:
+                if each.here == stop:
+                    opens = max(opens, each.opens - now)
+                    now += each.minutes
+                if stop == (each.there or each.here):
+                    closes = min(closes, each.due - now)
+            here = stop
+        return Round(start, some, ways[first][1], crew, now - some.minutes, opens, closes) if opens <= closes else None
+
+    # -- who shares one ------------------------------------------------------------------------------------------------
+
+    def together(self) -> Iterator[Some]:
+        """Yield what may share a round: people whose ways are neighbours, with up to two stops for work; and empty ways."""
+        seats = max(each.seats for each in self.shifts)
+        riding = [kind for kind in self.names if kind.there]
+        working = [kind for kind in self.names if not kind.there]
+        order = {kind: number for number, kind in enumerate(self.names)}
+        seen: dict[tuple[Kind, ...], None] = dict.fromkeys([(), *((each,) for each in working), *combinations(working, 2)])
         for first in riding:
-            others = self._nearest(first, riding)[: NEIGHBOURS + 1]
+            others = sorted(riding, key=lambda each: (each != first, self._between(first, each)))[: NEIGHBOURS + 1]
             for size in range(seats):
                 for rest in combinations_with_replacement(others, size):
                     kinds = tuple(sorted((first, *rest), key=order.__getitem__))
-                    if sum(each.people for each in kinds) <= seats and all(kinds.count(each) <= counts[each] for each in kinds):
-                        yield kinds
-                        yield from ((*kinds, *work) for work in self._work_on_the_way(kinds, working, counts))
-        yield from ((each,) for each in working)
-        yield from (pair for pair in combinations_with_replacement(working, 2) if pair[0] != pair[1] or counts[pair[0]] > 1)
+                    if kinds not in seen and all(kinds.count(each) <= len(self.names[each]) for each in kinds):
+                        seen |= dict.fromkeys([kinds, *((*kinds, *work) for work in self._work_on_the_way(kinds, working))])
+        for kinds in seen:
+            if max((each.opens for each in kinds), default=0) <= min((each.due for each in kinds), default=math.inf):
+                ends = {each.there for each in kinds if each.there} or self._ends
+                yield from (Some(kinds, end) for end in sorted(ends))
 
-    def _work_on_the_way(
-        self, kinds: tuple[_Kind, ...], working: Sequence[_Kind], counts: Mapping[_Kind, int]
-    ) -> Iterator[tuple[_Kind, ...]]:
-        stops = {stop for each in kinds for stop in each.stops}
-        near = self._nearest(kinds[0], working)[:DETOURS]
-        here = [each for each in working if stops.issuperset(each.stops) for _ in range(counts[each])]
+    def _between(self, one: Kind, other: Kind) -> float:
+        return self.apart(one.here, other.here) + self.apart(one.there, other.there)
+
+    def _work_on_the_way(self, kinds: tuple[Kind, ...], working: Sequence[Kind]) -> Iterator[tuple[Kind, ...]]:
+        stops = {each.here for each in kinds}
+        near = sorted(working, key=lambda each: self.apart(kinds[0].here, each.here))[:DETOURS]
+        here = [each for each in working if each.here in stops for _ in self.names[each]]
         for size in range(min(2, len(here)) + 1):
             for some in combinations(here, size):
                 if some:
                     yield some
                 yield from ((*some, each) for each in near if each not in here)
 
-    def _nearest(self, to: _Kind, kinds: Sequence[_Kind]) -> list[_Kind]:
-        """Return the kinds, the nearest first."""
-        return sorted(kinds, key=lambda each: (each != to, self._apart(to, each)))
 
-    def _apart(self, one: _Kind, other: _Kind) -> float:
-        return self._minutes[one.stops[0]].get(other.stops[0], math.inf)
-
-    def _round(self, start: str, kinds: tuple[_Kind, ...]) -> Iterator[_Round]:
-        stops = frozenset(stop for each in kinds for stop in each.stops)
-        if (start, stops) not in self._ways:
-            self._ways[start, stops] = self._way(start, stops)
-        found = self._ways[start, stops]
-        if found is not None:
-            yield _Round(start, found[1], kinds, found[0], found[0] + sum(each.minutes for each in kinds))
-
-    def _way(self, start: str, stops: frozenset[str]) -> tuple[int, tuple[str, ...]] | None:
-        """Return the shortest way over all stops to the end, in minutes; None: there is none, or it has too many stops."""
-        between = stops - {start, self._hub}
-        if len(between) > MOST_STOPS:
-            return None
-
-        def length(way: tuple[str, ...]) -> float:
-            return sum(self._minutes[here].get(there, math.inf) for here, there in pairwise((start, *way, self._hub)))
-
-        best = min(permutations(sorted(between)), key=length)
-        return None if math.isinf(length(best)) else (round(length(best)), best)
-
-    # -- which of them are driven, and by whom -------------------------------------------------------------------------
-
-    def _priced(self, rounds: Sequence[_Round], counts: Mapping[_Kind, int]) -> list[_Round] | None:
-        """Return the cheapest rounds at the prices of the linear relaxation, for each place where vehicles start."""
-        master = _Master(rounds, counts, sum(self._limits.values()), self._away(), is_whole=False)
-        solver = model_builder.Solver("GLOP")
-        if solver.solve(master.model) != model_builder.SolveStatus.OPTIMAL:
-            return None
-        prices = {kind: solver.dual_value(row) for kind, row in master.fetched.items()}
-        minute = solver.dual_value(master.time)
-        kept: dict[str, list[tuple[float, int]]] = {}
-        for number, each in enumerate(rounds):
-            reduced = each.driven - minute * each.lasts - sum(prices[kind] for kind in each.kinds)
-            kept.setdefault(each.start, []).append((reduced, number))
-        return [rounds[number] for some in kept.values() for _, number in sorted(some)[:CHEAPEST]]
-
-    def _chosen(self, rounds: Sequence[_Round], counts: Mapping[_Kind, int], budget: Budget) -> dict[Car, list[_Round]] | None:
-        """Choose rounds for all vehicles together, and pack them into their times; if they do not fit, choose shorter ones."""
-        time = sum(self._limits.values())
-        while budget.left:
-            master = _Master(rounds, counts, time, self._away(), is_whole=True)
-            solver = model_builder.Solver("SCIP")
-            solver.set_time_limit_in_seconds(budget.part(SECONDS_TO_CHOOSE).left)
-            if solver.solve(master.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
-                return None
-            driven = zip(rounds, master.driven, strict=True)
-            some = [each for each, how in driven for _ in range(round(solver.value(how)))]
-            packed = self._packed(some, budget.part(SECONDS_TO_PACK))
-            if packed is not None:
-                return packed
-            time = min(time, sum(each.lasts for each in some)) - SHORTER
-        return None
-
-    def _away(self) -> dict[str, int]:
-        """Return how many vehicles start elsewhere, by place."""
-        return Counter(car.place for car in self._cars() if car.place != self._hub)
-
-    def _packed(self, rounds: Sequence[_Round], budget: Budget) -> dict[Car, list[_Round]] | None:
-        """Return the rounds of each vehicle, the one from where it is first; the last one is back as early as possible."""
-        model, cars = cp_model.CpModel(), self._cars()
-        goes = [[model.new_bool_var("") for _ in cars] for _ in rounds]
-        for each, by in zip(rounds, goes, strict=True):
-            model.add_exactly_one(by)
-            for car, yes in zip(cars, by, strict=True):
-                if not self._fits(each, car) or each.start not in (self._hub, car.place):
-                    model.add(yes == 0)
-        for number, car in enumerate(cars):
-            model.add(sum(each.lasts * by[number] for each, by in zip(rounds, goes, strict=True)) <= self._limits[car.name])
-            if car.place != self._hub:
-                model.add_exactly_one(by[number] for each, by in zip(rounds, goes, strict=True) if each.start == car.place)
-        last = model.new_int_var(0, max(self._limits.values()), "")
-        for number, _ in enumerate(cars):
-            model.add(sum(each.lasts * by[number] for each, by in zip(rounds, goes, strict=True)) <= last)
-        model.minimize(last)
-        solver = solver_with(budget)
-        if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return None
-        own = {car: [each for each, by in zip(rounds, goes, strict=True) if solver.value(by[n])] for n, car in enumerate(cars)}
-        return {car: sorted(some, key=lambda each: each.start == self._hub) for car, some in own.items()}
-
-    def _fits(self, one: _Round, car: Car) -> bool:
-        has_seats = sum(each.people for each in one.kinds) <= car.capacity - (car.drivers is not None)
-        return has_seats and one.lasts <= self._limits[car.name]
-
-    def _time(self, car: Car) -> int:
-        """Return the minutes until whoever drives it, or is fetched, is due."""
-        due = [goal.by for each in self.situation.travellers if (goal := last_goal(each)) is not None]
-        return max(0, max(due, default=self.situation.ends) - self._free(car))
-
-    def _free(self, car: Car) -> int:
-        drivers = [each.free for each in self.situation.travellers if each.name in (car.drivers or ())]
-        return max(car.free, self.situation.begins, min(drivers, default=0))
-
-    # -- what is done on them ------------------------------------------------------------------------------------------
-
-    def _actions(self, car: Car, rounds: Sequence[tuple[_Round, Sequence[Team]]]) -> Iterator[Act]:
-        """Yield the actions of the rounds: all is done as early as possible, and what is done on the way by the driver."""
-        driver = next((each.name for each in self.situation.travellers if each.name in (car.drivers or ())), None)
-        now, here = self._free(car), car.place
-        for each, teams in rounds:
-            aboard: set[str] = set()
-            waiting = {who.name: who for who in self.situation.travellers if any(who.name in team.people for team in teams)}
-            tasks = [task for task in self.situation.tasks if any(task.name in team.tasks for team in teams)]
-            for stop in (each.start, *each.way, self._hub):
-                for there in self._paths[here][stop][1:]:
-                    ends = now + round(self._minutes[here][there])
-                    riders = tuple(name for name in waiting if name in aboard)
-                    yield journey(car.name, driver, riders, (here, there), (now, ends))
-                    now, here = ends, there
-                for task in [task for task in tasks if task.place == here]:
-                    tasks.remove(task)
-                    ends = now + whole_minutes(task.minutes)
-                    who = (driver,) if driver is not None else tuple(sorted(aboard))[:1]
-                    yield Work.model_construct(task=task.name, who=who, place=here, start=now, end=ends)
-                    now = ends
-                aboard |= {name for name, who in waiting.items() if who.place == here}
-                now = max([now, *(who.free for name, who in waiting.items() if name in aboard)])
+def _shifts_of(situation: Situation) -> Iterator[Shift]:
+    found: list[Shift] = []
+    busy: set[str] = set()
+    for car in situation.cars:
+        driver = next((each for each in situation.travellers if _may_drive(each, car) and each.name not in busy), None)
+        if (car.drivers is not None and driver is None) or car.unlocked_by not in (None, *situation.done):
+            continue
+        here = car.place
+        since = max(car.free, situation.begins, situation.done.get(car.unlocked_by or "", 0), driver.free if driver else 0)
+        since = max([since, *(until for begins, until in car.down if begins <= since < until)])
+        for goal in sorted(driver.goals, key=lambda goal: goal.by) if driver else ():
+            found.append(Shift(car, driver.name if driver else None, here, since, goal.place, goal.by))
+            here, since = goal.place, goal.by
+        if driver is None or driver.stays_from is None:
+            found.append(Shift(car, driver.name if driver else None, here, since, None, situation.ends))
+        busy |= {driver.name} if driver else set()
+    found = [each for each in found if each.since < each.until]
+    crews = sorted({(each.until, each.end or "", each.seats) for each in found})
+    yield from (replace(each, crew=crews.index((each.until, each.end or "", each.seats))) for each in found)
 
 
-class _Master:
-    """Master problem: how often each round is driven, so that everybody is fetched, and every vehicle that is away sets out once
-    from there.
-    """
-
-    def __init__(
-        self, rounds: Sequence[_Round], counts: Mapping[_Kind, int], time: int, away: Mapping[str, int], *, is_whole: bool
-    ) -> None:
-        self.model = model_builder.Model()  # type: ignore[no-untyped-call] # OR-Tools does not say
-        most = max((*counts.values(), *away.values()), default=1)
-        self.driven = [self.model.new_var(0, most if is_whole else math.inf, is_whole, "") for _ in rounds]
-        fetching: dict[_Kind, list[model_builder.Variable]] = {kind: [] for kind in counts}
-        for each, how_often in zip(rounds, self.driven, strict=True):
-            for kind in each.kinds:
-                fetching[kind].append(how_often)
-        total = model_builder.LinearExpr.sum
-        self.fetched = {kind: self.model.add(total(fetching[kind]) >= count) for kind, count in counts.items()}
-        for start, cars in away.items():
-            here = [how_often for each, how_often in zip(rounds, self.driven, strict=True) if each.start == start]
-            self.model.add(total(here) == cars)
-        weighted = model_builder.LinearExpr.weighted_sum
-        self.time = self.model.add(weighted(self.driven, [each.lasts for each in rounds]) <= time)
-        self.model.minimize(weighted(self.driven, [each.driven for each in rounds]))
-
-
-def last_goal(person: Traveller) -> PersonGoal | None:
-    return max(person.goals, key=lambda each: each.by, default=None)
+def _may_drive(person: Traveller, car: Car) -> bool:
+    return person.name in (car.drivers or ()) and person.place == car.place

@@ -26,6 +26,9 @@ class Team:
     def __or__(self, other: Team) -> Team:
         return Team(self.people | other.people, self.vehicles | other.vehicles, self.tasks | other.tasks)
 
+    def without(self, other: Team) -> Team:
+        return Team(self.people - other.people, self.vehicles - other.vehicles, self.tasks - other.tasks)
+
     def takes_part_in(self, action: Act) -> bool:
         is_theirs = action.vehicle in self.vehicles if isinstance(action, Journey) else action.task in self.tasks
         return is_theirs or not self.people.isdisjoint(action.people)

@@ -7,15 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 from typing import Final
 
-from sagagraph.domains.reunion.plan import Act, ReunionPlan
+from sagagraph.domains.reunion.plan import Act, ReunionPlan, Work
+from sagagraph.domains.reunion.planning.drafting import draft
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.search import Found, Question, search
 from sagagraph.domains.reunion.planning.model.situation import Situation
-from sagagraph.domains.reunion.planning.rounds import Rounds
 from sagagraph.domains.reunion.planning.solving import Setting, Unsolved, first_plan, questions_of
 from sagagraph.domains.reunion.planning.teams import Team, at_home, excerpt, joined, teams_of
 from sagagraph.domains.reunion.request import ReunionProblem
@@ -24,10 +25,14 @@ from sagagraph.planning.budget import Budget
 
 Plans = dict[Team, tuple[Act, ...]]
 
+DRAFT_SHARE: Final = 0.6
+"""Of the time."""
 SECONDS_FIRST: Final = 6.0
 """For the first plan of one team."""
-SECONDS_TO_FIT: Final = 2.0
+SECONDS_TO_FIT: Final = 5.0
 """For the plan of one team as it was drafted."""
+MOST_TOGETHER: Final = 25
+"""How many people are planned together, if there is a plan already."""
 SECONDS_TOGETHER: Final = 4.0
 """For a better plan of one team, or of two."""
 
@@ -50,17 +55,17 @@ class Teamwork:
         self._setting = setting
         self._before = before
 
-    def plan(self, bound: float) -> tuple[ReunionPlan, float] | None:
-        """Plan until the first objective is at `bound`, or time is up; return the plan and the seconds until there was one. None:
-        no plan was found, which proves nothing.
-        """
-        started = self._budget.clock()
+    def begin(self) -> bool:
+        """Plan each team; return whether there is a plan. Otherwise none was found, which proves nothing."""
         plans = self._first_plans()
-        if plans is None:
-            return None
-        seconds = self._budget.clock() - started
-        self._tell(self._whole(plans).actions)
-        return self._whole(self._improved(plans, bound)), seconds
+        if plans is not None:
+            self._plans = plans
+            self._tell(self._whole(plans).actions)
+        return plans is not None
+
+    def improved(self, bound: float) -> ReunionPlan:
+        """Return the best plan until the first objective is at `bound`, or time is up."""
+        return self._whole(self._improved(self._plans, bound))
 
     def _question(self, team: Team) -> Question:
         return questions_of(excerpt(self._problem, team, self._before), self._setting)[0]
@@ -86,13 +91,18 @@ class Teamwork:
             plans.pop(smallest, None)
         return plans
 
-    def _as_drafted(self, team: Team, draft: tuple[Act, ...]) -> tuple[Act, ...] | Unsolved:
-        """Make a plan of the draft: with as many journeys, at times that keep to all rules."""
-        if not draft:
-            return Unsolved(is_proof=False)
-        sequence, _ = self._question(team).model(sum(action.do == "travel" for action in draft))
-        found = search(sequence, (), self._budget.part(SECONDS_TO_FIT), start_from=draft)
-        return found.actions if isinstance(found, Found) else Unsolved(is_proof=False)
+    def _as_drafted(self, team: Team, drafted: tuple[Act, ...]) -> tuple[Act, ...] | Unsolved:
+        """Make a plan of the draft: as it is, or with as many journeys, at times that keep to all rules."""
+        question = self._question(team)
+        journeys = sum(action.do == "travel" for action in drafted)
+        is_whole = {each.name for each in question.outlook(0).tasks} <= {each.task for each in drafted if isinstance(each, Work)}
+        for steps in (drafted if is_whole else (), ()) if drafted else ():
+            sequence, aims = replace(question, draft=steps).model(journeys)
+            part = self._budget.part(SECONDS_TO_FIT)
+            found = search(sequence, aims, part) if steps else search(sequence, (), part, start_from=drafted)
+            if isinstance(found, Found):
+                return found.actions
+        return Unsolved(is_proof=False)
 
     def _drafts(self) -> dict[Team, tuple[Act, ...]]:
         """Divide everybody into teams, with what the teams of vehicles do first. Those who are already where they are to be
@@ -102,14 +112,12 @@ class Teamwork:
         there = self._as_it_is(now)
         teams = teams_of(there)
         home = at_home(there, teams)
-        idle = [team for team in teams if not team.vehicles and not (team.people | team.tasks) <= (home.people | home.tasks)]
-        crews = [team for team in teams if team.vehicles]
-        drafted = {home: ()} if home.people else {}
-        first = {next(car.name for car in now.cars if car.name in team.vehicles): team for team in crews}
-        tours = Rounds(there, now, first, idle).tours(self._budget) if first else None
-        if tours is None:
-            return {joined((*idle, *crews)): (), **drafted}
-        return drafted | {tour.team: tour.actions for tour in tours}
+        waiting = joined(teams).without(home)
+        drafted = draft(now, waiting, self._budget.part(self._budget.left * DRAFT_SHARE))
+        teams = teams_of(there, drafted) if drafted else (waiting,)
+        drafts = {team.without(home): tuple(filter(team.takes_part_in, drafted)) for team in teams}
+        drafts.pop(Team(), None)
+        return drafts | ({home: ()} if home.people else {})
 
     def _as_it_is(self, now: Situation) -> ReunionProblem:
         """Return the problem with everybody where they are now."""
@@ -122,7 +130,7 @@ class Teamwork:
     def _improved(self, plans: Plans, bound: float) -> Plans:
         """Plan each team alone, then pairs in random order, until no pair improves."""
         random = Random(self._budget.seed)  # noqa: S311 - no secret: the same plan for the same seed
-        for team in tuple(plans):
+        for team in tuple(plans) if self._worth(plans)[0] > bound else ():
             plans = self._replanned(plans, (team,))
         is_better = True
         while is_better and self._budget.left and self._worth(plans)[0] > bound:
@@ -141,6 +149,8 @@ class Teamwork:
     def _replanned(self, plans: Plans, teams: tuple[Team, ...]) -> Plans:
         """Plan these together, and divide them again according to the result; return `plans` itself if that is no better."""
         together = joined(teams)
+        if len(together.people) > MOST_TOGETHER or not self._budget.left:
+            return plans
         known = _all_of({team: plans[team] for team in teams})
         sequence, aims = self._question(together).model(sum(action.do == "travel" for action in known) + 1)
         found = search(sequence, aims, self._budget.part(SECONDS_TOGETHER), start_from=known)

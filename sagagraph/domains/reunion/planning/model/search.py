@@ -39,6 +39,8 @@ class Question:
     """The plan must differ from any with these roles."""
     foremost: Objective | None = None
     """Before the objectives."""
+    draft: tuple[Act, ...] = ()
+    """The only steps, in this order: what is still to be decided is when."""
 
     def model(self, journeys: int) -> tuple[Sequence, list[cp_model.LinearExprT]]:
         """Return the model with its aims in order: objectives, kept actions, soft wishes, and every action as early as
@@ -46,7 +48,7 @@ class Question:
         """
         situation = self.outlook(journeys)
         slacks = [slack_of(situation, action) or 0 for action in self.planned.values()]
-        sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0))
+        sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0), draft=self.draft)
         presence = Presence(sequence)
         keep_company(sequence, presence)
         keep_apart(sequence)

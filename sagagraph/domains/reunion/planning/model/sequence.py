@@ -11,8 +11,9 @@ from collections.abc import Iterable
 
 from ortools.sat.python import cp_model
 
+from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.model.reach import Reach, reach_of, ready
-from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller
+from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller, is_on
 from sagagraph.domains.reunion.times import whole_minutes
 
 Bool = cp_model.IntVar
@@ -69,13 +70,36 @@ class Steps:
         """[k + 1][person][place]: where somebody is after step k; at first [0]."""
         self.car_at = positions(len(here.cars))
 
+    def follow(self, model: cp_model.CpModel, here: Situation, draft: Iterable[Act]) -> None:
+        """Make constants of all but the times: the steps are those of the draft."""
+        no, yes = model.new_constant(0), model.new_constant(1)
+        self.is_used = [yes] * len(self.start)
+        people, cars = {each.name: each.place for each in here.travellers}, {each.name: each.place for each in here.cars}
+        for k, action in enumerate(sorted(draft, key=lambda each: each.start)):
+            ride = action if isinstance(action, Journey) else None
+            task = action.task if isinstance(action, Work) else None
+            self.is_journey[k] = yes if ride else no
+            leg = next((each for each in here.legs if ride is not None and is_on(each, ride)), None)
+            self.uses_leg[k] = [yes if each is leg else no for each in here.legs]
+            self.uses_car[k] = [yes if ride and each.name == ride.vehicle else no for each in here.cars]
+            self.does_task[k] = [yes if each.name == task else no for each in here.tasks]
+            self.rides[k] = [yes if ride and each.name in ride.people else no for each in here.travellers]
+            for at, where in ((self.person_at, people), (self.car_at, cars)):
+                if not k:
+                    at[0] = [[yes if place == now else no for place in here.places] for now in where.values()]
+            if ride is not None:
+                people |= dict.fromkeys(ride.people, ride.to)
+                cars[ride.vehicle] = ride.to
+            self.person_at[k + 1] = [[yes if place == now else no for place in here.places] for now in people.values()]
+            self.car_at[k + 1] = [[yes if place == now else no for place in here.places] for now in cars.values()]
+
 
 class Sequence:
     """Sequence. `steps` is the most steps there are, tasks among them; `longer`: by how much one may be stated to last longer
-    than necessary.
+    than necessary. `draft`: the steps, of which only times and who does the tasks are still to be decided.
     """
 
-    def __init__(self, situation: Situation, steps: int, longer: int = 0) -> None:
+    def __init__(self, situation: Situation, steps: int, longer: int = 0, draft: tuple[Act, ...] = ()) -> None:
         self.situation = situation
         self.longer = longer
         self.model = cp_model.CpModel()
@@ -89,14 +113,18 @@ class Sequence:
         self.place_of_task: dict[int, list[Bool]] = {}
         """[task][place], of those that can be done at any place."""
         self.steps = Steps(self.model, situation, steps, longer)
+        if draft:
+            self.steps.follow(self.model, situation, draft)
         self._kinds()
-        self._flow(situation.travellers, self.steps.person_at, self.steps.rides)
-        self._flow(situation.cars, self.steps.car_at, self.steps.uses_car)
+        if not draft:
+            self._flow(situation.travellers, self.steps.person_at, self.steps.rides)
+            self._flow(situation.cars, self.steps.car_at, self.steps.uses_car)
         self._nobody_is_in_two_actions()
         self._what_takes_no_time_has_its_turn()
         self._vehicles()
         self._tasks()
-        self._earliest(reach_of(situation))
+        if not draft:
+            self._earliest(reach_of(situation))
 
     def _bool(self) -> Bool:
         return self.model.new_bool_var("")

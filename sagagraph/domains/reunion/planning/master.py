@@ -1,0 +1,183 @@
+"""Master problem of large reunions: which rounds are driven, so that everybody is fetched and every shift has a way to its end.
+
+Rounds are priced by a linear relaxation, which takes in those that pay (column generation: Desrosiers, Soumis and Desrochers,
+"Routing with time windows by column generation", 1984); an integer program chooses among the cheapest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from itertools import product
+from typing import Final
+
+import numpy as np
+from ortools.linear_solver.python import model_builder
+
+from sagagraph.domains.reunion.planning.rounds import Kind, Round, Rounds
+from sagagraph.planning.budget import Budget
+
+PRICED: Final = 400
+"""How many rounds are taken in after each relaxation."""
+CHEAPEST: Final = 1500
+"""How many rounds are chosen from."""
+NEVER: Final = 100_000
+"""Minutes that nothing lasts, and what it costs to fetch somebody by no round."""
+MOST_LOOPS: Final = 12
+"""How many rounds from a place and back a vehicle drives that comes there."""
+ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = 500"
+"""How well is chosen, for SCIP: counted, so that a busy machine does not change it."""
+Column = tuple[int, int, int]
+"""(crew, start, some kinds), by their numbers."""
+Rows = dict[tuple[int, int], model_builder.LinearConstraint]
+
+
+class Master:
+    def __init__(self, rounds: Rounds) -> None:
+        self._rounds = rounds
+        self._kinds: list[Kind] = list(rounds.names)
+        self._some = [some for some in rounds.together() if rounds.ways(some)]
+        places = {place: number for number, place in enumerate(rounds.situation.places)}
+        first = np.full((len(self._some), len(places)), math.inf)
+        self._holds = np.zeros((len(self._some), len(self._kinds)))
+        order = {kind: number for number, kind in enumerate(self._kinds)}
+        for number, each in enumerate(self._some):
+            for stop, (minutes, _) in rounds.ways(each).items():
+                first[number, places[stop]] = minutes
+            for kind in each.kinds:
+                self._holds[number, order[kind]] += 1
+        to_first = [[rounds.apart(start, place) for place in places] for start in rounds.starts]
+        self._driven = np.array([np.minimum(first + row, NEVER).min(axis=1) for row in to_first])
+        """(starts, some) minutes."""
+        self._lasts = self._driven + np.array([each.minutes for each in self._some])
+        self._ends = np.array([rounds.starts.index(each.end) for each in self._some])
+        self.crews = sorted({each.crew for each in rounds.shifts})
+        self._own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
+        self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
+        self._pool: list[Column] = []
+
+    def shorten(self, crew: int, lasts: int) -> None:
+        """Let all rounds of the crew last so long at most."""
+        self._time[crew] = min(self._time[crew], lasts)
+
+    def price(self, budget: Budget) -> None:
+        """Take in rounds, relaxation by relaxation, until none pays any more; keep the cheapest."""
+        possible = {crew: self._possible(crew) for crew in self.crews}
+        single = [number for number, each in enumerate(self._some) if len(each.kinds) <= 1]
+        columns = product(self.crews, range(len(self._rounds.starts)), single)
+        self._pool = alone = [each for each in columns if possible[each[0]][each[1:]]]
+        while budget.left:
+            program = _Program(self, is_whole=False)
+            solver = model_builder.Solver("GLOP")
+            solver.solve(program.model)
+            costs = sorted(each for crew in self.crews for each in self._reduced(crew, possible[crew], program, solver))
+            known = set(self._pool)
+            new = [column for cost, column in costs if cost < -1e-6 and column not in known][:PRICED]
+            if not new:
+                used = [each for each, often in zip(self._pool, program.driven, strict=True) if solver.value(often) > 0]
+                cheapest = (column for cost, column in costs[:CHEAPEST] if cost < math.inf)
+                self._pool = sorted({*used, *cheapest, *alone})
+                break
+            self._pool = sorted(known.union(new))
+        exact = {each: self._exactly(each) for each in self._pool}
+        self._exact = {column: one for column, one in exact.items() if one is not None}
+        self._pool = list(self._exact)
+
+    def _exactly(self, column: Column) -> Round | None:
+        crew, start, some = column
+        return self._rounds.round_of(self._some[some], self._rounds.starts[start], crew)
+
+    def _possible(self, crew: int) -> np.ndarray:
+        """Return (starts, some): whether the crew has time and seats for it, and it leads somewhere."""
+        own = self._own[crew]
+        since, until = min(each.since for each in own), own[0].until
+        opens = np.array([max((kind.opens for kind in each.kinds), default=0) for each in self._some])
+        due = np.array([min((kind.due for kind in each.kinds), default=until) for each in self._some])
+        seated = np.array([each.people for each in self._some]) <= own[0].seats
+        moves = (np.arange(len(self._rounds.starts))[:, None] != self._ends) | (self._holds.sum(axis=1) > 0)
+        possible: np.ndarray = (opens < until) & (due > since) & seated & (self._lasts <= self._longest(crew)) & moves
+        return possible
+
+    def _longest(self, crew: int) -> int:
+        return max(each.until - each.since for each in self._own[crew])
+
+    def _reduced(
+        self, crew: int, possible: np.ndarray, program: _Program, solver: model_builder.Solver
+    ) -> list[tuple[float, Column]]:
+        """Return the reduced costs of the crew's cheapest rounds."""
+        starts = range(len(self._rounds.starts))
+        fetched = np.array([solver.dual_value(row) for row in program.fetched])
+        there = np.array([solver.dual_value(program.moved[crew, start]) for start in starts])
+        reached = np.array([solver.dual_value(row) if (row := program.reached.get((crew, start))) else 0 for start in starts])
+        spent = zip(program.spent[crew], self.shares(crew, self._lasts), strict=True)
+        moved = there[self._ends] - there[:, None]
+        loops = np.where(np.array(starts)[:, None] == self._ends, -1, MOST_LOOPS) * reached[self._ends]
+        duals = self._holds @ fetched + moved + loops + sum(solver.dual_value(row) * share for row, share in spent)
+        reduced = np.where(possible, self._driven - duals, math.inf)
+        best = np.unravel_index(np.argsort(reduced, axis=None)[:CHEAPEST], reduced.shape)
+        return [(float(reduced[start, some]), (crew, int(start), int(some))) for start, some in zip(*best, strict=True)]
+
+    def shares(self, crew: int, lasts: np.ndarray) -> list[np.ndarray]:
+        """Return what rounds that last so long take of the crew: minutes, and shares of its shifts, of which each has one at most
+        (dual feasible functions: Fekete and Schepers, "New classes of fast lower bounds for bin packing problems", 2001).
+        """
+        longest = self._longest(crew)
+
+        def share(times: int) -> np.ndarray:
+            return np.where(times * lasts % longest, times * lasts // longest / (times - 1), lasts / longest)
+
+        return [lasts, share(2), share(3), share(4)]
+
+    def chosen(self, budget: Budget) -> list[Round] | None:
+        """Return the rounds to drive; None: there are none, or none were found in time."""
+        program = _Program(self, is_whole=True)
+        solver = model_builder.Solver("SCIP")
+        solver.set_solver_specific_parameters(ENOUGH)
+        solver.set_time_limit_in_seconds(budget.left)
+        if solver.solve(program.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
+            return None
+        if sum(solver.value(each) for each in program.left_out) > 0.5:
+            return None
+        often = zip(self._pool, program.driven, strict=True)
+        return [self._exact[column] for column, how in often for _ in range(round(solver.value(how)))]
+
+
+class _Program:
+    """Program over the rounds that are known: how often each is driven."""
+
+    def __init__(self, master: Master, *, is_whole: bool) -> None:
+        rounds, pool = master._rounds, master._pool
+        self.model = model_builder.Model()  # type: ignore[no-untyped-call] # OR-Tools does not say
+        total, weighted = model_builder.LinearExpr.sum, model_builder.LinearExpr.weighted_sum
+        most = max([len(rounds.shifts), *map(len, rounds.names.values())]) if is_whole else math.inf
+        self.driven = [self.model.new_var(0, most, is_whole, "") for _ in pool]
+        self.left_out = [self.model.new_num_var(0, math.inf, "") for _ in master._kinds]
+        fetching: list[list[model_builder.Variable]] = [[each] for each in self.left_out]
+        order = {kind: number for number, kind in enumerate(master._kinds)}
+        moving: dict[tuple[int, int], list[model_builder.LinearExprT]] = defaultdict(lambda: [0.0])
+        coming: dict[tuple[int, int], list[model_builder.LinearExprT]] = defaultdict(lambda: [0.0])
+        for (crew, start, some), often in zip(pool, self.driven, strict=True):
+            end = int(master._ends[some])
+            for kind in master._some[some].kinds:
+                fetching[order[kind]].append(often)
+            moving[crew, end].append(often)
+            moving[crew, start].append(-often)
+            coming[crew, end].append(-often if start == end else MOST_LOOPS * often)
+        self.fetched = [
+            self.model.add(total(some) >= len(rounds.names[kind])) for kind, some in zip(master._kinds, fetching, strict=True)
+        ]
+        self.moved, self.reached, self.spent = Rows(), Rows(), dict[int, list[model_builder.LinearConstraint]]()
+        for crew, (number, place) in product(master.crews, enumerate(rounds.starts)):
+            begin = sum(each.start == place for each in master._own[crew])
+            needed = sum(each.end == place for each in master._own[crew]) - begin
+            self.moved[crew, number] = self.model.add(total(moving[crew, number]) >= needed)
+            if not begin:  # no rounds from there and back without one that comes there
+                self.reached[crew, number] = self.model.add(total(coming[crew, number]) >= 0)
+        for crew, own in master._own.items():
+            mine = [(often, start, some) for (of, start, some), often in zip(pool, self.driven, strict=True) if of == crew]
+            shares = master.shares(crew, np.array([master._lasts[start, some] for _, start, some in mine]))
+            room = zip(shares, [master._time[crew], *[len(own)] * 3], strict=True)
+            driven = [often for often, _, _ in mine]
+            self.spent[crew] = [self.model.add(weighted(driven, list(share)) <= limit + 1e-6) for share, limit in room]
+        costs = [float(master._driven[start, some]) for _, start, some in pool]
+        self.model.minimize(weighted([*self.driven, *self.left_out], [*costs, *[float(NEVER)] * len(self.left_out)]))
