@@ -141,9 +141,7 @@ class BodySaga:
         try:
             planned = c.PlanOperation(replace(spec, id=name), action.formerly, passed, insists=named is not None)
             is_alone = len(self._outstanding) == 1 and asyncio.current_task() is self._task
-            saga = await self._running.tell_until(
-                planned, lambda state: is_over(state, name), operation=name, is_alone=is_alone
-            )
+            saga = await self._running.tell_until(planned, lambda state: is_over(state, name), operation=name, is_alone=is_alone)
         except asyncio.CancelledError:
             if action.kind is ActionKind.COMPENSATABLE:  # the body may go on without its result, so it must not commit unnoticed
                 self._abandoned.add(name)

@@ -309,9 +309,6 @@ class Coordinator:
         else:
             self._unwritten += batch.entries
             self._unwritten_of += commands
-            self._idle_turns = 0
-            if self._unwritten and self._watch is None:
-                self._watch = asyncio.get_running_loop().call_soon(self._look)
         before, self.saga = self.saga, batch.saga
         self._is_turning = False
         for arrival in accepted:
@@ -323,6 +320,9 @@ class Coordinator:
             self._show(batch.entries)
         else:
             self._waiters.show_all(batch.saga)
+        self._idle_turns = 0
+        if self._unwritten and self._watch is None:  # after whoever waits for what is shown, and may ask for more
+            self._watch = asyncio.get_running_loop().call_soon(self._look)
         return wake_at
 
     def _may_wait(self, batch: Batch, inbox: list[Arrival], starts: list[EffectStep]) -> bool:
@@ -330,7 +330,8 @@ class Coordinator:
         would lose would be made again without harm.
         """
         must_write, self._must_write = self._must_write, False
-        if must_write or batch.saga.driver is not e.Driver.BODY or batch.saga.body_completed or batch.saga.stage is not Stage.RUNNING:
+        is_told = batch.saga.driver is e.Driver.BODY and not batch.saga.body_completed and batch.saga.stage is Stage.RUNNING
+        if must_write or not is_told:
             return False
         first = self._unwritten[0].at if self._unwritten else batch.now
         return (
@@ -341,7 +342,7 @@ class Coordinator:
         )
 
     def _look(self) -> None:
-        """Look, in each turn of the event loop, whether what is unwritten has waited long enough for what is to share its commit."""
+        """Look, in each turn of the event loop, whether what is unwritten has waited long enough for company."""
         self._watch = None
         if not self._unwritten:
             return
@@ -420,16 +421,18 @@ class Coordinator:
     def _start(self, step: EffectStep) -> None:
         if isinstance(step, CallAction) and not self._action_of(self.saga.operations[step.operation]).validators:
             self._calls[step] = None
-            self._go_on(step, Stepped(self._perform(step), self._context.copy()))
+            call = Stepped(self._perform(step), self._context.copy())
+            if call.step():
+                self._answered(step, call.result)
+            else:
+                asyncio.get_running_loop().call_soon(self._go_on, step, call)
         else:
             self._calls[step] = asyncio.create_task(self._performed(step, self._perform(step)), context=self._context.copy())
 
     def _go_on(self, step: EffectStep, call: Stepped[c.Command]) -> None:
-        """Go on with a call that may not need to wait: then it needs no task beside the one of the function that it calls."""
+        """Go on with a call whose function has begun: one that has ended needs no task but that of the function."""
         if self._failure is None and call.step():
             self._answered(step, call.result)
-        elif self._failure is None and call.only_yields:
-            asyncio.get_running_loop().call_soon(self._go_on, step, call)
         else:
             self._calls[step] = asyncio.create_task(self._performed(step, call.rest()), context=self._context.copy())
 
@@ -449,8 +452,8 @@ class Coordinator:
         self._wake(is_alone=not self._calls)
 
     async def _under_way(self) -> list[asyncio.Task[c.Command]]:
-        while None in self._calls.values():  # until the function has begun
-            await asyncio.sleep(0)
+        if None in self._calls.values():
+            await asyncio.sleep(0)  # until the function has begun
         return [each for each in self._calls.values() if each is not None]
 
     async def _perform(self, step: EffectStep) -> c.Command:
@@ -473,9 +476,11 @@ class Coordinator:
                 return await self._effects.run_undo(saga, operation, action, deadline)
 
     def _action_of(self, operation: Operation) -> Action:
-        wanted = (operation.spec.action, operation.spec.action_version)
-        given = self._given.get(operation.id)
-        return given if given is not None and given.is_known_as(*wanted) else self._find(*wanted)
+        spec = operation.spec
+        given = self._given.get(spec.id)
+        if given is not None and given.is_known_as(spec.action, spec.action_version):
+            return given
+        return self._find(spec.action, spec.action_version)
 
     def _action_or_none(self, operation: Operation) -> Action | None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from asyncio import CancelledError
 from collections.abc import Coroutine, Generator
 from contextvars import Context
 from typing import Any, Generic, TypeVar
@@ -19,7 +20,7 @@ class Stepped(Generic[T]):
         self._coroutine = coroutine
         self._context = context
         self._waits_for: Any = None
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
         self.result: T
 
     def step(self) -> bool:
@@ -29,14 +30,9 @@ class Stepped(Generic[T]):
         except StopIteration as end:
             self.result = end.value
             return True
-        except Exception as exc:  # noqa: BLE001 - raised again by whoever awaits it
+        except (Exception, CancelledError) as exc:  # noqa: BLE001 - raised again by whoever awaits it
             self._failure = exc
         return False
-
-    @property
-    def only_yields(self) -> bool:
-        """Whether it lets others go first, and waits for nothing."""
-        return self._waits_for is None and self._failure is None
 
     @types.coroutine
     def rest(self) -> Generator[Any, None, T]:
