@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.errors import InvalidInputError
@@ -48,7 +47,11 @@ class Settings(BaseModel):
 
     @property
     def store_url(self) -> str:
-        return self.store or f"sqlite:///{platformdirs.user_data_path('sagagraph') / 'sagagraph.db'}"
+        if self.store:
+            return self.store
+        import platformdirs
+
+        return f"sqlite:///{platformdirs.user_data_path('sagagraph') / 'sagagraph.db'}"
 
 
 def read_settings() -> Settings:
