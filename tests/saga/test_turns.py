@@ -1,4 +1,4 @@
-"""Turns that are made where they are asked for (ADR-0036): they take everything that could share them, and keep nobody waiting."""
+"""Turns that are made where they are asked for (ADR-0036): what could share one does, and nobody is kept waiting."""
 
 from __future__ import annotations
 
