@@ -272,10 +272,8 @@ class Coordinator:
             return
         self._is_asleep = False
         turn = Stepped(self._turn(), self._context)
-        if not turn.step():
-            self._left = turn
-            self._woken.set()
-        elif turn.result < _STILL:
+        self._left = None if turn.step() else turn
+        if self._left is not None or turn.result < _STILL:
             self._woken.set()
         self._is_asleep = True
 
