@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.errors import InvalidInputError
@@ -48,7 +47,13 @@ class Settings(BaseModel):
 
     @property
     def store_url(self) -> str:
-        return self.store or f"sqlite:///{platformdirs.user_data_path('sagagraph') / 'sagagraph.db'}"
+        return self.store or f"sqlite:///{_user_data() / 'sagagraph.db'}"
+
+
+def _user_data() -> Path:
+    import platformdirs  # needed only where no store is named
+
+    return platformdirs.user_data_path("sagagraph")
 
 
 def read_settings() -> Settings:
@@ -78,7 +83,7 @@ def files_beside(store_url: str) -> Files:
         return Files(path.with_name(f"{path.name}.sandbox"), path.with_name(f"{path.name}.outbox"))
     if store_url != "memory:":
         name = hashlib.sha256(store_url.encode()).hexdigest()[:12]
-        folder = platformdirs.user_data_path("sagagraph") / name
+        folder = _user_data() / name
         return Files(folder / "sandbox.db", folder / "outbox")
     folder = Path(tempfile.mkdtemp(prefix="sagagraph-"))
     return Files(folder / "sandbox.db", folder / "outbox")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import lru_cache
 from urllib.parse import quote
 
 from immutables import Map
@@ -374,12 +374,12 @@ _OPEN_PIVOT = frozenset(
 
 def operation_key(saga_id: str, operation: Operation, generation: int | None = None) -> str:
     """Return the identity of an operation's effect: the same for every ambiguous repetition of it (docs/protocol.md rule 2)."""
-    return _written(operation, operation.owner or saga_id, operation.id, generation or operation.generation)
+    return _written(operation, saga_id, str(generation or operation.generation))
 
 
 def undo_key(saga_id: str, operation: Operation, undo_generation: int) -> str:
     """Return the identity of a compensation, bound to the generation that it undoes."""
-    return _written(operation, operation.owner or saga_id, operation.id, operation.generation, "undo", undo_generation)
+    return _written(operation, saga_id, f"{operation.generation}/undo/{undo_generation}")
 
 
 def void_key(saga_id: str, operation: Operation) -> str:
@@ -389,14 +389,16 @@ def void_key(saga_id: str, operation: Operation) -> str:
     return undo_key(saga_id, operation, operation.undo.generation if operation.undo else 1)
 
 
-@lru_cache(maxsize=4096)
 def _quoted(part: str) -> str:
     """Quote an id: a slash inside it must not make two keys one."""
-    return quote(part, safe=" :~@")
+    return part if _NEEDS_NO_QUOTES(part) else quote(part, safe=" :~@")
 
 
-def _written(operation: Operation, *parts: str | int) -> str:
-    path = "/".join([_quoted(part) if isinstance(part, str) else str(part) for part in parts])
+_NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_.~: @-]*").fullmatch
+
+
+def _written(operation: Operation, saga_id: str, generations: str) -> str:
+    path = f"{_quoted(operation.owner or saga_id)}/{_quoted(operation.spec.id)}/{generations}"
     if operation.spec.policy.idempotency_key is KeyFormat.UUID:
         return str(uuid.uuid5(_KEY_NAMESPACE, path))
     return path

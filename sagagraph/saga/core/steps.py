@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from sagagraph.saga.core.events import Event
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """Append this and ask again: nothing outside changes."""
 
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
-class CallAction:
+class CallAction(Struct, frozen=True):
     operation: str
     claim: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CallProbe:
+class CallProbe(Struct, frozen=True):
     operation: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallVoid:
+class CallVoid(Struct, frozen=True):
     operation: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallCompensation:
+class CallCompensation(Struct, frozen=True):
     operation: str
 
 
-@dataclass(frozen=True, slots=True)
-class Verify:
+class Verify(Struct, frozen=True):
     """Probe these once more before the end is declared (docs/protocol.md rule 9); `committing` says which end."""
 
     operations: tuple[str, ...]
@@ -44,20 +38,17 @@ class Verify:
     committing: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAgain:
+class ReadAgain(Struct, frozen=True):
     """Read again what the plan rests on, before the pivot starts (docs/protocol.md rule 12)."""
 
     operations: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reverse:
+class Reverse(Struct, frozen=True):
     """Undo a saga whose pivot has landed, by means of another saga."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     until: float
 
 

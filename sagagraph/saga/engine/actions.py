@@ -159,7 +159,7 @@ class Action:
         return self.locks(self.request_from_json(inputs))
 
     def is_known_as(self, name: str, version: int) -> bool:
-        return (name, version) in ((self.name, self.version), *self.formerly)
+        return (name == self.name and version == self.version) or (name, version) in self.formerly
 
     def request_to_json(self, request: object) -> Json:
         return to_json(request)
@@ -179,7 +179,7 @@ class Action:
 
             self._adapters[which] = TypeAdapter(kind)
         try:
-            return self._adapters[which].validate_python(_copied(value), strict=False)
+            return self._adapters[which].validator.validate_python(_copied(value), strict=False)
         except _validation_error() as exc:
             first = exc.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or which
@@ -252,20 +252,22 @@ def _is_plain(value: object, depth: int = 0) -> bool:
     if type(value) is int:
         return -_EXACT < value < _EXACT
     if type(value) is dict:
-        return depth < _DEEP and all(type(key) is str and key.isascii() and _is_plain(value[key], depth + 1) for key in value)
+        for key, each in value.items() if depth < _DEEP else _TOO_DEEP:
+            if type(key) is not str or not key.isascii() or not _is_plain(each, depth + 1):
+                return False
+        return True
     if type(value) is list:
         return depth < _DEEP and all(_is_plain(each, depth + 1) for each in value)
     return value is None or type(value) is bool
 
 
 _DEEP = 20
+_TOO_DEEP = ((None, None),)
 _EXACT = 2**53
 
 
-def _copied(value: Json) -> Json:
-    """Copy a JSON value: a caller who changes what it was given must not change the journal's state."""
-    copied: Json = msgspec.to_builtins(value)
-    return copied
+_copied: Callable[[Json], Json] = msgspec.to_builtins
+"""Copies a JSON value: a caller who changes what it was given must not change the journal's state."""
 
 
 def _not_journallable(value: object) -> NoReturn:

@@ -62,6 +62,8 @@ class BodySaga:
         self._number = next(_NUMBERS)
         self._holding: AbstractAsyncContextManager[Coordinator] | None = None
         self._coordinator: Coordinator | None = None
+        self._task: asyncio.Task[Any] | None = None
+        """The one that runs the body. What other tasks of the body ask for may come in company."""
         self._forget()
 
     def _forget(self) -> None:
@@ -85,6 +87,7 @@ class BodySaga:
             raise NotAllowedError(f"saga {self.id!r} has been entered already", saga_id=self.id)
         holding = self._engine.hold(self.id, begin=SagaBegun(Driver.BODY, "", None))
         self._coordinator = await holding.__aenter__()
+        self._task = asyncio.current_task()
         self._holding = holding
         self._forget()
         if not _takes_no_body(self._coordinator.saga):
@@ -137,7 +140,8 @@ class BodySaga:
         self._running.give(name, action)
         try:
             planned = c.PlanOperation(replace(spec, id=name), action.formerly, passed, insists=named is not None)
-            saga = await self._running.tell_until(planned, lambda state: is_over(state, name), operation=name)
+            is_alone = len(self._outstanding) == 1 and asyncio.current_task() is self._task
+            saga = await self._running.tell_until(planned, lambda state: is_over(state, name), operation=name, is_alone=is_alone)
         except asyncio.CancelledError:
             if action.kind is ActionKind.COMPENSATABLE:  # the body may go on without its result, so it must not commit unnoticed
                 self._abandoned.add(name)

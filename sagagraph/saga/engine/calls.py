@@ -27,7 +27,7 @@ from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
 from sagagraph.saga.engine.exceptions import FailsOn, refusal_in
 from sagagraph.saga.engine.threads import in_thread
-from sagagraph.saga.engine.under_way import is_under_way, under_way
+from sagagraph.saga.engine.under_way import UnderWay, is_under_way
 from sagagraph.saga.engine.validation import augmented_output
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
@@ -211,7 +211,7 @@ class Effects:
         async with self._around_call(call):
             if call.purpose is not Purpose.PROBE:
                 await self._check_held(call.saga_id)
-            with under_way(call):
+            with UnderWay(call):
                 if inspect.iscoroutinefunction(function):
                     return await function(*arguments)
                 return await _awaited(await in_thread(function, *arguments))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Container, Iterable
 from contextlib import suppress
+from contextvars import Context, copy_context
 from typing import Protocol
 
 from sagagraph.errors import (
@@ -48,6 +49,7 @@ from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.calls import Effects
 from sagagraph.saga.engine.turn.arrivals import Arrival, Batch, command_of, fail_all
 from sagagraph.saga.engine.turn.locking import LockQueue
+from sagagraph.saga.engine.turn.stepping import Stepped
 from sagagraph.saga.engine.turn.waiting import IsReached, Waiters, anything
 from sagagraph.saga.stores.port import Lease, Note, Request, SagaStore
 
@@ -107,8 +109,16 @@ class Coordinator:
         self._unwritten_of: list[c.Command] = []
         self._answering: list[asyncio.Future[Saga]] = []
         """Whoever waits for what this turn decides and commits."""
-        self._calls: dict[EffectStep, asyncio.Task[c.Command]] = {}
+        self._calls: dict[EffectStep, asyncio.Task[c.Command] | None] = {}
+        """What is out. One that has only just begun needs no task yet."""
+        self._context: Context
+        self._left: Stepped[float] | None = None
+        """A turn that had to wait, for the loop to end."""
         self._woken = asyncio.Event()
+        self._is_asleep = False
+        self._watch: asyncio.Handle | None = None
+        self._idle_turns = 0
+        self._must_write = False
         self._waiters = Waiters()
         self._is_draining = False
         self._loop_task: asyncio.Task[None] | None = None
@@ -119,7 +129,8 @@ class Coordinator:
     # -- from outside ------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        self._loop_task = asyncio.create_task(self._run(), name=f"saga {self.saga.id}")
+        self._context = copy_context()
+        self._loop_task = asyncio.create_task(self._run(), name=f"saga {self.saga.id}", context=self._context)
 
     def give(self, operation: str, action: Action) -> None:
         """Perform `operation` with exactly this action: two actions made by one function may share a name and differ in what they
@@ -131,20 +142,32 @@ class Coordinator:
         """Give a command to the core and return when its events are durable; raises the core's objection."""
         await self._arrive(command)
 
-    async def tell_until(self, command: c.Command, is_reached: IsReached, *, operation: str) -> Saga:
-        """Give a command to the core and return the first later state for which `is_reached` holds; see `until`."""
-        return await self._arrive(command, is_reached, operation)
+    async def tell_until(self, command: c.Command, is_reached: IsReached, *, operation: str, is_alone: bool = False) -> Saga:
+        """Give a command to the core and return the first later state for which `is_reached` holds; see `until`.
+
+        `is_alone`: nothing else is about to arrive, with which it could share a turn.
+        """
+        return await self._arrive(command, is_reached, operation, is_alone=is_alone)
 
     async def flush(self) -> None:
         """Return when everything that `saga` shows is durable."""
         if self._unwritten:
             await self._arrive(None)
 
-    async def _arrive(self, command: c.Command | None, is_reached: IsReached = anything, operation: str | None = None) -> Saga:
+    async def _arrive(
+        self,
+        command: c.Command | None,
+        is_reached: IsReached = anything,
+        operation: str | None = None,
+        *,
+        is_alone: bool = False,
+    ) -> Saga:
         self._check_running()
         answer: asyncio.Future[Saga] = asyncio.get_running_loop().create_future()
         self._inbox.append(Arrival(command, answer, is_reached, operation))
-        self._woken.set()
+        self._wake(is_alone=is_alone)
+        if answer.done():  # a body that runs again would otherwise keep everybody else waiting
+            await asyncio.sleep(0)
         return await answer
 
     def hear(self, request: Request) -> None:
@@ -228,11 +251,7 @@ class Coordinator:
             await self._learn()
             self._has_learned = True
             while True:
-                wake_at = await self._turn()
-                if self._unwritten and await self._is_idle_for_a_while():
-                    await self._write(self.saga, [], [])
-                    self._show(())
-                await self._sleep_until(wake_at)
+                await self._sleep_until(await self._next_turn())
         except SagaGraphError as exc:
             await self._fail(exc)
         except Exception as exc:
@@ -240,9 +259,33 @@ class Coordinator:
             raise
         finally:
             await self._end(self._let_go())  # even when the loop itself was cancelled: nobody must be left waiting
-            for call in self._calls.values():
+            if self._watch is not None:
+                self._watch.cancel()
+            for call in await self._under_way():
                 call.cancel()
-            await asyncio.gather(*self._calls.values(), return_exceptions=True)
+            await asyncio.gather(*await self._under_way(), return_exceptions=True)
+
+    def _wake(self, *, is_alone: bool = False) -> None:
+        """Have a turn made: here and now if nothing else could join it, or in the next turn of the event loop."""
+        if not is_alone or not self._is_asleep or self._woken.is_set():
+            self._woken.set()
+            return
+        self._is_asleep = False
+        turn = Stepped(self._turn(), self._context)
+        self._left = None if turn.step() else turn
+        if self._left is not None or turn.result < _STILL:
+            self._woken.set()
+        self._is_asleep = True
+
+    async def _next_turn(self) -> float:
+        if self._left is None:
+            return await self._turn()
+        self._woken.clear()
+        turn, self._left = self._left, None
+        wake_at = await turn.rest()
+        if self._inbox:
+            self._woken.set()
+        return wake_at
 
     async def _turn(self) -> float:
         """Make one commit and start the effects that it allows. Returns when to look again if nothing happens."""
@@ -275,13 +318,18 @@ class Coordinator:
             self._show(batch.entries)
         else:
             self._waiters.show_all(batch.saga)
+        self._idle_turns = 0
+        if self._unwritten and self._watch is None:  # after whoever waits for what is shown, and may ask for more
+            self._watch = asyncio.get_running_loop().call_soon(self._look)
         return wake_at
 
     def _may_wait(self, batch: Batch, inbox: list[Arrival], starts: list[EffectStep]) -> bool:
         """Apply rule 1: wait only where a body will say what comes next, nobody asked for what is durable, and whatever a crash
         would lose would be made again without harm.
         """
-        if batch.saga.driver is not e.Driver.BODY or batch.saga.body_completed or batch.saga.stage is not Stage.RUNNING:
+        must_write, self._must_write = self._must_write, False
+        is_told = batch.saga.driver is e.Driver.BODY and not batch.saga.body_completed and batch.saga.stage is Stage.RUNNING
+        if must_write or not is_told:
             return False
         first = self._unwritten[0].at if self._unwritten else batch.now
         return (
@@ -291,17 +339,21 @@ class Coordinator:
             and all(_would_be_made_again(batch.saga, entry.event, batch.now) for entry in batch.entries)
         )
 
-    async def _is_idle_for_a_while(self) -> bool:
-        if self._calls:  # what one of them answers is written with the rest, if it comes soon
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_UNWRITTEN_S):
-                    await self._woken.wait()
-            return not self._woken.is_set()
-        for _turn in range(_IDLE_TURNS):
-            await asyncio.sleep(0)
-            if self._woken.is_set():
-                return False
-        return True
+    def _look(self) -> None:
+        """Look, in each turn of the event loop, whether what is unwritten has waited long enough for company."""
+        self._watch = None
+        if not self._unwritten:
+            return
+        loop = asyncio.get_running_loop()
+        left_s = self._unwritten[0].at + _UNWRITTEN_S - self._clock() if self._calls else 0.0
+        if left_s > 0.0:  # what one of them answers is written with the rest, if it comes soon
+            self._watch = loop.call_later(left_s, self._look)
+        elif self._calls or self._idle_turns >= _IDLE_TURNS:
+            self._must_write = True
+            self._woken.set()
+        else:
+            self._idle_turns += 1
+            self._watch = loop.call_soon(self._look)
 
     async def _write(self, saga: Saga, entries: list[e.Entry], commands: list[c.Command]) -> None:
         """Append what was unwritten and then `entries`, which make `saga`.
@@ -365,13 +417,42 @@ class Coordinator:
         return None
 
     def _start(self, step: EffectStep) -> None:
-        self._calls[step] = asyncio.create_task(self._performed(step))
+        if isinstance(step, CallAction) and not self._action_of(self.saga.operations[step.operation]).validators:
+            self._calls[step] = None
+            call = Stepped(self._perform(step), self._context.copy())
+            if call.step():
+                self._answered(step, call.result)
+            else:
+                asyncio.get_running_loop().call_soon(self._go_on, step, call)
+        else:
+            self._calls[step] = asyncio.create_task(self._performed(step, self._perform(step)), context=self._context.copy())
 
-    async def _performed(self, step: EffectStep) -> c.Command:
+    def _go_on(self, step: EffectStep, call: Stepped[c.Command]) -> None:
+        """Go on with a call whose function has begun: one that has ended needs no task but that of the function."""
+        if self._failure is None and call.step():
+            self._answered(step, call.result)
+        else:
+            self._calls[step] = asyncio.create_task(self._performed(step, call.rest()), context=self._context.copy())
+
+    async def _performed(self, step: EffectStep, performing: Awaitable[c.Command]) -> c.Command:
         try:
-            return await self._perform(step)
-        finally:
+            command = await performing
+        except BaseException:
             self._woken.set()  # by the time at which the loop wakes up, this task is done
+            raise
+        if self._failure is None:
+            self._answered(step, command)
+        return command
+
+    def _answered(self, step: EffectStep, command: c.Command) -> None:
+        del self._calls[step]
+        self._inbox.append(Arrival(command))
+        self._wake(is_alone=not self._calls)
+
+    async def _under_way(self) -> list[asyncio.Task[c.Command]]:
+        if None in self._calls.values():
+            await asyncio.sleep(0)  # until the function has begun
+        return [each for each in self._calls.values() if each is not None]
 
     async def _perform(self, step: EffectStep) -> c.Command:
         saga = self.saga
@@ -393,9 +474,11 @@ class Coordinator:
                 return await self._effects.run_undo(saga, operation, action, deadline)
 
     def _action_of(self, operation: Operation) -> Action:
-        wanted = (operation.spec.action, operation.spec.action_version)
-        given = self._given.get(operation.id)
-        return given if given is not None and given.is_known_as(*wanted) else self._find(*wanted)
+        spec = operation.spec
+        given = self._given.get(spec.id)
+        if given is not None and given.is_known_as(spec.action, spec.action_version):
+            return given
+        return self._find(spec.action, spec.action_version)
 
     def _action_or_none(self, operation: Operation) -> Action | None:
         try:
@@ -405,17 +488,18 @@ class Coordinator:
         return None if is_elsewhere(self.saga, operation, action.provider) else action
 
     async def _sleep_until(self, wake_at: float) -> None:
-        """Sleep until a command or the answer to a call arrives; answers become commands of the next turn."""
+        """Sleep until a command or the answer to a call arrives that no other turn has taken."""
+        self._is_asleep = True
         if wake_at == _STILL:
             await self._woken.wait()
         else:
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, wake_at - self._clock())):
                     await self._woken.wait()
-        for step, task in list(self._calls.items()):
-            if task.done():
-                del self._calls[step]
-                self._inbox.append(Arrival(task.result()))
+        self._is_asleep = False
+        for call in self._calls.values():
+            if call is not None and call.done():
+                call.result()  # raises: whatever was answered has arrived
 
     # -- what others did, and what others are told -------------------------------------------------------------------
 
@@ -434,9 +518,10 @@ class Coordinator:
         """Handle a lost lease or store: start nothing, let calls under way end, and write down their answers."""
         self._on_failure(exc)
         await self._end(exc)
-        if isinstance(exc, SupersededError) and self._calls:
-            ended = await asyncio.gather(*self._calls.values(), return_exceptions=True)
-            await self._keep_evidence([each for each in ended if not isinstance(each, BaseException)])
+        if isinstance(exc, SupersededError):
+            ended = await asyncio.gather(*await self._under_way(), return_exceptions=True)
+            answers = [each for each in ended if not isinstance(each, BaseException)]
+            await self._keep_evidence([*(each.command for each in self._inbox if each.command), *answers])
 
     async def _end(self, exc: SagaGraphError) -> None:
         """Release everybody who waits for this coordinator; the first reason counts."""

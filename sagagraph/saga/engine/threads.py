@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from sagagraph.errors import Refused
 from sagagraph.saga.engine.call import call_or_none
-from sagagraph.saga.engine.under_way import under_way
+from sagagraph.saga.engine.under_way import UnderWay
 
 T = TypeVar("T")
 _Outcome = tuple[T | None, BaseException | None]
@@ -44,7 +44,7 @@ async def in_thread(function: Callable[..., T], *arguments: object) -> T:
             loop.call_soon_threadsafe(settle, outcome)
 
     running = ExitStack()
-    running.enter_context(under_way(call_or_none()))
+    running.enter_context(UnderWay(call_or_none()))
     try:
         threading.Thread(target=run, name="sagagraph-call", daemon=True).start()
     except RuntimeError as exc:

@@ -5,8 +5,7 @@ A function that cannot be stopped goes on when its time is over, in its thread o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.stores.owner import is_known_dead, is_this_process
@@ -17,17 +16,21 @@ HasEnded = Callable[[str, str, str], bool]
 _UNDER_WAY: set[tuple[str, str, object]] = set()
 
 
-@contextmanager
-def under_way(call: Call | None) -> Iterator[None]:
-    """Count what runs inside as a part of this call. It may be entered in one thread and left in another."""
-    token = None if call is None else (call.saga_id, call.operation_id, object())
-    if token is not None:
-        _UNDER_WAY.add(token)
-    try:
-        yield
-    finally:
-        if token is not None:
-            _UNDER_WAY.discard(token)
+class UnderWay:
+    """Context that counts what runs inside as a part of this call. It may be entered in one thread and left in another."""
+
+    __slots__ = ("_token",)
+
+    def __init__(self, call: Call | None) -> None:
+        self._token = None if call is None else (call.saga_id, call.operation_id, object())
+
+    def __enter__(self) -> None:
+        if self._token is not None:
+            _UNDER_WAY.add(self._token)
+
+    def __exit__(self, *_raised: object) -> None:
+        if self._token is not None:
+            _UNDER_WAY.discard(self._token)
 
 
 def is_under_way(saga_id: str, operation_id: str) -> bool:

@@ -11,8 +11,6 @@ import os
 import socket
 from pathlib import Path
 
-import psutil
-
 _PROC = Path("/proc")
 _START = 19
 """Field of `/proc/PID/stat`, counted from the state: the start in clock ticks since the boot."""
@@ -53,6 +51,8 @@ def _has_ended(pid: int, started: str) -> bool:
 
 def _exists(pid: int) -> bool:
     if os.name != "posix":
+        import psutil
+
         return psutil.pid_exists(pid)
     try:
         os.kill(pid, 0)
@@ -94,5 +94,10 @@ def _inode(name: str) -> str:
 
 def _machine() -> str:
     boot = _PROC / "sys/kernel/random/boot_id"
-    started = boot.read_text().strip() if boot.exists() else f"{psutil.boot_time():.0f}"
-    return f"{socket.gethostname()}/{started}"
+    return f"{socket.gethostname()}/{boot.read_text().strip() if boot.exists() else _booted_at()}"
+
+
+def _booted_at() -> str:
+    import psutil  # takes a seventh of the start of a command, and is needed only where there is no /proc
+
+    return f"{psutil.boot_time():.0f}"
