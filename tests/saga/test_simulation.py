@@ -161,7 +161,7 @@ FOUND_BY = {
     planted.any_undo_may_be_repeated: 18,
     planted.calls_are_not_awaited: 18,
     planted.a_contradicted_undo_is_repeated: 18,
-    planted.a_rejected_operation_counts_as_settled: 876,
+    planted.a_rejected_operation_counts_as_settled: 418,
     planted.no_gate: 50,
     planted.an_open_pivot_is_ignored: 81,
     planted.a_cancel_is_not_queued: 11,

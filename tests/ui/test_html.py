@@ -46,7 +46,7 @@ EVIL_SHEET = Sheet(EVIL, (EVIL,), ((EVIL, ((EVIL_FIELD, Field(EVIL, EVIL, EVIL, 
     "card",
     [
         render("comparison", points=[Point(1, EVIL, EVIL), Point(2, EVIL, "")], axes=(EVIL, EVIL, EVIL)),
-        render("request", title=EVIL, parts=(EVIL_SHEET, Fields(EVIL, (EVIL_FIELD,))), happened=(), is_fresh=False),
+        render("request", title=EVIL, parts=(EVIL_SHEET, Fields(EVIL, (EVIL_FIELD,))), happened=(), is_fresh=False, turn=EVIL),
         cards.preview_card(
             CancelPreview("s", True, (UndoneOperation(EVIL, EVIL, True, 1, "USD"),), 1, "USD", (EVIL,)), {EVIL: EVIL}
         ),

@@ -120,6 +120,8 @@ async def read_first(
         return None
     before = await page.drafted(known)
     board, slots = list(listed(page.fields(before))), page.slots(before)
+    if not slots:  # there is nothing to fill in: a goal is its words
+        return None
     form = [{"field": each.name, "value": each.anchor.value, "about": each.about} for each in slots]
     data = {
         "text": text,
