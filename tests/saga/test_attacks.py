@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sagagraph import Call, Engine, action
-from sagagraph.cli import session, settling
+from sagagraph.cli import settling
 from sagagraph.cli.options import Options
 from sagagraph.cli.settling import cancel, resume, resume_all
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationFailedError, OperationHeldError, SagaClosedError
@@ -386,8 +386,7 @@ async def test_whoever_interrupts_a_command_is_told_how_to_go_on(
     async def interrupted(*_arguments: Any) -> str:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(session, "carries_document", interrupted)  # the first thing that each of them asks
-    monkeypatch.setattr(settling, "carries_document", interrupted)
+    monkeypatch.setattr(settling, "_carries_document", interrupted)  # the first thing that each of them asks
     options = {"wait": True} if command is resume else {"preview": False}
     with pytest.raises(asyncio.CancelledError):
         await command(Options("memory:"), "trip", **options)

@@ -61,6 +61,8 @@ def exceptions_trusted(saga: Saga, _event: e.ExceptionsTrusted, _at: float) -> S
 
 
 def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
+    # What stands may be proposed again because a change of it has no plan: why not is to be seen until a plan is accepted.
+    is_repair = bool(saga.plan.version)
     plan = replace(
         saga.plan,
         hash=event.plan_hash,
@@ -74,8 +76,8 @@ def plan_proposed(saga: Saga, event: e.PlanProposed, _at: float) -> Saga:
         reasoning=event.reasoning,
         agents=event.agents,
         approved_by=None,
-        infeasible=(),
-        remedies=(),
+        infeasible=saga.plan.infeasible if is_repair else (),
+        remedies=saga.plan.remedies if is_repair else (),
     )
     return replace(saga, stage=Stage.PLANNING, plan=plan)
 
@@ -167,6 +169,7 @@ def plan_accepted(saga: Saga, event: e.PlanAccepted, _at: float) -> Saga:
         revisable=event.revisable,
         disruption="",
         infeasible=(),
+        remedies=(),
         stood=None,
     )
     saga = with_removed(replace(saga, stage=Stage.RUNNING, plan=plan, awaits=(), has_read_again=False), event.removed)
