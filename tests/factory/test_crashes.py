@@ -25,7 +25,7 @@ def test_a_workflow_that_is_harmed_anywhere_goes_on_with_the_same_members(
 
 @pytest.mark.parametrize("name", ["trip", "reunion", "job-shop"])
 def test_what_a_blueprint_becomes_is_killed_and_goes_on(name: str) -> None:
-    sweep(name, "committed", "sqlite", "kill", first=3, stride=9)
+    sweep(name, "committed", "sqlite", "kill", first=3, stride=7)
 
 
 def sweep(name: str, outcome: str, store: str, harm: str, *, first: int, stride: int) -> None:
