@@ -1,24 +1,58 @@
-"""Settings: the store, the provider and the model that the environment names, and where the files beside a store are."""
+"""Settings: what the environment and one file say of store, provider, model and users, and where the files beside a store are."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import sqlite_path
 
+PREFIX: Final = "SAGAGRAPH_"
+CONFIG: Final = f"{PREFIX}CONFIG"
+"""The variable that names the file; by default `config.toml` in the user's folder for settings, if it is there."""
+ELSEWHERE: Final = frozenset({CONFIG, f"{PREFIX}DATA"})
+"""Variables that are no settings: the file itself, and the data of benchmarks."""
+RoleName = Literal["planner", "operator", "reader"]
+
+
+class UserSettings(BaseModel):
+    """User of the app, who logs in by password."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    password: SecretStr
+    """As it is, or as `sagagraph config --hash` prints it."""
+    role: RoleName = "planner"
+
+
+class OidcSettings(BaseModel):
+    """Identity provider by which people log in to the app (OpenID Connect, authorization code flow with PKCE)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    issuer: str
+    """Its address, below which `/.well-known/openid-configuration` is."""
+    client_id: str
+    client_secret: SecretStr = SecretStr("")
+    claim: str = "groups"
+    """The claim of the ID token that says what somebody is: a text or a list of texts."""
+    roles: dict[str, RoleName] = Field(default_factory=dict)
+    """Value of the claim → role. Whoever has none of them is not let in."""
+
 
 class Settings(BaseModel):
-    """Settings, as `read_settings` finds them in the environment; options of the command line override them."""
+    """Settings, as `read_settings` finds them; the environment overrides the file, options of the command line override both."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="forbid")
 
     store: str = ""
     """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""
@@ -45,6 +79,14 @@ class Settings(BaseModel):
     goals: str = ""
     """`package.module:NAME` of the `GoalLibrary` whose actions `sagagraph goal` plans with."""
 
+    ui_user: str = ""
+    """Who may log in to the app, as its operator; more users are in `users`."""
+    ui_password: SecretStr = SecretStr("")
+    users: dict[str, UserSettings] = Field(default_factory=dict)
+    """Name → user; only in the file."""
+    oidc: OidcSettings | None = None
+    """Only in the file."""
+
     @property
     def store_url(self) -> str:
         return self.store or f"sqlite:///{_user_data() / 'sagagraph.db'}"
@@ -56,15 +98,76 @@ def _user_data() -> Path:
     return platformdirs.user_data_path("sagagraph")
 
 
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """Settings, and where each that is not a default comes from."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+    unknown: tuple[str, ...]
+    """What is wrong with variables of the environment that look like settings and are none, in words."""
+
+
 def read_settings() -> Settings:
-    """Read the environment: `SAGAGRAPH_` and the name of a setting. Raises `InvalidInputError` that names the variable."""
-    found = {name.upper(): value for name, value in os.environ.items()}
-    named = {name: f"SAGAGRAPH_{name.upper()}" for name in Settings.model_fields}
+    """Read the file and the environment. Raises `InvalidInputError` that names the variable, or the file and its key."""
+    return read_configured(os.environ).settings
+
+
+def read_configured(environment: Mapping[str, str]) -> Configured:
+    """Read the settings: `SAGAGRAPH_` and the name of a setting in the environment, or the name in the file."""
+    path = config_file(environment)
+    in_file = {} if path is None else _read_file(path)
+    found = {name.upper(): value for name, value in environment.items()}
+    variables = {f"{PREFIX}{name.upper()}": name for name in Settings.model_fields if name not in ("users", "oidc")}
+    in_environment = {name: found[variable] for variable, name in variables.items() if variable in found}
+    sources = {name: str(path) for name in in_file} | {name: f"{PREFIX}{name.upper()}" for name in in_environment}
+    others = [name for name in found if name.startswith(PREFIX) and name not in variables and name not in ELSEWHERE]
     try:
-        return Settings.model_validate({name: found[variable] for name, variable in named.items() if variable in found})
+        settings = Settings.model_validate(in_file | in_environment)
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        raise InvalidInputError(first["msg"], field=f"SAGAGRAPH_{'_'.join(map(str, first['loc'])).upper()}") from exc
+        first = exc.errors(include_url=False, include_input=False)[0]
+        raise _wrong(first["type"], first["msg"], [str(each) for each in first["loc"]], sources) from None
+    return Configured(settings, sources, tuple(f"{name} is no setting{nearest(name, variables)}" for name in others))
+
+
+def config_file(environment: Mapping[str, str]) -> Path | None:
+    """Return the file with settings, if there is one. Raises `InvalidInputError` if one is named that is not there."""
+    if named := environment.get(CONFIG):
+        if not Path(named).is_file():
+            raise InvalidInputError(f"there is no file {named}", field=CONFIG)
+        return Path(named)
+    import platformdirs
+
+    usual = platformdirs.user_config_path("sagagraph") / "config.toml"
+    return usual if usual.is_file() else None
+
+
+def nearest(name: str, known: Mapping[str, Any]) -> str:
+    """Return which name is nearest, as the end of a sentence."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise InvalidInputError(f"cannot be read as TOML: {exc}", field=str(path)) from None
+
+
+def _wrong(kind: str, message: str, where: list[str], sources: Mapping[str, str]) -> InvalidInputError:
+    """Return the error for a setting that cannot be had, without its value, which may be secret."""
+    source = sources.get(where[0], CONFIG)
+    field = source if source.startswith(PREFIX) else f"{source}, {'.'.join(where)}"
+    if kind != "extra_forbidden":
+        return InvalidInputError(message, field=field)
+    rows: dict[str, Any] = {"users": UserSettings.model_fields, "oidc": OidcSettings.model_fields}
+    known = Settings.model_fields if len(where) == 1 else rows.get(where[0], {})
+    return InvalidInputError(f"there is no such setting{nearest(where[-1], known)}", field=field)
 
 
 @dataclass(frozen=True, slots=True)

@@ -358,7 +358,7 @@ def mcp(
 def ui(
     port: Annotated[int, typer.Option("--port", help="0 takes a free one.")] = 7860,
     host: Annotated[str, typer.Option("--host", help="Anything but loopback needs a user and a password.")] = "127.0.0.1",
-    user: Annotated[str, typer.Option("--user", envvar="SAGAGRAPH_UI_USER", help="Who may log in.")] = "",
+    user: Annotated[str, typer.Option("--user", envvar="SAGAGRAPH_UI_USER", help="Who may log in, as an operator.")] = "",
     password: Annotated[
         str, typer.Option("--password", envvar="SAGAGRAPH_UI_PASSWORD", help="Better in the environment: others see arguments.")
     ] = "",
@@ -367,10 +367,13 @@ def ui(
     as_json: o.AsJson = False,
 ) -> None:
     """Run the app: plan, watch, break and undo sagas in a browser; and the same over REST."""
+    from pydantic import SecretStr
+
     from sagagraph.cli.ui import serve_ui
 
     settings = Options(store, provider, as_json).settings
-    o.end(serve_ui(settings, host=host, port=port, user=user, password=password, as_json=as_json))
+    login = {"ui_user": user or settings.ui_user, "ui_password": SecretStr(password) if password else settings.ui_password}
+    o.end(serve_ui(settings.model_copy(update=login), host=host, port=port, as_json=as_json))
 
 
 # -- the store -------------------------------------------------------------------------------------------------------

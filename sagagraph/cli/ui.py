@@ -9,16 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sagagraph.cli import render
-from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.settings import Settings
-from sagagraph.ui.server.options import ServerOptions
+from sagagraph.ui.server.options import ServerOptions, users_of
 
 
-async def serve_ui(settings: Settings, *, host: str, port: int, user: str, password: str, as_json: bool) -> int:
-    if bool(user) is not bool(password):
-        raise InvalidInputError("give both a user and a password, or neither", field="--user" if password else "--password")
-    options = ServerOptions(host, port, {user: password} if user else {})
+async def serve_ui(settings: Settings, *, host: str, port: int, as_json: bool) -> int:
+    options = ServerOptions(host, port, users_of(settings), settings.oidc)
     with _tables_made_meanwhile(settings), needing("ui"):
         from sagagraph.ui.server.app import serve
 

@@ -47,6 +47,7 @@ from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.port import Document
 from sagagraph.saga.stores.projections import Projection
 from sagagraph.settings import Settings
+from sagagraph.ui.access.keys import Keys
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
 from sagagraph.ui.sharing import SHARED_PATH, Sharing
 from sagagraph.ui.versions import Version, version_before, versions_of
@@ -88,6 +89,7 @@ class Service:
         self._days: dict[str, tuple[float, date]] = {}
         self._sketches: dict[str, Sketch] = {}
         self._sharing = Sharing(engine.store)
+        self.keys = Keys(engine.store, time.time)
 
     def page(self, domain: str) -> Page:
         """Return a page. Raises `InvalidInputError` if there is no such domain."""
@@ -148,7 +150,7 @@ class Service:
 
         Raises `NotAllowedError` if there is none.
         """
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         sketch = self._sketches.get(saga_id)
         if sketch is None or not sketch.take():
             raise NotAllowedError(f"saga {saga_id!r}: no plan is there to be taken while others are sought", saga_id=saga_id)
@@ -267,7 +269,7 @@ class Service:
             self._jobs.start(saga_id, ("resume",), self._resumed(saga))
 
     async def preview(self, visitor: Visitor, saga_id: str) -> CancelPreview:
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         told = await self._engine.cancel(saga_id, preview=True)
         if not isinstance(told, CancelPreview):
             raise TypeError("a preview was asked for")
@@ -331,7 +333,7 @@ class Service:
         return draft if last is None else page.as_before(draft, last.request)
 
     async def saga(self, visitor: Visitor, saga_id: str) -> Saga:
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         return await self._engine.load(saga_id)
 
     async def shown(self, saga: Saga) -> Saga:
@@ -347,12 +349,12 @@ class Service:
 
     async def shared_at(self, visitor: Visitor, saga_id: str) -> str:
         """Return the path of the page that shows the saga's plan to others; empty if there is none."""
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         token = await self._sharing.of(saga_id)
         return token and SHARED_PATH + token
 
     async def share_no_more(self, visitor: Visitor, saga_id: str) -> None:
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         await self._sharing.end(saga_id)
 
     async def shared(self, token: str) -> Saga:
@@ -363,7 +365,7 @@ class Service:
         return shown
 
     async def status(self, visitor: Visitor, saga_id: str, version: int | None = None) -> SagaView:
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         return await (self._engine.status(saga_id) if version is None else self._engine.state_at(saga_id, version))
 
     async def today(self, domain: str) -> date:
@@ -376,21 +378,21 @@ class Service:
 
     async def said(self, visitor: Visitor, saga_id: str) -> list[dict[str, str]]:
         """Return what was said about the saga's plan, each with its role and text."""
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         return [each.data for each in await self._engine.store.documents(saga_id, _SAID)]
 
     async def remember(self, visitor: Visitor, saga_id: str, messages: Iterable[Mapping[str, str]]) -> None:
         """Keep what was said, so that a restart does not lose anybody's words."""
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         for each in messages:
             await self._engine.store.put(Document(saga_id, _SAID, uuid.uuid4().hex, dict(each)))
 
     async def journal(self, visitor: Visitor, saga_id: str) -> tuple[Entry, ...]:
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         return await self._engine.journal(saga_id)
 
     async def projection(self, visitor: Visitor, saga_id: str) -> Projection:
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         return await self._engine.project(saga_id)
 
     async def downloads(self, visitor: Visitor, saga_id: str) -> tuple[Download, ...]:
@@ -412,7 +414,7 @@ class Service:
 
     async def events(self, visitor: Visitor, saga_id: str, after: int = 0) -> AsyncIterator[Entry]:
         """Stream the journal from there on, as it is written; ends when nothing is running and nothing new has arrived."""
-        visitor.check_owns(saga_id)
+        visitor.check_sees(saga_id)
         while True:
             under_way = self.is_busy(saga_id)
             for entry in await self._engine.journal(saga_id):

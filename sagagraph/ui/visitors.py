@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sagagraph.errors import UnknownSagaError
+from sagagraph.ui.access.roles import Role
 
 _TAG_DIGITS = 16
 TOKEN_BYTES = 24
@@ -21,10 +22,15 @@ class Visitor:
     tag: str
     name: str
     """The name under which the visitor's decisions are signed in the journal."""
+    role: Role = Role.GUEST
 
     def owns(self, saga_id: str) -> bool:
         """Tell whether the saga is the visitor's, or undoes or amends one that is."""
         return saga_id.startswith(self.prefix)
+
+    def sees(self, saga_id: str) -> bool:
+        """Tell whether they own it, or their role sees all; what they may do with it, the rules of `access.roles` say."""
+        return self.role.sees_all or self.owns(saga_id)
 
     @property
     def prefix(self) -> str:
@@ -34,9 +40,9 @@ class Visitor:
     def new_id(self, kind: str, unique: str) -> str:
         return f"{self.tag}-{kind}-{unique}"
 
-    def check_owns(self, saga_id: str) -> None:
+    def check_sees(self, saga_id: str) -> None:
         """Check the owner. Raises `UnknownSagaError`: to a visitor, somebody else's sagas do not exist."""
-        if not self.owns(saga_id):
+        if not self.sees(saga_id):
             raise UnknownSagaError(f"there is no saga {saga_id!r}", saga_id=saga_id)
 
 
@@ -46,9 +52,14 @@ def guest(token: str) -> Visitor:
     return Visitor(tag, f"visitor {tag[1:7]}")
 
 
-def user(name: str) -> Visitor:
+def user(name: str, role: Role = Role.PLANNER) -> Visitor:
     """Return the visitor who has logged in under this name, from any browser."""
-    return Visitor(f"u{_digest('user', name)}", f"user {name}")
+    return Visitor(f"u{_digest('user', name)}", f"user {name}", role)
+
+
+def known_elsewhere(subject: str, name: str, role: Role) -> Visitor:
+    """Return the visitor whom an identity provider knows as `subject`: `name` is only shown, since others may bear it too."""
+    return Visitor(f"o{_digest('subject', subject)}", f"user {name}", role)
 
 
 class Asked(Protocol):

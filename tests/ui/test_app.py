@@ -8,6 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from sagagraph.ui.access.login import Known
+from sagagraph.ui.access.roles import Role
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
@@ -24,7 +26,7 @@ def browser_on(app: Any) -> httpx2.AsyncClient:
 
 async def test_pages_need_the_password_and_hold_neither_it_nor_a_key(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    app = create_app(service, ServerOptions("0.0.0.0", passwords={"ann": PASSWORD}))
+    app = create_app(service, ServerOptions("0.0.0.0", users={"ann": Known(PASSWORD, Role.PLANNER)}))
     async with browser_on(app) as browser:
         for path in ("/", "/config", "/docs", "/openapi.json", "/api/v1/sagas", "/gradio_api/info"):
             assert (await browser.get(path)).status_code == 401, path

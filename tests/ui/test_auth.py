@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import time
 from typing import Any
 
 import httpx2
@@ -11,7 +12,11 @@ import pytest
 from starlette.requests import Request
 
 from sagagraph.errors import InvalidInputError, UnknownSagaError
-from sagagraph.ui.server.auth import COOKIE, Auth, Failures, Login
+from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.ui.access.keys import Keys
+from sagagraph.ui.access.login import Failures, Known, Login
+from sagagraph.ui.access.roles import Role
+from sagagraph.ui.server.auth import COOKIE, Auth
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shutdown import Shutdown
 from sagagraph.ui.visitors import guest, user, visitor_of
@@ -28,7 +33,7 @@ async def says_who(scope: Any, _receive: Any, send: Any) -> None:
 
 
 def client(login: Login | None = None, hosts: Any = None) -> httpx2.AsyncClient:
-    auth = Auth(says_who, login=login or Login({}), hosts=hosts, new_token=lambda: TOKEN)
+    auth = Auth(says_who, login=login or Login({}), failures=Failures(), keys=Keys(MemorySagaStore(), time.time), hosts=hosts, new_token=lambda: TOKEN)
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=auth), base_url="http://localhost")
 
 
@@ -60,7 +65,7 @@ async def test_whoever_has_a_link_needs_no_login_to_look_and_can_do_nothing_else
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": repr(scope["user"]).encode()})
 
-    auth = Auth(says, login=Login({"ann": "secret"}), hosts=None, new_token=lambda: TOKEN)
+    auth = Auth(says, login=Login({"ann": Known("secret", Role.PLANNER)}), failures=Failures(), keys=Keys(MemorySagaStore(), time.time), hosts=None, new_token=lambda: TOKEN)
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=auth), base_url="http://localhost") as browser:
         answer = await browser.get(f"/shared/{TOKEN}")
         assert (answer.status_code, answer.text) == (200, "None")
@@ -79,7 +84,7 @@ async def test_a_token_that_could_be_guessed_is_replaced() -> None:
     "headers", [{}, basic("ann", "wrong"), basic("bob", "secret"), basic("", ""), {"authorization": "Basic ?"}]
 )
 async def test_where_a_password_is_set_nobody_comes_in_without_it(headers: dict[str, str]) -> None:
-    async with client(Login({"ann": "secret"})) as browser:
+    async with client(Login({"ann": Known("secret", Role.PLANNER)})) as browser:
         answer = await browser.get("/", headers=headers)
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"].startswith("Basic")
@@ -88,7 +93,7 @@ async def test_where_a_password_is_set_nobody_comes_in_without_it(headers: dict[
 
 async def test_who_logs_in_is_the_same_person_from_any_browser_and_no_guest() -> None:
     for _browser in range(2):
-        async with client(Login({"ann": "secret"})) as browser:
+        async with client(Login({"ann": Known("secret", Role.PLANNER)})) as browser:
             answer = await browser.get("/", headers=basic("ann", "secret"))
             assert answer.text == f"{user('ann').tag}|user ann"
             assert "set-cookie" not in answer.headers
@@ -103,16 +108,16 @@ async def test_a_loopback_server_answers_to_no_other_name() -> None:
 
 async def test_another_site_cannot_act_through_a_visitors_browser() -> None:
     async with client() as browser:
-        assert (await browser.post("/", headers={"origin": "http://evil.example"})).status_code == 403
-        assert (await browser.post("/", headers={"origin": "http://localhost"})).status_code == 200
+        assert (await browser.post("/harness", headers={"origin": "http://evil.example"})).status_code == 403
+        assert (await browser.post("/harness", headers={"origin": "http://localhost"})).status_code == 200
         assert (await browser.get("/", headers={"origin": "http://evil.example"})).status_code == 200
 
 
 def test_a_host_that_others_can_reach_needs_a_password() -> None:
     with pytest.raises(InvalidInputError, match="--user"):
         ServerOptions("0.0.0.0")
-    assert not ServerOptions("0.0.0.0", passwords={"ann": "secret"}).is_loopback
-    assert "secret" not in repr(ServerOptions(passwords={"ann": "secret"}))
+    assert not ServerOptions("0.0.0.0", users={"ann": Known("secret", Role.PLANNER)}).is_loopback
+    assert "secret" not in repr(ServerOptions(users={"ann": Known("secret", Role.PLANNER)}))
 
 
 def test_a_visitor_owns_what_begins_with_their_tag_and_nothing_else() -> None:
@@ -122,7 +127,7 @@ def test_a_visitor_owns_what_begins_with_their_tag_and_nothing_else() -> None:
     assert ann.owns(f"{saga}~reversal")
     assert not bob.owns(saga)
     with pytest.raises(UnknownSagaError):
-        bob.check_owns(saga)
+        bob.check_sees(saga)
     assert not ann.owns(ann.tag)
 
 
@@ -136,7 +141,7 @@ def test_a_visitor_owns_what_begins_with_their_tag_and_nothing_else() -> None:
 )
 async def test_a_request_that_is_too_long_or_does_not_say_how_long_is_not_read(headers: dict[str, str], status: int) -> None:
     async with client() as browser:
-        assert (await browser.post("/", headers=headers)).status_code == status
+        assert (await browser.post("/harness", headers=headers)).status_code == status
 
 
 @pytest.mark.parametrize(("has_begun", "status", "words"), [(False, 503, "this server is stopping"), (True, 200, "so far")])
@@ -152,14 +157,14 @@ async def test_an_answer_that_a_stopping_server_cannot_wait_for_is_ended_in_orde
         task.cancel()
         await asyncio.sleep(60)
 
-    app = Shutdown(Auth(slow, login=Login({}), hosts=None, new_token=lambda: TOKEN))
+    app = Shutdown(Auth(slow, login=Login({}), failures=Failures(), keys=Keys(MemorySagaStore(), time.time), hosts=None, new_token=lambda: TOKEN))
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost") as browser:
         answer = await browser.get("/")
         assert (answer.status_code, words in answer.text) == (status, True)
 
 
 async def test_passwords_cannot_be_tried_one_after_another() -> None:
-    async with client(Login({"ann": "secret"})) as browser:
+    async with client(Login({"ann": Known("secret", Role.PLANNER)})) as browser:
         tried = [(await browser.get("/", headers=basic("ann", f"guess {number}"))).status_code for number in range(12)]
         assert tried == [401] * 9 + [429] * 3
         assert (await browser.get("/", headers=basic("ann", "secret"))).status_code == 429
@@ -179,7 +184,7 @@ def test_wrong_passwords_are_forgiven_after_a_minute() -> None:
 
 
 async def test_every_answer_says_what_a_browser_may_do_with_it() -> None:
-    async with client(Login({"ann": "secret"})) as browser:
+    async with client(Login({"ann": Known("secret", Role.PLANNER)})) as browser:
         for answer in (await browser.get("/"), await browser.get("/", headers=basic("ann", "secret"))):
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]

@@ -13,6 +13,8 @@ import pytest
 import pytest_asyncio
 
 from sagagraph.planning.background import in_processes
+from sagagraph.ui.access.login import Known
+from sagagraph.ui.access.roles import Role
 from sagagraph.ui.server import harnesses
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
@@ -97,7 +99,7 @@ async def test_a_run_that_takes_too_long_is_broken_off_and_says_how_it_goes_on(
 
 @in_loop
 async def test_whoever_has_logged_in_signs_with_that_name_only(service: Service) -> None:
-    transport = httpx2.ASGITransport(app=create_app(service, ServerOptions(passwords={"grace": "hopper"})))
+    transport = httpx2.ASGITransport(app=create_app(service, ServerOptions(users={"grace": Known("hopper", Role.PLANNER)})))
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", auth=("grace", "hopper")) as grace:
         sent = {"harness": RAIN.replace("harness: ad_degradation", "harness: signing"), "by": "Ada", "reason": "rain"}
         frozen = (await grace.post(f"{API}/freeze", json=sent)).json()

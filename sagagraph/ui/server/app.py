@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -21,11 +21,13 @@ from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse
 
 from sagagraph import __version__
+from sagagraph.extras import needing
 from sagagraph.planning.background import in_processes
 from sagagraph.registry import entries
 from sagagraph.saga.engine.collector import collect_seldom
 from sagagraph.settings import Settings
 from sagagraph.sockets import listen, stopped_by_signals, url_of
+from sagagraph.ui.access.login import Failures, Login
 from sagagraph.ui.chat.chat_page import ChatPage
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import page_model
@@ -33,16 +35,21 @@ from sagagraph.ui.history.history_page import HistoryPage
 from sagagraph.ui.html.front import front_words
 from sagagraph.ui.html.templates import CSS, CSS_AROUND, LOOK_AGAIN
 from sagagraph.ui.server.api import add_api
-from sagagraph.ui.server.auth import Auth, Login
+from sagagraph.ui.server.auth import Auth
 from sagagraph.ui.server.boards import router as boards
 from sagagraph.ui.server.first_words import FirstWords
 from sagagraph.ui.server.harness_page import router as harness_page
 from sagagraph.ui.server.harnesses import router as harnesses
+from sagagraph.ui.server.login_page import Door
+from sagagraph.ui.server.login_page import router as login_page
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shared_page import router as shared_page
 from sagagraph.ui.server.shutdown import Shutdown
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import TOKEN_BYTES, visitor_of
+
+if TYPE_CHECKING:
+    from sagagraph.ui.access.oidc import IdentityProvider
 
 STAMP_PATH: Final = "/stamp"
 _READABLE: Final = {
@@ -64,11 +71,30 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     api.include_router(harness_page)
     api.include_router(boards)
     api.include_router(shared_page)
+    api.include_router(login_page)
+    login, failures = Login(options.users), Failures()
+    api.state.door = Door(login, service.keys, _provider_of(options), failures)
     add_pages(api, service, Conversations(service.first_page.name))
     api.add_middleware(FirstWords, words=front_words(service))
     api.add_middleware(GZipMiddleware)
     hosts = LOOPBACK_NAMES if options.is_loopback else None
-    return Auth(api, login=Login(options.passwords), hosts=hosts, new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES))
+    return Auth(
+        api,
+        login=login,
+        failures=failures,
+        keys=service.keys,
+        hosts=hosts,
+        new_token=lambda: secrets.token_urlsafe(TOKEN_BYTES),
+        has_provider=options.oidc is not None,
+    )
+
+
+def _provider_of(options: ServerOptions) -> IdentityProvider | None:
+    if options.oidc is None:
+        return None
+    with needing("oidc"):
+        from sagagraph.ui.access.oidc import IdentityProvider
+    return IdentityProvider(options.oidc)
 
 
 def add_pages(api: FastAPI, service: Service, conversations: Conversations) -> None:

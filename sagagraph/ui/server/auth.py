@@ -8,33 +8,27 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hmac
-import math
-import re
-import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sagagraph.ui.sharing import SHARED_PATH
+from sagagraph.ui.access.keys import SESSION, TOKEN, Keys
+from sagagraph.ui.access.login import Failures, Login
+from sagagraph.ui.access.roles import SAFE, Role, may, rule_for
 from sagagraph.ui.visitors import Visitor, guest, user
 
 COOKIE: Final = "sagagraph_visitor"
+SESSION_COOKIE: Final = "sagagraph_session"
 _COOKIE_AGE_S: Final = 365 * 86400
 _TOKEN_LENGTHS: Final = range(20, 101)
 """Shorter tokens were not issued here, and could be guessed."""
 _LONGEST_BODY: Final = 1_000_000
 """In bytes; the longest legitimate request, with hundreds of people in it, is a fraction of that."""
-_MOST_FAILURES: Final = 10
-_FORGIVEN_AFTER_S: Final = 60.0
-_MOST_REMEMBERED: Final = 1000
 _HEADERS: Final = {
     "content-security-policy": "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
     "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; form-action 'self'; object-src 'none'",
@@ -44,52 +38,31 @@ _HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
 }
 """On every answer. Gradio's page has scripts and styles of its own in it, and builds templates while it runs."""
-_LINK: Final = re.compile(rf"{SHARED_PATH}[\w-]+", re.ASCII)
-_SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-
-
-@dataclass(frozen=True, slots=True)
-class Login:
-    """Names and passwords; if empty, everybody is let in and recognised by their browser's cookie."""
-
-    passwords: Mapping[str, str] = field(repr=False)
-
-    def name_of(self, authorization: str) -> str | None:
-        """Return the name, if the HTTP Basic credentials are right."""
-        name, password = _credentials(authorization)
-        expected = self.passwords.get(name)
-        is_right = hmac.compare_digest(password.encode(), (expected or "").encode())
-        return name if expected and is_right else None
-
-
-class Failures:
-    """Count of wrong passwords, which limits guessing: for one name, from one address, within a minute."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._counts: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
-
-    def wait_s(self, who: tuple[str, str]) -> int:
-        """Return how many seconds further attempts are blocked; 0: an attempt is allowed."""
-        count, until = self._counts.get(who, (0, 0.0))
-        return max(0, math.ceil(until - self._clock())) if count >= _MOST_FAILURES else 0
-
-    def add(self, who: tuple[str, str]) -> None:
-        count, until = self._counts.pop(who, (0, 0.0))
-        self._counts[who] = (count + 1 if self._clock() < until else 1, self._clock() + _FORGIVEN_AFTER_S)
-        while len(self._counts) > _MOST_REMEMBERED:
-            self._counts.popitem(last=False)
 
 
 class Auth:
-    """ASGI gate. `hosts`: the names by which the server may be called, against DNS rebinding; None: any."""
+    """ASGI gate: nothing passes that no rule of `access.roles` names. `hosts`: the names by which the server may be called,
+    against DNS rebinding; None: any. `has_provider`: whether people can log in elsewhere.
+    """
 
-    def __init__(self, app: ASGIApp, *, login: Login, hosts: Iterable[str] | None, new_token: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        login: Login,
+        failures: Failures,
+        keys: Keys,
+        hosts: Iterable[str] | None,
+        new_token: Callable[[], str],
+        has_provider: bool = False,
+    ) -> None:
         self._app = app
         self._login = login
+        self._keys = keys
         self._hosts = None if hosts is None else frozenset(hosts)
         self._new_token = new_token
-        self._failures = Failures()
+        self._has_provider = has_provider
+        self._failures = failures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -97,41 +70,74 @@ class Auth:
             return
         asked = HTTPConnection(scope)
         token = _token_of(asked)
-        fresh = "" if token or self._login.passwords else self._new_token()
-        visitor = self._visitor(asked, token or fresh)
+        fresh = "" if token or self._knows_users else self._new_token()
+        visitor = await self._visitor(asked, token or fresh)
         send = _adding(send, {**_HEADERS, **({"set-cookie": _cookie(fresh)} if fresh else {})})
         if refusal := self._refusal(asked, visitor):
             await refusal(scope, receive, send)
         else:
             await self._app({**scope, "user": visitor}, receive, send)
 
-    def _visitor(self, asked: HTTPConnection, token: str) -> Visitor | None:
-        if not self._login.passwords:
-            return guest(token)
-        given = asked.headers.get("authorization", "")
-        if not given or self._failures.wait_s(who := _who(asked, given)):
-            return None
-        name = self._login.name_of(given)
-        if name is None:
-            self._failures.add(who)
-        return None if name is None else user(name)
+    @property
+    def _knows_users(self) -> bool:
+        return bool(self._login) or self._has_provider
 
-    def _refusal(self, asked: HTTPConnection, visitor: Visitor | None) -> PlainTextResponse | None:
+    async def _visitor(self, asked: HTTPConnection, token: str) -> Visitor | None:
+        given = asked.headers.get("authorization", "")
+        kind, _, secret = given.partition(" ")
+        if kind.lower() == "bearer":
+            return await self._bearer(secret.strip(), TOKEN)
+        if not self._knows_users:
+            return guest(token)
+        if not given:
+            return await self._bearer(asked.cookies.get(SESSION_COOKIE, ""), SESSION)
+        if self._failures.wait_s(who := _who(asked, given)):
+            return None
+        name, password = _credentials(given)
+        role = self._login.role_of(name, password)
+        if role is None:
+            self._failures.add(who)
+        return None if role is None else user(name, role)
+
+    async def _bearer(self, secret: str, kind: str) -> Visitor | None:
+        key = await self._keys.of(secret) if len(secret) in _TOKEN_LENGTHS else None
+        return key.visitor if key is not None and key.kind == kind else None
+
+    def _refusal(self, asked: HTTPConnection, visitor: Visitor | None) -> Response | None:
         host, origin = asked.headers.get("host", ""), asked.headers.get("origin")
+        method, path = str(asked.scope.get("method")), asked.scope["path"]
         if self._hosts is not None and _name_in(host) not in self._hosts:
             return PlainTextResponse("this server is not known by that name", 421)
-        if asked.scope.get("method") not in _SAFE_METHODS and origin and urlsplit(origin).netloc != host:
+        if method not in SAFE and origin and urlsplit(origin).netloc != host:
             return PlainTextResponse("this request comes from another site", 403)
         if too_long := _too_long(asked):
             return too_long
         given = asked.headers.get("authorization", "")
         if visitor is None and given and (wait_s := self._failures.wait_s(_who(asked, given))):
             return PlainTextResponse("too many wrong passwords: try again later", 429, {"retry-after": str(wait_s)})
-        is_shared = asked.scope.get("method") in _SAFE_METHODS and _LINK.fullmatch(asked.scope["path"])
-        if visitor is None and not is_shared:  # whoever has a link needs no name
-            words = "log in with your name and password"
-            return PlainTextResponse(words, 401, {"www-authenticate": 'Basic realm="SagaGraph"'})
-        return None
+        role = None if visitor is None else visitor.role
+        if may(role, method, path):
+            return None
+        if role is not None:
+            return self._not_allowed(role, method, path)
+        if self._has_provider and method in SAFE and "text/html" in asked.headers.get("accept", ""):
+            return RedirectResponse("/login", 303)
+        words = "log in with your name and password, or send a token"
+        return PlainTextResponse(words, 401, {"www-authenticate": 'Basic realm="SagaGraph"'})
+
+    def _not_allowed(self, role: Role, method: str, path: str) -> Response:
+        if role is Role.READER and method in SAFE and path == "/":
+            return RedirectResponse("/operate", 303)
+        if may(Role.OPERATOR, method, path):
+            start = "" if self._knows_users else ": start the server with --user and --password"
+            return _refused(f"this needs the role operator{start}", 403, path)
+        return _refused("there is nothing here that you may ask for", 403 if rule_for(method, path) else 404, path)
+
+
+def _refused(words: str, status_code: int, path: str) -> Response:
+    if path.startswith("/api/"):
+        return JSONResponse({"error": {"message": words, "field": None}}, status_code)
+    return PlainTextResponse(words, status_code)
 
 
 def _credentials(authorization: str) -> tuple[str, str]:

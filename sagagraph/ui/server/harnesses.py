@@ -101,7 +101,7 @@ async def run(body: HarnessRun, request: Request) -> Json:
     """Run a harness. Without a model, executors follow the gradients. An interrupted run continues where it was."""
     service, visitor = request.app.state.service, visitor_of(request)
     saga_id = body.run or visitor.new_id("harness", uuid.uuid4().hex[:8])
-    visitor.check_owns(saga_id)
+    visitor.check_sees(saga_id)
     if service.settings.store == "memory:":
         raise InvalidInputError("a run needs a store that another process can open, not memory", field="store")
     running = partial(_run, service.settings, body.harness, saga_id, datetime.now(UTC).date())
