@@ -26,6 +26,7 @@ from sagagraph.errors import (
     UnknownSagaError,
 )
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.operating.meters import Meters
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible, Json, Proposal
 from sagagraph.planning.page import Disruption, Download, Draft, Page
@@ -49,6 +50,7 @@ from sagagraph.saga.stores.projections import Projection
 from sagagraph.settings import Settings
 from sagagraph.ui.access.keys import Keys
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
+from sagagraph.ui.oversight import Oversight
 from sagagraph.ui.sharing import SHARED_PATH, Sharing
 from sagagraph.ui.versions import Version, version_before, versions_of
 from sagagraph.ui.visitors import TOKEN_BYTES, Visitor
@@ -77,7 +79,13 @@ class Service:
     """Service made by `open_service`; it belongs to one event loop."""
 
     def __init__(
-        self, engine: Engine, pages: Mapping[str, Page], graphs: Mapping[str, PlanningGraph], bell: Bell, settings: Settings
+        self,
+        engine: Engine,
+        pages: Mapping[str, Page],
+        graphs: Mapping[str, PlanningGraph],
+        bell: Bell,
+        meters: Meters,
+        settings: Settings,
     ) -> None:
         self.settings = settings
         self.pages = pages
@@ -90,6 +98,7 @@ class Service:
         self._sketches: dict[str, Sketch] = {}
         self._sharing = Sharing(engine.store)
         self.keys = Keys(engine.store, time.time)
+        self.oversight = Oversight(engine, meters)
 
     def page(self, domain: str) -> Page:
         """Return a page. Raises `InvalidInputError` if there is no such domain."""
@@ -313,6 +322,9 @@ class Service:
 
     async def _resumed(self, saga: Saga) -> None:
         if saga.driver is Driver.WORKFLOW:
+            if saga.domain not in self._graphs:
+                what = f"a saga of {saga.domain!r}, which is not installed here"
+                raise NotAllowedError(f"saga {saga.id!r} is {what}: resume it where it is", saga_id=saga.id)
             await self._sketched(saga.id, partial(self._graphs[saga.domain].resume, saga.id))
         else:
             await self._engine.resume(saga.id)
@@ -468,13 +480,13 @@ async def open_service(settings: Settings) -> AsyncIterator[Service]:
     It uses no checkpoints: the journal has everything that they hold, and planning that is abandoned in the middle of writing one
     would leave the store's file locked.
     """
-    bell, model, limits = Bell(), model_of(settings), limits_of(settings)
+    bell, meters, model, limits = Bell(), Meters(), model_of(settings), limits_of(settings)
     async with AsyncExitStack() as stack:
-        engine = await stack.enter_async_context(open_engine(settings, [bell], create=True))
+        engine = await stack.enter_async_context(open_engine(settings, [bell, meters], create=True))
         pages = await stack.enter_async_context(open_pages(settings, engine.store))
         graphs = {
             name: planning_graph(domain=page.domain, engine=engine, model=model, limits=limits) for name, page in pages.items()
         }
-        service = Service(engine, pages, graphs, bell, settings)
+        service = Service(engine, pages, graphs, bell, meters, settings)
         stack.push_async_callback(service.close)
         yield service

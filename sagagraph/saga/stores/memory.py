@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -99,12 +100,23 @@ class MemorySagaStore:
         return entries_of(saga_id, Head(saga.headline.version, saga.epoch), saga.rows)
 
     async def headlines(
-        self, *, most: int | None = None, skip: int = 0, domain: str | None = None, prefix: str = ""
+        self,
+        *,
+        most: int | None = None,
+        skip: int = 0,
+        domain: str | None = None,
+        prefix: str = "",
+        within: str = "",
+        stages: Collection[str] = (),
     ) -> tuple[Headline, ...]:
         kept = (saga.headline for saga in self._sagas.values() if saga.headline.retired_at is None)
-        alike = (each for each in kept if domain in (None, each.domain) and each.saga_id.startswith(prefix))
+        named = (each for each in kept if each.saga_id.startswith(prefix) and within in each.saga_id)
+        alike = (each for each in named if domain in (None, each.domain) and (not stages or each.stage in stages))
         latest = sorted(alike, key=lambda each: (each.begun_at, each.saga_id), reverse=True)
         return tuple(latest if most is None else latest[skip : skip + most])
+
+    async def tally(self) -> Mapping[tuple[str, str], int]:
+        return Counter((each.domain, str(each.stage)) for each in await self.headlines())
 
     async def open_headlines(self) -> tuple[Headline, ...]:
         asked = {name for name, saga in self._sagas.items() if saga.requests}

@@ -141,12 +141,23 @@ class SagaStore(Documents, Protocol):
         """Read the whole journal, in order. Raises `UnknownSagaError`, and `JournalError` if it is not as it was written."""
 
     async def headlines(
-        self, *, most: int | None = None, skip: int = 0, domain: str | None = None, prefix: str = ""
+        self,
+        *,
+        most: int | None = None,
+        skip: int = 0,
+        domain: str | None = None,
+        prefix: str = "",
+        within: str = "",
+        stages: Collection[str] = (),
     ) -> tuple[Headline, ...]:
-        """Return the sagas that have a journal, the latest first: all, or those of `domain` whose ids begin with `prefix`.
+        """Return the sagas that have a journal, the latest first: all, or those of `domain`, whose ids begin with `prefix` and
+        contain `within`, at one of these stages.
 
         `most` of them, after the first `skip`; `skip` counts only with `most`.
         """
+
+    async def tally(self) -> Mapping[tuple[str, str], int]:
+        """Return how many sagas have a journal, by domain and last stage."""
 
     async def open_headlines(self) -> tuple[Headline, ...]:
         """Return the sagas that have not ended, and committed ones of which anything was ever asked, the latest first.

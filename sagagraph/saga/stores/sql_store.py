@@ -236,13 +236,28 @@ class SqlSagaStore(Commits):
         return await self._read(work)
 
     async def headlines(
-        self, *, most: int | None = None, skip: int = 0, domain: str | None = None, prefix: str = ""
+        self,
+        *,
+        most: int | None = None,
+        skip: int = 0,
+        domain: str | None = None,
+        prefix: str = "",
+        within: str = "",
+        stages: Collection[str] = (),
     ) -> tuple[Headline, ...]:
-        statement = sql.headlines(of_domain=domain is not None, named=bool(prefix), limited=most is not None)
+        statement = sql.headlines(
+            of_domain=domain is not None, named=bool(prefix), within=bool(within), stages=len(stages), limited=most is not None
+        )
         asked = [domain] if domain is not None else []
         names = [len(prefix), prefix] if prefix else []
+        parts = [f"%{sql.LIKE_ESCAPED.sub(sql.LIKE_ESCAPE, within)}%"] if within else []
         page = [most, skip] if most is not None else []
-        return await self._read(lambda: _headlines(self._execute(statement, (*asked, *names, *page)).fetchall()))
+        given = (*asked, *names, *parts, *stages, *page)
+        return await self._read(lambda: _headlines(self._execute(statement, given).fetchall()))
+
+    async def tally(self) -> Mapping[tuple[str, str], int]:
+        rows = await self._read(lambda: self._execute(sql.TALLY, ()).fetchall())
+        return {(domain, stage): number for domain, stage, number in (tuple(each) for each in rows)}
 
     async def open_headlines(self) -> tuple[Headline, ...]:
         return await self._read(lambda: _headlines(self._execute(sql.OPEN_HEADLINES).fetchall()))

@@ -6,6 +6,7 @@ both for its database. What a fence guards is a `Change`: one text, for one saga
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 from string import Formatter
@@ -164,11 +165,20 @@ def locks_on(keys: int) -> str:
         WHERE s.number = 1"""  # noqa: S608 - marks
 
 
-def headlines(*, of_domain: bool, named: bool, limited: bool) -> str:
-    """Return the query for headlines, the latest first: of one domain, of ids that begin alike, of one page, or of all."""
+TALLY = "SELECT domain, stage, count(*) FROM sagas WHERE retired_at IS NULL GROUP BY domain, stage"
+LIKE_ESCAPED = re.compile(r"[%_!]")
+LIKE_ESCAPE = r"!\g<0>"
+
+
+def headlines(*, of_domain: bool, named: bool, within: bool, stages: int, limited: bool) -> str:
+    """Return the query for headlines, the latest first: of one domain, of ids that begin alike or contain something, of so many
+    stages, of one page, or of all.
+    """
     conditions = ["retired_at IS NULL"]
     conditions += ["domain = ?"] if of_domain else []
     conditions += ["substr(saga_id, 1, ?) = ?"] if named else []
+    conditions += ["saga_id LIKE ? ESCAPE '!'"] if within else []
+    conditions += [f"stage IN ({', '.join('?' * stages)})"] if stages else []
     page = " LIMIT ? OFFSET ?" if limited else ""
     return f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE {' AND '.join(conditions)} ORDER BY begun_at DESC, saga_id DESC{page}"  # noqa: S608 - our own text
 

@@ -47,7 +47,6 @@ class Rule:
         return method in self.methods and re.fullmatch(self.path, path, re.ASCII) is not None
 
 
-_SAGAS: Final = r"/api/v1/sagas/[^/]+"
 RULES: Final = (
     Rule(r"/(healthz|readyz)", SAFE, EVERYBODY),
     Rule(r"/shared/[\w-]+", SAFE, EVERYBODY),
@@ -57,8 +56,8 @@ RULES: Final = (
     Rule(r"/metrics", SAFE, OVERSEERS | {Role.GUEST}),
     Rule(r"/operate(/.*)?", SAFE, OVERSEERS),
     Rule(r"/operate(/.*)?", ACTS, OPERATORS),
-    Rule(r"/api/v1/(overview|held|workers|locks|audit)", SAFE, OVERSEERS),
-    Rule(rf"{_SAGAS}/(yield|redact)", ACTS, OPERATORS),
+    Rule(r"/api/v1/overview", SAFE, OVERSEERS),
+    Rule(r"/api/v1/sagas/[^/]+/(yield|redact)", ACTS, OPERATORS),
     Rule(r"/api/v1/sagas(/.*)?", SAFE, ANYBODY),
     Rule(r"/api/v1/sagas(/.*)?", ACTS, PLANNERS),
     Rule(r"/api/v1/harness/[^/]+/audit", SAFE, ANYBODY),

@@ -16,6 +16,7 @@ from sagagraph.ui.service import Service
 
 _HOME: Final = ("/", "Plans")
 _HARNESS: Final = ("/harness", "Rules over numbers")
+_OPERATE: Final = ("/operate", "Operate")
 _PROMISE: Final = "What passes a set of rules, or a proof that nothing can, and what would have to give."
 _REGION: Final = {
     "variables": [{"name": "replicas", "low": 1, "high": 20, "unit": "replica"}],
@@ -24,12 +25,14 @@ _REGION: Final = {
 """Something to look at: two rules that cannot hold together."""
 
 
-def front_words(service: Service, today: date | None = None, current: str = _HOME[0]) -> Markup:
-    """Return what the app is, in the words that come first. `current`: the path of the page that they are on."""
+def front_words(service: Service, today: date | None = None, current: str = _HOME[0], *, oversees: bool = False) -> Markup:
+    """Return what the app is, in the words that come first. `current`: the path of the page that they are on; `oversees`: whether
+    the visitor may see all sagas.
+    """
     is_practice = any(each.desk is not None for each in service.pages.values())
     day = "" if today is None else f"{today:%A} {today.day} {today:%B %Y}"
     boards = [(f"/board/{name}", board.title) for name, board in service.boards.items()]
-    return render("front", is_practice=is_practice, today=day, pages=[_HOME, *boards, _HARNESS], current=current)
+    return render("front", is_practice=is_practice, today=day, pages=[_HOME, *boards, _HARNESS, *([_OPERATE] if oversees else [])], current=current)
 
 
 def boards_shown(service: Service) -> Markup:
@@ -45,6 +48,7 @@ def boards_shown(service: Service) -> Markup:
 def page_alone(request: Request, name: str, *, status_code: int = 200, **values: Any) -> HTMLResponse:
     """Render a page that needs no script, with the head of the app."""
     path = request.url.path
-    front = front_words(request.app.state.service, current=path)
+    oversees = request.user is not None and request.user.role.sees_all
+    front = front_words(request.app.state.service, current=path, oversees=oversees)
     page = render(name, front=front, css=f"{CSS}{CSS_ALONE}", path=path, **values)
     return HTMLResponse(page, status_code=status_code)

@@ -129,6 +129,10 @@ class ThatVersion(Body):
     version: int | None = Field(None, ge=1)
 
 
+class RedactedFields(Body):
+    fields: tuple[str, ...] = Field(min_length=1, max_length=100)
+
+
 class SettledOperation(Body):
     operation: str
     resolution: Resolution
@@ -327,6 +331,18 @@ async def resume(own: OwnSaga) -> Json:
 @router.post("/sagas/{saga_id}/resolve", status_code=202, summary="Settle an operation that is held or stuck")
 async def resolve(body: SettledOperation, own: OwnSaga) -> Json:
     await own.service.resolve(own.visitor, own.saga_id, body.operation, body.resolution, body.output, body.because)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/yield", status_code=202, summary="Operators: let other sagas have what it locks")
+async def yield_locks(own: OwnSaga) -> Json:
+    await own.service.oversight.yield_locks(own.visitor, own.saga_id)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/redact", status_code=202, summary="Operators: make values of an ended saga unreadable, for good")
+async def redact(body: RedactedFields, own: OwnSaga) -> Json:
+    await own.service.oversight.redact(own.visitor, own.saga_id, body.fields)
     return await own.told()
 
 

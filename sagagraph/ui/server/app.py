@@ -40,8 +40,10 @@ from sagagraph.ui.server.boards import router as boards
 from sagagraph.ui.server.first_words import FirstWords
 from sagagraph.ui.server.harness_page import router as harness_page
 from sagagraph.ui.server.harnesses import router as harnesses
+from sagagraph.ui.server.health import router as health
 from sagagraph.ui.server.login_page import Door
 from sagagraph.ui.server.login_page import router as login_page
+from sagagraph.ui.server.operators_page import router as operators_page
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shared_page import router as shared_page
 from sagagraph.ui.server.shutdown import Shutdown
@@ -72,6 +74,8 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     api.include_router(boards)
     api.include_router(shared_page)
     api.include_router(login_page)
+    api.include_router(health)
+    api.include_router(operators_page)
     login, failures = Login(options.users), Failures()
     api.state.door = Door(login, service.keys, _provider_of(options), failures)
     add_pages(api, service, Conversations(service.first_page.name))
@@ -144,7 +148,11 @@ async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[
             await service.pick_up()
             server = _Server(Shutdown(create_app(service, options)), lambda: on_ready(url_of(listener)))
             collect_seldom()
-            await server.serve(sockets=[listener])
+            looking = asyncio.create_task(service.oversight.keep_looking())
+            try:
+                await server.serve(sockets=[listener])
+            finally:
+                looking.cancel()
 
 
 class _Server(uvicorn.Server):

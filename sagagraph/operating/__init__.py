@@ -1,0 +1,1 @@
+"""Operating: what those who run SagaGraph for others look at: meters, and who did what."""
