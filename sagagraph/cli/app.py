@@ -29,7 +29,9 @@ INTERRUPTED = 130
 
 app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 db = typer.Typer(help="The store's tables.")
+token = typer.Typer(help="Tokens for programs that use the app's REST interface, and sessions of browsers.")
 app.add_typer(db, name="db")
+app.add_typer(token, name="token")
 app.add_typer(harness, name="harness")
 app.add_typer(workflow, name="workflow")
 
@@ -41,6 +43,14 @@ class Found(StrEnum):
     ABSENT = "absent"
     FAILED = "failed"
     COMPENSATED = "compensated"
+
+
+class RoleGiven(StrEnum):
+    """Role of a token: `Role`, whose module needs the extra `ui`."""
+
+    READER = "reader"
+    PLANNER = "planner"
+    OPERATOR = "operator"
 
 
 class GraphFormat(StrEnum):
@@ -434,6 +444,79 @@ def db_retire(
     if drop is (archive is not None):
         raise InvalidInputError("say either --archive FILE.jsonl or --drop", field="--archive")
     o.end(stores.retire(Options(store, as_json=as_json), older_than, archive, dry_run=dry_run))
+
+
+@db.command("copy")
+def db_copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The store to copy from; it is only read.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The store to copy into; what it has already is compared.")],
+    as_json: o.AsJson = False,
+) -> None:
+    """Copy all journals into another store, one by one, each verified by its hash; repeat it to bring it up to date."""
+    from sagagraph.cli import store as stores
+
+    o.end(stores.copy(source, target, as_json=as_json))
+
+
+# -- who may what ------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def config(
+    hash_it: Annotated[bool, typer.Option("--hash", help="Read a password, and print what the file may hold instead.")] = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Print every setting, its value and where it comes from, without secrets."""
+    from sagagraph.cli import access
+
+    raise typer.Exit(access.print_hash() if hash_it else access.show_settings(as_json=as_json))
+
+
+@app.command()
+def audit(
+    days: Annotated[float | None, typer.Option("--days", min=0.0, help="Only what was done in the last days.")] = None,
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Print what people did to sagas and keys, and when."""
+    from sagagraph.cli import access
+
+    o.end(access.audit(Options(store, as_json=as_json), days))
+
+
+@token.command("create")
+def token_create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose acts its acts are.")],
+    role: Annotated[RoleGiven, typer.Option("--role", help="What it may do.")] = RoleGiven.READER,
+    days: Annotated[float, typer.Option("--days", min=0.001, max=3650.0, help="How long it holds.")] = 90.0,
+    about: Annotated[str, typer.Option("--for", metavar="TEXT", help="What it is for.")] = "",
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Make a token, and print it this once."""
+    from sagagraph.cli import access
+
+    o.end(access.make_token(Options(store, as_json=as_json), name, role.value, days, about))
+
+
+@token.command("list")
+def token_list(store: o.Store = "", as_json: o.AsJson = False) -> None:
+    """List tokens and sessions, also those that have ended."""
+    from sagagraph.cli import access
+
+    o.end(access.list_keys(Options(store, as_json=as_json)))
+
+
+@token.command("end")
+def token_end(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="As `token list` names it.")],
+    store: o.Store = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """End a token or a session at once."""
+    from sagagraph.cli import access
+
+    o.end(access.end_key(Options(store, as_json=as_json), key))
 
 
 # -- ends ------------------------------------------------------------------------------------------------------------

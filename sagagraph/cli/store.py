@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
@@ -13,6 +14,7 @@ from sagagraph.cli.options import PERSON, Options
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.registry import open_engine
 from sagagraph.saga.stores.urls import public_name
+from sagagraph.settings import Settings
 
 if TYPE_CHECKING:
     from sagagraph.saga.stores.projections.projector import Projector
@@ -64,6 +66,24 @@ async def restored(options: Options) -> int:
     render.stdout.print(f"{url} begins its epoch {epoch}: open sagas ask before they act", markup=False)
     for name in names:
         render.stdout.print(f"{name}: resume it", markup=False)
+    return 0
+
+
+async def copy(source: str, target: str, *, as_json: bool) -> int:
+    """Copy one store into another. Both have to be at rest: whoever writes meanwhile may be copied by half."""
+    from sagagraph.saga.stores import copying
+
+    for url, field in ((source, "FROM"), (target, "TO")):
+        if url == "memory:":
+            raise InvalidInputError("a store in memory cannot be copied", field=field)
+    async with open_engine(Settings(store=source), only_looks=True), open_engine(Settings(store=target), create=True):
+        pass  # each is there, is a store, and is brought to this release
+    told = await asyncio.to_thread(copying.copy, source, target, lambda name: render.stderr.print(name, markup=False))
+    if as_json:
+        render.print_json(asdict(told))
+    else:
+        words = f"{told.sagas} sagas are the same in both, {told.same} of them were before; hash {told.hash}"
+        render.stdout.print(words, markup=False)
     return 0
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.errors import SagaGraphError, StoreError
+from sagagraph.operating.audit import ACT
 from sagagraph.operating.meters import Meters
 from sagagraph.saga.core.locks import Holding
 from sagagraph.saga.core.state import FINAL
@@ -20,8 +21,6 @@ from sagagraph.saga.stores.port import Document
 from sagagraph.ui.visitors import Visitor
 
 ON_A_PAGE: Final = 50
-ACT: Final = "act"
-"""The kind of documents about acts of operators that change nothing themselves, so that no event has a name in it."""
 _READ_AT_ONCE: Final = 50
 _FRESH_S: Final = 1.0
 _LOOK_AGAIN_S: Final = 5.0

@@ -16,6 +16,7 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sagagraph.access.keys import Keys
 from sagagraph.errors import (
     ConflictError,
     InvalidInputError,
@@ -48,7 +49,6 @@ from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.port import Document
 from sagagraph.saga.stores.projections import Projection
 from sagagraph.settings import Settings
-from sagagraph.ui.access.keys import Keys
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
 from sagagraph.ui.oversight import Oversight
 from sagagraph.ui.sharing import SHARED_PATH, Sharing

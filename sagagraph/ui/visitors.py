@@ -10,8 +10,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from sagagraph.access.roles import Role
 from sagagraph.errors import UnknownSagaError
-from sagagraph.ui.access.roles import Role
 
 _TAG_DIGITS = 16
 TOKEN_BYTES = 24

@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from sagagraph.ui.access.login import Known
-from sagagraph.ui.access.roles import Role
+from sagagraph.access.login import Known
+from sagagraph.access.roles import Role
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service

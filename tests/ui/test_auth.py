@@ -11,11 +11,11 @@ import httpx2
 import pytest
 from starlette.requests import Request
 
+from sagagraph.access.keys import Keys
+from sagagraph.access.login import Failures, Known, Login
+from sagagraph.access.roles import Role
 from sagagraph.errors import InvalidInputError, UnknownSagaError
 from sagagraph.saga.stores.memory import MemorySagaStore
-from sagagraph.ui.access.keys import Keys
-from sagagraph.ui.access.login import Failures, Known, Login
-from sagagraph.ui.access.roles import Role
 from sagagraph.ui.server.auth import COOKIE, Auth
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shutdown import Shutdown
@@ -32,8 +32,13 @@ async def says_who(scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": f"{visitor.tag}|{visitor.name}".encode()})
 
 
+def gate(app: Any, login: Login | None = None, hosts: Any = None) -> Auth:
+    keys = Keys(MemorySagaStore(), time.time)
+    return Auth(app, login=login or Login({}), failures=Failures(), keys=keys, hosts=hosts, new_token=lambda: TOKEN)
+
+
 def client(login: Login | None = None, hosts: Any = None) -> httpx2.AsyncClient:
-    auth = Auth(says_who, login=login or Login({}), failures=Failures(), keys=Keys(MemorySagaStore(), time.time), hosts=hosts, new_token=lambda: TOKEN)
+    auth = gate(says_who, login, hosts)
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=auth), base_url="http://localhost")
 
 
@@ -65,7 +70,7 @@ async def test_whoever_has_a_link_needs_no_login_to_look_and_can_do_nothing_else
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": repr(scope["user"]).encode()})
 
-    auth = Auth(says, login=Login({"ann": Known("secret", Role.PLANNER)}), failures=Failures(), keys=Keys(MemorySagaStore(), time.time), hosts=None, new_token=lambda: TOKEN)
+    auth = gate(says, Login({"ann": Known("secret", Role.PLANNER)}))
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=auth), base_url="http://localhost") as browser:
         answer = await browser.get(f"/shared/{TOKEN}")
         assert (answer.status_code, answer.text) == (200, "None")
@@ -157,7 +162,7 @@ async def test_an_answer_that_a_stopping_server_cannot_wait_for_is_ended_in_orde
         task.cancel()
         await asyncio.sleep(60)
 
-    app = Shutdown(Auth(slow, login=Login({}), failures=Failures(), keys=Keys(MemorySagaStore(), time.time), hosts=None, new_token=lambda: TOKEN))
+    app = Shutdown(gate(slow))
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost") as browser:
         answer = await browser.get("/")
         assert (answer.status_code, words in answer.text) == (status, True)

@@ -12,9 +12,9 @@ import httpx2
 import pytest
 import pytest_asyncio
 
+from sagagraph.access.login import Known
+from sagagraph.access.roles import Role
 from sagagraph.planning.background import in_processes
-from sagagraph.ui.access.login import Known
-from sagagraph.ui.access.roles import Role
 from sagagraph.ui.server import harnesses
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions

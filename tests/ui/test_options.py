@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from sagagraph.ui.access.login import Known
-from sagagraph.ui.access.roles import Role
+from sagagraph.access.login import Known
+from sagagraph.access.roles import Role
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
@@ -16,7 +16,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest.mark.parametrize(
     ("options", "status"),
-    [(ServerOptions(), 421), (ServerOptions("::1"), 421), (ServerOptions("0.0.0.0", users={"ann": Known("secret", Role.PLANNER)}), 401)],
+    [
+        (ServerOptions(), 421),
+        (ServerOptions("::1"), 421),
+        (ServerOptions("0.0.0.0", users={"ann": Known("secret", Role.PLANNER)}), 401),
+    ],
 )
 async def test_only_an_app_that_others_may_reach_answers_to_other_names(
     service: Service, options: ServerOptions, status: int

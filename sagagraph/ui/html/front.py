@@ -32,7 +32,13 @@ def front_words(service: Service, today: date | None = None, current: str = _HOM
     is_practice = any(each.desk is not None for each in service.pages.values())
     day = "" if today is None else f"{today:%A} {today.day} {today:%B %Y}"
     boards = [(f"/board/{name}", board.title) for name, board in service.boards.items()]
-    return render("front", is_practice=is_practice, today=day, pages=[_HOME, *boards, _HARNESS, *([_OPERATE] if oversees else [])], current=current)
+    return render(
+        "front",
+        is_practice=is_practice,
+        today=day,
+        pages=[_HOME, *boards, _HARNESS, *([_OPERATE] if oversees else [])],
+        current=current,
+    )
 
 
 def boards_shown(service: Service) -> Markup:

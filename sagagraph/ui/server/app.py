@@ -21,13 +21,13 @@ from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import PlainTextResponse
 
 from sagagraph import __version__
+from sagagraph.access.login import Failures, Login
 from sagagraph.extras import needing
 from sagagraph.planning.background import in_processes
 from sagagraph.registry import entries
 from sagagraph.saga.engine.collector import collect_seldom
 from sagagraph.settings import Settings
 from sagagraph.sockets import listen, stopped_by_signals, url_of
-from sagagraph.ui.access.login import Failures, Login
 from sagagraph.ui.chat.chat_page import ChatPage
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import page_model
@@ -51,7 +51,7 @@ from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import TOKEN_BYTES, visitor_of
 
 if TYPE_CHECKING:
-    from sagagraph.ui.access.oidc import IdentityProvider
+    from sagagraph.access.oidc import IdentityProvider
 
 STAMP_PATH: Final = "/stamp"
 _READABLE: Final = {
@@ -97,7 +97,7 @@ def _provider_of(options: ServerOptions) -> IdentityProvider | None:
     if options.oidc is None:
         return None
     with needing("oidc"):
-        from sagagraph.ui.access.oidc import IdentityProvider
+        from sagagraph.access.oidc import IdentityProvider
     return IdentityProvider(options.oidc)
 
 

@@ -17,10 +17,10 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sagagraph.ui.access.keys import SESSION, TOKEN, Keys
-from sagagraph.ui.access.login import Failures, Login
-from sagagraph.ui.access.roles import SAFE, Role, may, rule_for
-from sagagraph.ui.visitors import Visitor, guest, user
+from sagagraph.access.keys import SESSION, TOKEN, Keys
+from sagagraph.access.login import Failures, Login
+from sagagraph.access.roles import SAFE, Role, may, rule_for
+from sagagraph.ui.visitors import Visitor, guest, known_elsewhere, user
 
 COOKIE: Final = "sagagraph_visitor"
 SESSION_COOKIE: Final = "sagagraph_session"
@@ -101,7 +101,9 @@ class Auth:
 
     async def _bearer(self, secret: str, kind: str) -> Visitor | None:
         key = await self._keys.of(secret) if len(secret) in _TOKEN_LENGTHS else None
-        return key.visitor if key is not None and key.kind == kind else None
+        if key is None or key.kind != kind:
+            return None
+        return known_elsewhere(key.subject, key.name, key.role) if key.subject else user(key.name, key.role)
 
     def _refusal(self, asked: HTTPConnection, visitor: Visitor | None) -> Response | None:
         host, origin = asked.headers.get("host", ""), asked.headers.get("origin")

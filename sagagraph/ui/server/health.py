@@ -30,7 +30,9 @@ async def readyz(request: Request) -> JSONResponse:
     answers = await asyncio.gather(*(_why_not(page) for page in service.pages.values()))
     found |= dict(zip(service.pages, answers, strict=True))
     is_ready = not any(found.values())
-    return JSONResponse({"ready": is_ready, "parts": {name: why or "ok" for name, why in found.items()}}, 200 if is_ready else 503)
+    return JSONResponse(
+        {"ready": is_ready, "parts": {name: why or "ok" for name, why in found.items()}}, 200 if is_ready else 503
+    )
 
 
 @router.get("/metrics", include_in_schema=False)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from sagagraph.access.keys import SESSION, Keys
+from sagagraph.access.login import Failures, Login
+from sagagraph.access.roles import Role
 from sagagraph.errors import NotAllowedError, ProviderError
-from sagagraph.ui.access.keys import SESSION, Keys
-from sagagraph.ui.access.login import Failures, Login
-from sagagraph.ui.access.roles import Role
 from sagagraph.ui.html.templates import CSS, CSS_ALONE, render
 from sagagraph.ui.server.auth import SESSION_COOKIE
 from sagagraph.ui.server.bounds import form_of
 from sagagraph.ui.visitors import TOKEN_BYTES
 
 if TYPE_CHECKING:
-    from sagagraph.ui.access.oidc import IdentityProvider
+    from sagagraph.access.oidc import IdentityProvider
 
 SESSION_S: Final = 12 * 3600.0
 _BEGUN: Final = "sagagraph_login"

@@ -15,12 +15,12 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from sagagraph.access.roles import Role
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.saga.core.events import Resolution
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.views.document import log_line
 from sagagraph.saga.engine.views.survey import NEEDS_PERSON
-from sagagraph.ui.access.roles import Role
 from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.oversight import Asked
 from sagagraph.ui.server.bounds import form_of
@@ -51,7 +51,7 @@ async def page(request: Request, status: str = "", domain: str = "", q: str = ""
     for (_domain, each), number in overview.counts.items():
         by_status[each] = by_status.get(each, 0) + number
     order = [*sorted(NEEDS_PERSON), *(each.value for each in SagaStatus if each.value not in NEEDS_PERSON)]
-    told = {
+    told: dict[str, Any] = {
         "asked": asked,
         "counts": [(each, by_status[each]) for each in (*order, "unreadable") if by_status.get(each)],
         "domains": sorted({domain for domain, _status in overview.counts if domain}),
@@ -81,7 +81,7 @@ async def act(saga_id: str, act: str, request: Request) -> Response:
         doing = _doing(_service(request), asker, saga_id, act, form)
         if "confirmed" not in form:
             preview = await _service(request).preview(asker, saga_id) if act == "cancel" else None
-            told = {"saga_id": saga_id, "act": act, "does": _SAID[act], "form": form, "preview": preview}
+            told: dict[str, Any] = {"saga_id": saga_id, "act": act, "does": _SAID[act], "form": form, "preview": preview}
             return page_alone(request, "operate_confirm", **told)
         await doing()
     except SagaGraphError as exc:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from sagagraph.access.login import Known
+from sagagraph.access.roles import Role
 from sagagraph.errors import InvalidInputError
 from sagagraph.settings import OidcSettings, Settings
-from sagagraph.ui.access.login import Known
-from sagagraph.ui.access.roles import Role
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -26,7 +26,8 @@ class ServerOptions:
     def __post_init__(self) -> None:
         if not self.is_loopback and not self.users and self.oidc is None:
             raise InvalidInputError(
-                f"{self.host} can be reached by others: set --user and --password (or SAGAGRAPH_UI_USER and …_PASSWORD), or name users in the file of settings",
+                f"{self.host} can be reached by others: set --user and --password (or SAGAGRAPH_UI_USER and …_PASSWORD), or name"
+                " users in the file of settings",
                 field="--host",
             )
 

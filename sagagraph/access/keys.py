@@ -11,12 +11,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from sagagraph.access.roles import Role
 from sagagraph.errors import InvalidInputError
 from sagagraph.saga.stores.port import Document, Documents
-from sagagraph.ui.access.roles import Role
-from sagagraph.ui.visitors import Visitor, known_elsewhere, user
 
-TOKEN: Final = "token"
+TOKEN: Final = "token"  # noqa: S105 - a kind, and no secret
 SESSION: Final = "session"
 _KIND: Final = "key"
 _ALL: Final = "keys"
@@ -42,10 +41,7 @@ class Key:
     subject: str = ""
     """Who that is to an identity provider; empty: a user of this server."""
     ended_by: str = ""
-
-    @property
-    def visitor(self) -> Visitor:
-        return known_elsewhere(self.subject, self.name, self.role) if self.subject else user(self.name, self.role)
+    ended_at: float = 0.0
 
 
 class Keys:
@@ -87,11 +83,12 @@ class Keys:
         if _MADE not in found:
             return None
         made = found[_MADE]
-        return Key(**{**made, "role": Role(made["role"]), "ended_by": found.get(_ENDED, {}).get("by", "")})
+        ended = found.get(_ENDED, {"by": "", "at": 0.0})
+        return Key(**{**made, "role": Role(made["role"]), "ended_by": ended["by"], "ended_at": ended["at"]})
 
 
 def _digest(secret: str) -> str:
-    return hashlib.sha256(f"key:{secret}".encode()).hexdigest()[:_ID_DIGITS * 2]
+    return hashlib.sha256(f"key:{secret}".encode()).hexdigest()[: _ID_DIGITS * 2]
 
 
 def _owner(key_id: str) -> str:

@@ -16,9 +16,9 @@ from joserfc.errors import JoseError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sagagraph.access.roles import Role
 from sagagraph.errors import NotAllowedError, ProviderError
 from sagagraph.settings import OidcSettings
-from sagagraph.ui.access.roles import Role
 
 _MOST_BEGUN: Final = 1000
 _SHOWN: Final = ("preferred_username", "email", "name", "sub")

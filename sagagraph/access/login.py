@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from sagagraph.ui.access.roles import Role
+from sagagraph.access.roles import Role
 
 HASHED: Final = "scrypt:"
 _COST: Final = {"n": 2**14, "r": 8, "p": 1, "maxmem": 2**26}
