@@ -21,6 +21,7 @@ CONFIG: Final = f"{PREFIX}CONFIG"
 """The variable that names the file; by default `config.toml` in the user's folder for settings, if it is there."""
 ELSEWHERE: Final = frozenset({CONFIG, f"{PREFIX}DATA"})
 """Variables that are no settings: the file itself, and the data of benchmarks."""
+_UNKNOWN: Final = "extra_forbidden"
 RoleName = Literal["planner", "operator", "reader"]
 
 
@@ -125,7 +126,8 @@ def read_configured(environment: Mapping[str, str]) -> Configured:
     try:
         settings = Settings.model_validate(in_file | in_environment)
     except ValidationError as exc:
-        first = exc.errors(include_url=False, include_input=False)[0]
+        found = exc.errors(include_url=False, include_input=False)
+        first = next((each for each in found if each["type"] == _UNKNOWN), found[0])  # often why another one is missing
         raise _wrong(first["type"], first["msg"], [str(each) for each in first["loc"]], sources) from None
     return Configured(settings, sources, tuple(f"{name} is no setting{nearest(name, variables)}" for name in others))
 
@@ -163,7 +165,7 @@ def _wrong(kind: str, message: str, where: list[str], sources: Mapping[str, str]
     """Return the error for a setting that cannot be had, without its value, which may be secret."""
     source = sources.get(where[0], CONFIG)
     field = source if source.startswith(PREFIX) else f"{source}, {'.'.join(where)}"
-    if kind != "extra_forbidden":
+    if kind != _UNKNOWN:
         return InvalidInputError(message, field=field)
     rows: dict[str, Any] = {"users": UserSettings.model_fields, "oidc": OidcSettings.model_fields}
     known = Settings.model_fields if len(where) == 1 else rows.get(where[0], {})

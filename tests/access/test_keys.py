@@ -81,7 +81,11 @@ async def test_ending_a_key_that_never_was_is_an_error() -> None:
 def test_a_hashed_password_is_as_good_as_the_password_and_cannot_be_used_itself() -> None:
     stored = hashed("secret")
     login = Login({"ann": Known(stored, Role.PLANNER), "bob": Known("plain", Role.READER)})
-    assert [login.role_of("ann", each) for each in ("secret", "secret", "Secret", "", stored)] == [Role.PLANNER, Role.PLANNER, *[None] * 3]
+    assert [login.role_of("ann", each) for each in ("secret", "secret", "Secret", "", stored)] == [
+        Role.PLANNER,
+        Role.PLANNER,
+        *[None] * 3,
+    ]
     assert (login.role_of("bob", "plain"), login.role_of("eve", "plain")) == (Role.READER, None)
     assert hashed("secret") != stored
     assert "secret" not in stored

@@ -75,7 +75,7 @@ async def test_each_role_may_ask_for_what_it_is_for_and_for_nothing_else(app: Au
 
 
 async def test_what_a_role_may_not_do_is_refused_at_every_route(app: Auth) -> None:
-    """Asked for what they may not, so nothing happens; a refusal that came from the application itself would be another number."""
+    """Nothing happens, as nobody may do what they ask for; the application itself would refuse with another number."""
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://x") as client:
         for method, path in sorted(set(routes(app._app.routes))):  # type: ignore[attr-defined]
             for role in ("", *USERS):

@@ -318,3 +318,16 @@ def test_a_restored_store_asks_before_it_acts(command: CommandLine) -> None:
 def test_db_upgrade_creates_a_store(command: CommandLine) -> None:
     assert command("db", "upgrade").code == 0
     assert command("status").code == 0
+
+
+# -- copying ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_is_copied_and_one_in_memory_is_not(command: CommandLine, tmp_path: Path) -> None:
+    command.trip("one", "--yes")
+    target = f"sqlite:///{tmp_path / 'copy.db'}"
+    told = command.bare("db", "copy", command.store, target, "--json")
+    assert (told.code, told.json["sagas"] > 0) == (0, True)
+    assert command.bare("db", "copy", command.store, "memory:").code == 2
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as copied:
+        assert copied.execute("SELECT stage FROM sagas WHERE saga_id = 'one'").fetchone() == ("committed",)

@@ -23,7 +23,7 @@ from sagagraph.saga.stores.guards.durability import Durability, check, postgres_
 from sagagraph.saga.stores.guards.history import History, check_postgres, postgres_history
 from sagagraph.saga.stores.postgres_connection import PostgresConnection, name_of, why
 from sagagraph.saga.stores.rows import lock_row
-from sagagraph.saga.stores.sql_store import HEAD_REVISION, Append, SqlSagaStore, missing
+from sagagraph.saga.stores.sql_store import Append, SqlSagaStore, missing, suffices
 
 T = TypeVar("T")
 
@@ -308,7 +308,7 @@ def _migrate(url: str, connection: PostgresConnection, *, create: bool) -> None:
         revision = connection.execute("SELECT version_num FROM sagagraph_version").fetchone()
     except psycopg.errors.UndefinedTable:
         revision = None
-    if revision and revision[0] == HEAD_REVISION:
+    if revision and suffices(revision[0]):
         return
     if not revision and not create:
         raise missing(name_of(url))

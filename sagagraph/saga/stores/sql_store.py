@@ -32,6 +32,9 @@ from sagagraph.saga.stores.rows import (
 )
 
 HEAD_REVISION = "0008"
+"""Of the tables. Within one thousand, a revision only adds to the one before, so that a release works with the tables of a later one:
+both run side by side during an upgrade. Whoever takes something away, or changes its meaning, begins the next thousand.
+"""
 _EPOCHS_BETWEEN_RESTORATIONS = 1_000_000
 """So many leases may be taken of a saga before those after a restoration meet those of the history that was lost."""
 _MOST_PARAMETERS = 400
@@ -128,6 +131,11 @@ class Release(Fenced):
 
     def answer(self, held: bool) -> None:
         """Return nothing, even if the fence fell: a superseded worker has nothing to release."""
+
+
+def suffices(revision: str) -> bool:
+    """Tell whether this release works with tables of that revision as they are."""
+    return revision >= HEAD_REVISION and revision[0] == HEAD_REVISION[0]
 
 
 class SqlSagaStore(Commits):

@@ -24,7 +24,7 @@ from sagagraph.saga.stores.guards.durability import Durability, check, sqlite_sh
 from sagagraph.saga.stores.guards.file_watch import FileWatch
 from sagagraph.saga.stores.guards.history import EVENTS, Witness, history_of, sqlite_history
 from sagagraph.saga.stores.rows import lock_row
-from sagagraph.saga.stores.sql_store import HEAD_REVISION, Append, SqlSagaStore, missing
+from sagagraph.saga.stores.sql_store import Append, SqlSagaStore, missing, suffices
 from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
 
 T = TypeVar("T")
@@ -326,7 +326,7 @@ def _turn_on_wal(connection: sqlite3.Connection) -> None:
 def _migrate(path: Path, connection: sqlite3.Connection, *, create: bool) -> None:
     known = connection.execute("SELECT name FROM sqlite_master WHERE name = 'sagagraph_version'").fetchone()
     revision = known and connection.execute("SELECT version_num FROM sagagraph_version").fetchone()
-    if revision and revision[0] == HEAD_REVISION:
+    if revision and suffices(revision[0]):
         return
     if not known and not create:
         raise missing(f"sqlite:///{path}")
