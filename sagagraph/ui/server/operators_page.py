@@ -147,7 +147,8 @@ async def _shown(request: Request, saga_id: str, problem: str = "", status_code:
 def _answers(operations: Any) -> dict[str, dict[str, str]]:
     """Return what each answer would do, by operation; one that is stuck knows two of them."""
     stuck = {"compensated": "I have undone it by hand", "absent": "there is nothing to undo"}
-    return {each.id: each.remedy.answers if each.remedy else stuck for each in operations}
+    landed = {"landed": "it happened: the saga goes on with what it returned"}
+    return {each.id: {**each.remedy.answers, **landed} if each.remedy else stuck for each in operations}
 
 
 def _service(request: Request) -> Service:
