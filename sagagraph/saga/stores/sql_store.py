@@ -32,7 +32,7 @@ from sagagraph.saga.stores.rows import (
 )
 
 HEAD_REVISION = "0008"
-"""Of the tables. Within one thousand, a revision only adds to the one before, so that a release works with the tables of a later one:
+"""Of the tables. Within one thousand, a revision only adds to the one before, so that a release works with those of a later one:
 both run side by side during an upgrade. Whoever takes something away, or changes its meaning, begins the next thousand.
 """
 _EPOCHS_BETWEEN_RESTORATIONS = 1_000_000

@@ -29,6 +29,7 @@ from sagagraph.ui.visitors import Visitor
 
 _MOST_NEEDING: Final = 20
 _MOST_EVENTS: Final = 200
+_MOST_TOLD: Final = 100
 _ANSWERS: Final = {each.value for each in Resolution}
 _SAID: Final = {
     "resume": "Resume it: it goes on from where it is.",
@@ -180,4 +181,6 @@ async def overview(request: Request) -> dict[str, Any]:
     counts = [{"domain": domain, "status": status, "sagas": number} for (domain, status), number in sorted(found.counts.items())]
     locks = [{"saga_id": each.saga_id, "operation": each.operation, "key": each.lock.key} for each in await oversight.holdings()]
     at = datetime.fromtimestamp(found.at, UTC).isoformat(timespec="milliseconds")
-    return {"at": at, "counts": counts, "needing_person": [asdict(each) for each in found.needing_person], "locks": locks}
+    needing = found.needing_person
+    shown = [asdict(each) for each in needing[:_MOST_TOLD]]
+    return {"at": at, "counts": counts, "needing_person": shown, "more_needing_person": len(needing) - len(shown), "locks": locks}
