@@ -14,12 +14,14 @@ KILLS ?= 10
 SAGAS ?= 2000
 INPUTS ?= 10000
 SEEDS ?= 5000
+CLIENTS ?= 100
+MINUTES ?= 10
 
 SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to San Francisco in June 2025, \
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test test-all test-again proof check lint sweep storm model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-alas bench-recipes \
+.PHONY: help install trip test test-all test-again proof check lint sweep storm load model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-alas bench-recipes \
   bench-context bench-caaf bench-ui bench-langgraph screenshots clean
 
 help:
@@ -30,6 +32,7 @@ help:
 	@echo "make proof    all of it, complete: full sweeps, storms, explorations; hours; writes docs/proof.md"
 	@echo "make sweep    harm the sample trip at some of its boundaries, in every way; print the matrices"
 	@echo "make storm    2,000 random sagas (SAGAS) on each store, with every fault at once; a ledger judges"
+	@echo "make load     100 people at once on one server of the app for MINUTES=10, and those who are in their way; the ledger judges"
 	@echo "make model    check the formal model of changes, cancellations and leases (needs Spin); finds each planted fault"
 	@echo "make fuzz     thousands of inputs for everything that reads (INPUTS for each, SEED)"
 	@echo "make simulate the real engine on a virtual clock: SEEDS histories; one that fails is printed, and can be repeated"
@@ -100,6 +103,9 @@ storm: $(STAMP)
 
 simulate: $(STAMP)
 	SAGAGRAPH_SEEDS=$(SEEDS) $(BIN)/python -m pytest -q -s --timeout 0 tests/saga/test_simulation.py -k "breaks_an_invariant"
+
+load: $(STAMP)
+	$(BIN)/python -m tests.support.load --clients $(CLIENTS) --minutes $(MINUTES)
 
 model: $(STAMP)
 	SAGAGRAPH_EXPLORE=full $(BIN)/python -m pytest -q -s tests/formal

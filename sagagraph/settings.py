@@ -126,8 +126,8 @@ def read_configured(environment: Mapping[str, str]) -> Configured:
     try:
         settings = Settings.model_validate(in_file | in_environment)
     except ValidationError as exc:
-        found = exc.errors(include_url=False, include_input=False)
-        first = next((each for each in found if each["type"] == _UNKNOWN), found[0])  # often why another one is missing
+        faults = exc.errors(include_url=False, include_input=False)
+        first = next((each for each in faults if each["type"] == _UNKNOWN), faults[0])  # often why another one is missing
         raise _wrong(first["type"], first["msg"], [str(each) for each in first["loc"]], sources) from None
     return Configured(settings, sources, tuple(f"{name} is no setting{nearest(name, variables)}" for name in others))
 
