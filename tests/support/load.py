@@ -1,7 +1,7 @@
 """Many people at once on one server of the app, and those who are in their way; the provider's ledger judges.
 
 `python -m tests.support.load --clients 100 --minutes 10` prints calls, errors, times and memory. Each client plans a trip,
-approves it, and cancels it, again and again. Beside them: clients that read a byte a second, or send nothing, bodies of 10 MB, and
+approves it and cancels it, over and over. Beside them: clients that read a byte a second, or send nothing, bodies of 10 MB, and
 streams of events that stay open.
 """
 
