@@ -137,7 +137,7 @@ async def test_every_domain_begins_with_a_sentence_or_a_request_and_says_what_it
     ("domain", "text", "missing", "known"),
     [
         ("travel", "5 nights in Lisbon in May 2025", "origin", "Lisbon"),
-        ("reunion", "Emily lands at 2 pm at BOS and needs a ride", "goals", "Emily"),
+        ("reunion", "Emily lands at 2 pm at BOS and needs a ride", "goals[0].place", "Emily"),
         ("recipes", "for two cooks", "recipes", "2"),
     ],
 )

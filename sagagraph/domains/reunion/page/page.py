@@ -130,7 +130,8 @@ class ReunionPage(Page):
                 assumed=known.assumed,
                 partial=known.problem,
             )
-        request = as_json(ReunionRequest(problem=problem, day=self._today(), told=Transcript(filled=filled)))
+        told = Transcript(filled=filled) if known.assumed else None
+        request = as_json(ReunionRequest(problem=problem, day=self._today(), told=told))
         remarks = _remarks(known.notes, [each.sentence for each in suggestions(problem)])
         return Draft(filled, (), (), unread, request, remarks, assumed=known.assumed)
 

@@ -23,7 +23,6 @@ _WRITTEN: Final = (
     (re.compile(r"\b([ap])\.\s?m\.?(?=\W|$)", re.IGNORECASE), r"\1m"),
     (re.compile(r"\s*\(([^)]*)\),?"), r", \1,"),
     (re.compile(r"\bSt\.(?= [A-Z])"), "St"),
-    (re.compile(r"\bmake it(?= \d)", re.IGNORECASE), "make it at"),
     (re.compile(r"(?<![\w.'])i(?![\w.])"), "I"),
     (re.compile(r"\b(I)'m\b"), r"\1 am"),
     (re.compile(r"\b([Ww]e|[Tt]hey)'re\b"), r"\1 are"),

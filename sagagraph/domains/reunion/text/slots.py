@@ -13,6 +13,7 @@ from sagagraph.language.forms import Forms, as_form, form
 
 Reader = Callable[[Clause], Iterable[Fact]]
 _SAYS: Final = Forms(__file__, "reader")
+_HOURS: Final = 24
 _ANYWHERE: Final = frozenset({"day", "way"})
 """Adjuncts that change nothing."""
 
@@ -41,8 +42,10 @@ def _road(clause: Clause) -> Iterator[Fact]:
 
 
 def _goal(clause: Clause) -> Iterator[Fact]:
-    if clause.when or clause.place:
-        yield goal("", place=clause.place, by=clause.by if clause.by is not None else clause.since, event=clause.words("event"))
+    hour = None if clause.number is None or clause.number > _HOURS else clause.number * 60  # `make it 7`
+    by = next((each for each in (clause.by, clause.since, hour) if each is not None), None)
+    if by is not None or clause.place:
+        yield goal("", place=clause.place, by=by, event=clause.words("event"))
 
 
 def _at(clause: Clause) -> Iterator[Fact]:
@@ -132,7 +135,7 @@ def _watched(clause: Clause) -> Iterator[Fact]:
 _READERS: Final[dict[str, Reader]] = {
     "road": _road,
     "occasion": _goal,
-    "everybody": lambda it: _goal(it) if it.when else (),
+    "everybody": _goal,
     "rents": _rents,
     "rides": _rides,
     "drives_from": lambda it: _drives(it, it.origin),
