@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
-from sagagraph.domains.travel.text.partial import MONEY_FIELDS, with_nights
+from sagagraph.domains.travel.partial import MONEY_FIELDS, with_nights
 from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Money, currencies_meant
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.text.partial import PartialRequest, Question
+    from sagagraph.domains.travel.partial import PartialRequest, Question
 
 _SAYS: Final = Forms(__file__, "answers")
 

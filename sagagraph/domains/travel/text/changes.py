@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.travel.partial import with_nights
 from sagagraph.domains.travel.request import month_window
-from sagagraph.domains.travel.text.partial import with_nights
 from sagagraph.domains.travel.text.stays import Role, Stay, Visit
 from sagagraph.domains.travel.wording import count_text, day_text
 from sagagraph.language.forms import Forms
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
-    from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
+    from sagagraph.domains.travel.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
     from sagagraph.language.passage import Passage
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import answered, chosen, city_meant, is_skipped
 from sagagraph.domains.travel.text.changes import read_shifts, with_named
 from sagagraph.domains.travel.text.legs import read_legs
-from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.text.partial import Question
+    from sagagraph.domains.travel.partial import Question
 
 _SAYS: Final = Forms(__file__, "reader")
 _MEANINGLESS: Final = _SAYS.listed("MEANINGLESS")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.travel.partial import Question, unknown_city
 from sagagraph.domains.travel.text.changes import anchors_of, ends_of, moved_nights, placed, with_changed_nights
-from sagagraph.domains.travel.text.partial import Question, unknown_city
 from sagagraph.domains.travel.text.stays import (
     WHERE,
     Role,
@@ -26,7 +26,7 @@ from sagagraph.language.forms import Forms
 from sagagraph.language.places import Place
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
+    from sagagraph.domains.travel.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
     from sagagraph.language.passage import Passage
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
+from sagagraph.domains.travel.partial import Question
 from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
-from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.numbers import Number
@@ -20,7 +20,7 @@ from sagagraph.language.quantities import UNITS, Quantity
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sagagraph.domains.travel.text.partial import PartialRequest
+    from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "slots", SIGN=SIGN)

@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.text.partial import PartialStop, with_nights
+from sagagraph.domains.travel.partial import PartialStop, with_nights
 from sagagraph.language.calendar import Expression
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number

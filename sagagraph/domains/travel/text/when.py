@@ -20,7 +20,7 @@ from sagagraph.language.places import Place
 if TYPE_CHECKING:
     import re
 
-    from sagagraph.domains.travel.text.partial import PartialRequest
+    from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "when")

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import ANY_HOURS, Direct, Order
-from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.text.reader import read_request
 
 from .atlas import ATLAS
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text import PartialRequest
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.text.when import read_hours, read_weekdays
 
 from .slots import said

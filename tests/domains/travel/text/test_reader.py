@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import Direct
-from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.errors import InvalidInputError
 
 from .atlas import ATLAS

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.domains.travel.page.wishes import wishes_of
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import Direct
-from sagagraph.domains.travel.text import PartialRequest
 from sagagraph.domains.travel.text.slots import read_stars
 
 from .atlas import ATLAS
