@@ -13,7 +13,7 @@ from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, O
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.numbers import Number
-from sagagraph.language.people import PEOPLE, Company, is_one_of_several
+from sagagraph.language.people import PEOPLE, Company
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
@@ -73,7 +73,6 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 # -- money ---------------------------------------------------------------------------------------------------------------
 
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
-_LOWER: Final = ("lower", "reduc", "cut", "decreas")
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 LARGEST_BUDGET: Final = 1_000_000_000
 
@@ -87,8 +86,6 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
     """Read the budget; what is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
     notes: list[tuple[str, str]] = []
-    if len(passage.values(Number)) + len(passage.values(Money)) > 1:
-        passage.take(_SAYS.was, lambda found: known.budget is not None and _amount(found) == known.budget)
     taken = passage.take(_SAYS.budget)
     for found in taken:
         money, way = found.get("money", Money), found["way"]
@@ -100,8 +97,8 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
             amounts.append(replace(money, amount=money.most, is_range=False))
             notes.append(("budget", "the upper end"))
         elif money.change or (way and not found["cue"].endswith("to")):
-            is_less = money.change == "less" or way.startswith(_LOWER)
-            _change_budget(money, found.said if way else money.said, said, known, is_less=is_less)
+            so_far = f"So far it is {money_text(known.budget, known.currency or PRICE_CURRENCY)}. " if known.budget else ""
+            said.ask("budget", f"{found.said if way else money.said!r}: {so_far}What may the whole trip cost?")
         else:
             amounts.append(money)
     signed = {(money.amount, money.per) for money in amounts if money.currency}
@@ -132,11 +129,6 @@ def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
     return {"budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
 
 
-def _amount(found: Found) -> Decimal | None:
-    number, money = found.get("n", Number), found.get("money", Money)
-    return number.value if number else money.amount if money else None
-
-
 def _in_currency(found: Found, said: Said) -> None:
     """Read `I meant euros`: of the amount that was said before."""
     meant = [each for each in currencies_meant(found["sign"], None) if each in CURRENCIES]
@@ -144,20 +136,6 @@ def _in_currency(found: Found, said: Said) -> None:
         said.fields["currency"] = meant[0]
     else:
         said.ask("currency", f"Which currency is meant by {found.said!r}?")
-
-
-def _change_budget(money: Money, words: str, said: Said, known: PartialRequest, *, is_less: bool) -> None:
-    """Read `$500 more`, which follows from what was said before or is asked about."""
-    before, held = known.budget, known.currency or PRICE_CURRENCY
-    if before is None or money.amount is None or money.currencies not in ((), (held,)) or known.budget_each is not None:
-        now = f"So far it is {money_text(before, held)}. " if before is not None else ""
-        said.ask("budget", f"{words!r}: {now}What may the whole trip cost?")
-        return
-    budget = before - money.amount if is_less else before + money.amount
-    if budget <= 0:
-        said.ask("budget", f"{words!r} leaves nothing of {money_text(before, held)}; what may the whole trip cost?")
-    else:
-        said.fields["budget"] = budget
 
 
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
@@ -187,9 +165,8 @@ MOST_STARS: Final = 5
 
 
 def tag_stars(passage: Passage) -> None:
-    """Tag stars; a bare number after stars is one of stars."""
-    for words in (_SAYS.stars_too, _SAYS.stars_after):
-        passage.tag("stars", words, lambda found: _stars_of(found.get("n", Number)), "these")
+    """Tag a bare number after stars: `4 stars in Amsterdam, 3 in Paris`."""
+    passage.tag("stars", _SAYS.stars_too, lambda found: _stars_of(found.get("n", Number)), "these")
 
 
 def _stars_of(number: Number | None) -> Quantity | None:
@@ -199,16 +176,15 @@ def _stars_of(number: Number | None) -> Quantity | None:
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    of_each = (_SAYS.of_each,) if len(passage.find(_SAYS.of_each)) > 1 else ()
-    for words in (_SAYS.stars_but, _SAYS.stars_there, _SAYS.there_stars, *of_each):
+    for words in (_SAYS.stars_but, _SAYS.stars_there):
         passage.take(words, lambda found: _stars_there(found, said, known))
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
-    ranges = [(len(found.said), len(found.said)) for found in passage.take(_SAYS.drawn)]
+    ranges: list[tuple[int, int]] = []
     for found in passage.take(_SAYS.stars):
         quantity = found.get("stars", Quantity)
         stars = _range_of(quantity) if quantity else None
         if quantity and quantity.change:
-            _change_stars(quantity, found.said, said, known)
+            said.ask("stars", f"{found.said!r} than what: how many stars do you want?")
         elif found.denial:
             said.ask("stars", f"How many stars do you want, if not {found.said}?")
         elif stars is not None and there is not None and _stars_there(found, said, known, there):
@@ -238,17 +214,6 @@ def _stars_there(found: Found, said: Said, known: PartialRequest, there: Found |
     cities = {stop.city or "" for stop in known.stops} - {place.city} if found["but"] else {place.city}
     said.stars_in |= dict.fromkeys(cities, stars)
     return True
-
-
-def _change_stars(quantity: Quantity, words: str, said: Said, known: PartialRequest) -> None:
-    if known.stars is None or known.stars == (FEWEST_STARS, MOST_STARS) or quantity.count is None:
-        said.ask("stars", f"{words!r} than what: how many stars do you want?")
-        return
-    fewest, most = known.stars[0] + quantity.delta, min(known.stars[1] + quantity.delta, MOST_STARS)
-    if FEWEST_STARS <= fewest <= most:
-        said.fields["stars"] = (fewest, most)
-    else:
-        said.ask("stars", f"Hotels have 1 to 5 stars; how many are meant by {words!r}?")
 
 
 def _range_of(stars: Quantity) -> tuple[int, int] | None:
@@ -283,10 +248,6 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
     ]
     children = [each.children + (young if each.is_more else 0) for each in found_companies]
-    found_more = passage.take(_SAYS.more_people, lambda found: not is_one_of_several(found))
-    more = [found.get("people", Quantity) or _ONE_MORE for found in found_more]
-    companies += [None if each.count is None else before + each.delta for each in more]
-    children += [young + (each.delta if each.unit == "child" else 0) for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if None in companies:
         said.ask("travellers", "How many of you travel, all together?")

@@ -27,7 +27,6 @@ class Role(Enum):
 
     ORIGIN = "from"
     RETURN = "back to"
-    LEFT_LAST = "back from"
     NEXT = "to, then, →"
     VIA = "via"
     PLACE = "in, visit"
@@ -123,12 +122,9 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     """Correct roles. If the words before a city are not decisive, those around it are: in `Boston to Paris`, the ones
     after it.
     """
-    into = next((n for n, visit in enumerate(visits) if _SAYS.into.search(text, 0, visit.start)), None)
-    for n, visit in enumerate(visits):
+    for visit in visits:
         if visit.role is Role.ORIGIN and _SAYS.leaving.search(text, 0, visit.start) and _SAYS.out.match(text, visit.end):
             visit.role = Role.LEFT_OUT
-        if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
-            visit.role = Role.LEFT_LAST
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_first = visit.role is Role.BARE or (n == 0 and visit.role is Role.COMMA)
@@ -136,11 +132,6 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
                 break
-    for before, visit in pairwise(visits):
-        if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
-            visit.role = Role.RETURN
-    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
-        visits[0].role = Role.ORIGIN
     if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role in (Role.BARE, Role.COMMA):
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
@@ -181,12 +172,10 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
     passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
-    passage.tag("span", _SAYS.overnight, lambda _: Quantity((Decimal(1),), "night"))
     if not any(each.is_range for each in passage.values(Expression)):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
-    passage.tag("span", _SAYS.change, _one_more)
-    for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
+    for n in "145" if passage.has(_SAYS.nights_elsewhere) else "14":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
 
@@ -209,12 +198,6 @@ def _nights_beside(found: Found) -> Quantity | None:
     if counts and (counts[0] is None or found.values(Number)[0].is_thousands):
         return None
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
-
-
-def _one_more(found: Found) -> Quantity | None:
-    number, way = found.get("n", Number), found["way"]
-    change = "less" if way in ("less", "fewer", "shorter", "off") else "more"
-    return Quantity((number.value,), "night", change=change) if number is not None and number.value is not None else None
 
 
 def find_stays(passage: Passage) -> list[Stay]:
