@@ -190,6 +190,8 @@ def _dated(found: Found, today: date) -> Expression | None:
     elif found["next_year"]:
         year = today.year + 1
     month = _MONTHS.index(found["month"][:3]) + 1
+    if found["final"] or found.get("nth", Nth) is not None:
+        return _weekday_of(found, month, year, today)
     if not found["day"]:
         return _one(found.said, _month(found, month, year)) if _is_month(found) else None
     if found["span"] == "and" and not found["between"]:
@@ -199,6 +201,24 @@ def _dated(found: Found, today: date) -> Expression | None:
         return None
     rough = [_day(day, month, year) for day in days if day is not None]
     return Expression(found.said, tuple(rough[:1]), tuple(rough[1:]))
+
+
+def _weekday_of(found: Found, month: int, year: int | None, today: date) -> Expression | None:
+    """Read `the second Friday of May`; a weekend lasts from its Friday to its Sunday."""
+    weekday, nth = found.get("weekday", Weekday), found.get("nth", Nth)
+    number = 5 if weekday is None else weekday.number
+    for each in (today.year, today.year + 1) if year is None else (year,):
+        days = [day for day in range(1, monthrange(each, month)[1] + 1) if date(each, month, day).weekday() == number]
+        place = -1 if nth is None else nth.place - 1
+        if place >= len(days):
+            continue
+        day = date(each, month, days[place])
+        if year is None and day < today:
+            continue
+        if weekday is not None:
+            return _one(found.said, _exactly(day))
+        return Expression(found.said, (_exactly(day - timedelta(days=1)),), (_exactly(day + timedelta(days=1)),))
+    return None
 
 
 def _day_number(found: Found, group: str) -> int | None:
@@ -238,7 +258,11 @@ def _is_month(found: Found) -> bool:
     """Tell whether it is a month: `may` and `march` are verbs too."""
     if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
         return True
-    if found["part"] or found["next"] or found.led_by(_SAYS.leads_to_a_month):
+    if found["part"] or found["next"] or found.led_by(_SAYS.leads_to_a_month) or found.passage.whole(_SAYS.month_alone):
+        return True
+    if found.led_by(_SAYS.month_before) or found.followed_by(_SAYS.month_after):
+        return True
+    if found.led_by(_SAYS.listed_before) and found.followed_by(_SAYS.listed_after):
         return True
     before, after = found.match.string[: found.start].rstrip(), found.match.string[found.end :].lstrip()
     begins_a_sentence = not before or before[-1] in ".!?"

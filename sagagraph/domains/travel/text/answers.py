@@ -38,6 +38,8 @@ def chosen(text: str, question: Question) -> str | None:
 
 def answered(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
     """Return the field that a bare number or amount sets, the one that was asked about; None if the text is more."""
+    if question is not None and question.field == "currency" and passage.said().upper() in question.candidates:
+        return {"currency": passage.said().upper()}
     if question is None or passage.whole(_SAYS.values) is None:
         return None
     asked = question.field
@@ -45,12 +47,11 @@ def answered(passage: Passage, known: PartialRequest, question: Question | None)
     amounts = [*(each.value for each in numbers), *(each.amount for each in passage.values(Money) if not each.currencies)]
     if asked in MONEY_FIELDS:
         return {"budget": amounts[0]} if len(amounts) == 1 and amounts[0] is not None else None
-    count = numbers[0].count if len(numbers) == 1 else None
-    if count is None:
-        return None
-    if asked in ("travellers", "rooms"):
-        return {asked: count}
-    if asked == "stars" and FEWEST_STARS <= count <= MOST_STARS:
-        return {asked: (count, count)}
-    place = next((n for n in range(len(known.stops)) if asked == f"stops[{n}].nights"), None)
-    return None if place is None else {"stops": with_nights(known.stops, {place: count})}
+    counts = [number.count for number in numbers if number.count is not None]
+    if len(counts) == 1 and asked in ("travellers", "rooms"):
+        return {asked: counts[0]}
+    if len(counts) == 1 and asked == "stars" and FEWEST_STARS <= counts[0] <= MOST_STARS:
+        return {asked: (counts[0], counts[0])}
+    still_open = [n for n, stop in enumerate(known.stops) if stop.nights is None]
+    is_about_nights = asked.startswith("stops[") and len(counts) <= len(still_open)
+    return {"stops": with_nights(known.stops, dict(zip(still_open, counts, strict=False)))} if is_about_nights else None

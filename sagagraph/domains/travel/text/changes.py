@@ -30,6 +30,16 @@ def read_shifts(passage: Passage, said: Said, known: PartialRequest, today: date
     passage.take(_SAYS.moved, lambda found: _moved(found, said, known, today))
 
 
+def with_named(text: str, known: PartialRequest) -> str:
+    """Return the text with the one known city that it has named before, in place of `it`; a hotel there may be meant as well."""
+    found = _SAYS.of_it.search(text)
+    before = text[: found.start()].casefold() if found else ""
+    named = [stop.city for stop in known.stops if stop.city and stop.city.casefold() in before]
+    if found is None or len(named) != 1 or _SAYS.of_a_part.search(before):
+        return text
+    return f"{found['verb']} {named[0]}{text[found.end() :]}"
+
+
 def _moved(found: Found, said: Said, known: PartialRequest, today: date) -> bool:
     span, way = found.get("span", Quantity), found["way"]
     is_shift = span is not None and (span.change in ("later", "earlier") or way or found["to"])
@@ -109,8 +119,13 @@ def anchors_of(visits: list[Visit], stays_in: set[str | None]) -> list[Visit]:
     return anchors
 
 
-def ends_of(visits: list[Visit], passage: Passage) -> dict[str | None, bool]:
-    """Return the cities that are to be first, or (true) last: `Amsterdam first`."""
+def ends_of(visits: list[Visit], stays_in: set[str | None], passage: Passage) -> dict[str | None, bool]:
+    """Return the cities that are to be first, or (true) last: `Amsterdam first`, `start in Cologne and end in Berlin`."""
+    outer = [visit for visit in visits if visit.role in (Role.ORIGIN, Role.RETURN) and visit.city in stays_in]
+    if len({visit.role for visit in outer}) > 1:
+        for visit in outer:
+            visits.remove(visit)
+        return {visit.city: visit.role is Role.RETURN for visit in outer}
     ends = {}
     for visit in visits:
         first = visit.city and _SAYS.goes_first.match(passage.text, visit.end)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import answered, chosen, is_skipped
-from sagagraph.domains.travel.text.changes import read_shifts
+from sagagraph.domains.travel.text.changes import read_shifts, with_named
+from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
@@ -47,7 +48,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
         InvalidInputError: the text is far too long.
     """
     before = known or PartialRequest()
-    passage = _tagged(text, today)
+    passage = _tagged(with_named(text, before), today)
     question = next(iter(before.missing()), None) if known else None
     if question is not None:
         if is_skipped(passage) and before.can_do_without(question):
@@ -93,7 +94,7 @@ def _sentence(
     asked = question.field if question is not None and not is_about_a_city else None
     currencies = take_currencies(passage)
     tag_places(passage, cities)
-    conditions = passage.take(_SAYS.only_if)
+    refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]
     near = passage.take(_SAYS.near, lambda found: (place := found.get("place", Place)) is not None and place.city is None)
     tag_stars(passage)
     tag_nights(passage)
@@ -104,6 +105,7 @@ def _sentence(
     read_stars(passage, said, known)
     read_hours(passage, said)
     read_weekdays(passage, said, known)
+    read_legs(passage, said, today)
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
@@ -112,7 +114,7 @@ def _sentence(
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
-    not_understood += [" ".join(found.said.split()) for found in (*conditions, *near, *passage.find(_SAYS.not_planned))]
+    not_understood += [" ".join(found.said.split()) for found in (*refused, *near, *passage.find(_SAYS.not_planned))]
     left = (*not_understood, *passage.unread(_MEANINGLESS))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))

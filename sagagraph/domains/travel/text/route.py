@@ -40,11 +40,11 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 
     `whole`: the sentence as it was written.
     """
-    visits, stays = find_visits(passage), find_stays(passage)
+    visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
-    anchors, ends = anchors_of(visits, stays_in), ends_of(visits, passage)
+    anchors, ends = anchors_of(visits, stays_in), ends_of(visits, stays_in, passage)
     visits, text = [visit for visit in visits if visit not in anchors], passage.text
     for anchor in anchors:  # `Lyon before Paris, one night` is said of Lyon
         lead = _SAYS.beside.search(text, 0, anchor.start)
@@ -55,6 +55,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     give_there(visits, loose, passage.text)
     before = known.stops
     known, loose = with_changed_nights(visits, loose, known, said)
+    if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`
+        only = None
     for visit in visits:  # `change Paris to 2 nights`
         if visit.role is Role.REPLACED and visit.has_nights and {each.city for each in visits} <= stays_in:
             visit.role = Role.PLACE
@@ -71,8 +73,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             said.doubts.append(unclear)
             return unread
     stops = _assemble(visits, said, known, unread, is_added=is_added)
-    now = known.stops if stops is None else stops
-    is_answer = not visits and known.stops != ()
+    now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
+    is_answer = only is not None or (not visits and known.stops != ())
     named, is_in_order = {visit.city for visit in visits if not visit.has_nights}, _SAYS.in_order.search(whole) is not None
     now = with_loose_nights(now, loose, named=named, is_in_order=is_in_order, is_answer=is_answer)
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
@@ -87,12 +89,14 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         said.fields["stops"] = now
     stay_in = {stop.city for stop in (*now, *known.stops)}
     left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
-    if is_answer and now == before:
+    left_last = [visit.place.said for visit in visits if visit.role is Role.LEFT_LAST and now and visit.city != now[-1].city]
+    if is_answer and not only and now == before:
         loose = _ask_where(loose, now, said)
     counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
     return [
         *unread,
         *(f"without {name}" for name in left_out),
+        *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
 
@@ -106,6 +110,14 @@ def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) ->
         "stops", f"{loose[0].said!r}: where, in {' or '.join(where)}?", tuple(f"{loose[0].said} in {name}" for name in where)
     )
     return []
+
+
+def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
+    """Read `Paris only`: the other stops are left out."""
+    found = passage.first(_SAYS.only)
+    place = found and (found.get("place", Place) or found.get("after", Place))
+    is_one = place is not None and len({each.city for each in passage.values(Place)}) == 1
+    return place.city if place and is_one and place.city in [stop.city for stop in known.stops] else None
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:

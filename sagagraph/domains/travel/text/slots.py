@@ -13,7 +13,7 @@ from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, O
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.numbers import Number
-from sagagraph.language.people import PEOPLE, Company
+from sagagraph.language.people import PEOPLE, Company, is_one_of_several
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
@@ -165,8 +165,9 @@ MOST_STARS: Final = 5
 
 
 def tag_stars(passage: Passage) -> None:
-    """Tag a bare number after stars: `4 stars in Amsterdam, 3 in Paris`."""
-    passage.tag("stars", _SAYS.stars_too, lambda found: _stars_of(found.get("n", Number)), "these")
+    """Tag stars; a bare number after stars is one of stars."""
+    for words in (_SAYS.stars_too, _SAYS.stars_after):
+        passage.tag("stars", words, lambda found: _stars_of(found.get("n", Number)), "these")
 
 
 def _stars_of(number: Number | None) -> Quantity | None:
@@ -176,7 +177,8 @@ def _stars_of(number: Number | None) -> Quantity | None:
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    for words in (_SAYS.stars_but, _SAYS.stars_there):
+    of_each = (_SAYS.of_each,) if len(passage.find(_SAYS.of_each)) > 1 else ()
+    for words in (_SAYS.stars_but, _SAYS.stars_there, *of_each):
         passage.take(words, lambda found: _stars_there(found, said, known))
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges: list[tuple[int, int]] = []
@@ -248,6 +250,10 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
     ]
     children = [each.children + (young if each.is_more else 0) for each in found_companies]
+    found_more = passage.take(_SAYS.more_people, lambda found: not is_one_of_several(found))
+    more = [found.get("people", Quantity) or _ONE_MORE for found in found_more]
+    companies += [None if each.count is None else before + each.delta for each in more]
+    children += [young + (each.delta if each.unit == "child" else 0) for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if None in companies:
         said.ask("travellers", "How many of you travel, all together?")

@@ -27,6 +27,7 @@ class Role(Enum):
 
     ORIGIN = "from"
     RETURN = "back to"
+    LEFT_LAST = "back from"
     NEXT = "to, then, →"
     VIA = "via"
     PLACE = "in, visit"
@@ -122,9 +123,12 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     """Correct roles. If the words before a city are not decisive, those around it are: in `Boston to Paris`, the ones
     after it.
     """
-    for visit in visits:
+    into = next((n for n, visit in enumerate(visits) if _SAYS.into.search(text, 0, visit.start)), None)
+    for n, visit in enumerate(visits):
         if visit.role is Role.ORIGIN and _SAYS.leaving.search(text, 0, visit.start) and _SAYS.out.match(text, visit.end):
             visit.role = Role.LEFT_OUT
+        if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
+            visit.role = Role.LEFT_LAST
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_first = visit.role is Role.BARE or (n == 0 and visit.role is Role.COMMA)
@@ -132,6 +136,11 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
                 break
+    for before, visit in pairwise(visits):
+        if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
+            visit.role = Role.RETURN
+    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
+        visits[0].role = Role.ORIGIN
     if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role in (Role.BARE, Role.COMMA):
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
@@ -175,7 +184,7 @@ def tag_nights(passage: Passage) -> None:
     if not any(each.is_range for each in passage.values(Expression)):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
-    for n in "145" if passage.has(_SAYS.nights_elsewhere) else "14":
+    for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
 

@@ -232,8 +232,8 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     if weekday is None:
         return
     is_back = found.led_by(_SAYS.back) is not None
-    if is_back and dates.departs:
-        dates.lasts.append(upcoming(weekday, dates.departs[0]))
+    if (day := _in_the_window(weekday, dates, known, is_back=is_back)) is not None:
+        (dates.lasts if is_back else dates.departs).append(day)
         return
     earliest, latest, first = known.first or known.depart, known.last, upcoming(weekday, today)
     is_apart = (earliest is not None and first < earliest) or (latest is not None and first > latest)
@@ -250,6 +250,18 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         dates.doubts.ask("depart", text, otherwise={"depart": first}, because="the first that comes")
     else:
         dates.departs.append(first)
+
+
+def _in_the_window(weekday: Weekday, dates: _Dates, known: PartialRequest, *, is_back: bool) -> date | None:
+    """Return the only such day on which the trip can begin; or the first on which it can end, if it is known when it begins."""
+    depart = dates.departs[0] if dates.departs else known.depart
+    if is_back and depart is not None:
+        return upcoming(weekday, depart)
+    first, last = dates.spans[0][:2] if dates.spans else (known.first, known.last)
+    if first is None or last is None or last - first > timedelta(days=13) or depart is not None:
+        return None
+    days = [day for n in range((last - first).days + 1) if (day := first + timedelta(days=n)).weekday() == weekday.number]
+    return days[0] if len(days) == 1 else None
 
 
 def _about(holiday: Holiday) -> str:
