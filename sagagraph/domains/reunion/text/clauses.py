@@ -78,6 +78,8 @@ class Clause:
     people: tuple[str, ...]
     last: Fact | None
     adjuncts: Mapping[str, str] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+    """People of whom somebody has spoken before."""
 
     def said(self, hole: str) -> str | None:
         """Return the words of a hole or an adjunct as they were written; None if nothing was said."""

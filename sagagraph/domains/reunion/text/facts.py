@@ -10,6 +10,8 @@ TELLER: Final = "Me"
 """Whoever tells of the day, in the plan: `I` in sentences."""
 HERE: Final = "here"
 """Where all meet."""
+EVERYBODY: Final = "everybody"
+"""In the place of a name."""
 RENTAL: Final = "rental car"
 ROADS: Final = "travel_minutes"
 

@@ -50,10 +50,12 @@ def sentences(text: str) -> list[str]:
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
 
 
-def read_sentence(sentence: str, before: tuple[Fact, ...] = ()) -> Sentence:
-    """Read a sentence, without what introduces it or rounds it off. `before`: what was said just before tells who `she` is."""
+def read_sentence(sentence: str, before: tuple[Fact, ...] = (), known: frozenset[str] = frozenset()) -> Sentence:
+    """Read a sentence, without what introduces it or rounds it off. `before`: what was said before tells who `she` is.
+    `known`: people on the board.
+    """
     plain = _SAYS.after.sub("", _SAYS.before.sub("", sentence))
-    tried = (_Reading(each, before) for each in dict.fromkeys((plain, sentence)))
+    tried = (_Reading(each, before, known) for each in dict.fromkeys((plain, sentence)))
     best = min(tried, key=lambda each: sum(map(len, each.unread)))
     return Sentence(tuple(best.facts), tuple(best.unread))
 
@@ -61,10 +63,11 @@ def read_sentence(sentence: str, before: tuple[Fact, ...] = ()) -> Sentence:
 class _Reading:
     """Reads part by part between commas and `and`s, always as many parts as make one clause together."""
 
-    def __init__(self, sentence: str, before: tuple[Fact, ...]) -> None:
+    def __init__(self, sentence: str, before: tuple[Fact, ...], known: frozenset[str]) -> None:
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self._before = before
+        self._known = known.union(each.name for each in before if each.table == "people")
         self._passage = tagged(sentence)
         joints = [each.span() for each in _SAYS.joint.finditer(self._passage.text)]
         ends = [*(begin for begin, _ in joints), len(self._passage.text)]
@@ -109,7 +112,7 @@ class _Reading:
             found = (part if slot.takes is None else plain).whole(slot.form) if slot.fits(adjuncts) else None
             if found:
                 named = names_in(found.passage.said(found.match.groupdict().get("who") or ""))
-                facts = list(slot.read(Clause(found, when, named or self._people, last, adjuncts)))
+                facts = list(slot.read(Clause(found, when, named or self._people, last, adjuncts, self._known)))
                 if facts:
                     self._people = named or self._people
                     return facts

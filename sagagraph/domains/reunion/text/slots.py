@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sagagraph.domains.reunion.text.clauses import Clause
-from sagagraph.domains.reunion.text.facts import HERE, RENTAL, Fact, car, car_of, goal, person, road, task
+from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, Fact, car, car_of, goal, person, road, task
 from sagagraph.language.forms import Forms, as_form, form
 
 Reader = Callable[[Clause], Iterable[Fact]]
@@ -72,6 +72,19 @@ def _has_to_be(clause: Clause) -> Iterator[Fact]:
 def _rides(clause: Clause) -> Iterator[Fact]:
     for each in _at(clause):
         yield replace(each, values={**each.values, "drives": False, "fetched": True})
+
+
+def _fetched(clause: Clause) -> Iterator[Fact]:
+    """Read `Emily must be picked up`, but only of people: `Programs must be picked up` begins with a capital, too."""
+    if clause.known.issuperset(clause.people) or clause.found.said[:1].islower() or len(clause.people) > 1:
+        yield from _rides(clause)
+
+
+def _apart(clause: Clause) -> Iterator[Fact]:
+    people = (*clause.people, *clause.names("whom"))
+    if len(people) > 1:
+        yield from map(person, people)
+        yield Fact("apart", ", ".join(people))
 
 
 def _drives(clause: Clause, place: str | None) -> Iterator[Fact]:
@@ -138,6 +151,7 @@ _READERS: Final[dict[str, Reader]] = {
     "everybody": _goal,
     "rents": _rents,
     "rides": _rides,
+    "fetched": _fetched,
     "drives_from": lambda it: _drives(it, it.origin),
     "does_not_drive": lambda it: () if it.when else (person(name, drives=False) for name in it.people),
     "has_car": lambda it: _drives(it, it.place),
@@ -147,6 +161,8 @@ _READERS: Final[dict[str, Reader]] = {
     "lands": _lands,
     "comes": _comes,
     "leaves": lambda it: () if it.said("event") else _at(it),
+    "company": lambda it: (person(name, never_alone=not it.said("may")) for name in it.names("who") or (EVERYBODY,)),
+    "apart": _apart,
     "free": _at,
     "people": lambda it: map(person, it.names("whom")),
     "seats": _seats,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -13,6 +13,7 @@ from rapidfuzz.distance import OSA
 
 from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, completed
 from sagagraph.domains.reunion.text.clauses import names_in
+from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
 from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact
 from sagagraph.domains.reunion.text.places import Places, is_terminal, plain
 from sagagraph.domains.reunion.text.reader import Sentence, read_sentence, sentences
@@ -50,9 +51,10 @@ def told(before: Filled, text: str) -> Told:
     if len(text) > LONGEST_TEXT:
         raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
     filled, said = before, tuple[Fact, ...]()
+    known = frozenset(row["name"] for row in before.problem["people"])
     unread: list[str] = []
     for each in sentences(text):
-        read = read_sentence(each, said)
+        read = read_sentence(each, said, known)
         if not read.facts:
             filled, said = _with(filled, said), ()
             read = _answer(completed(filled), each) or read
@@ -81,7 +83,9 @@ class _Board:
         self._told: Row = deepcopy(before.problem)
         self._assumed = dict(before.assumed)
         self._known = [row["name"] for row in self._told["people"]]
-        tables = ("people", "vehicles", "tasks", "goals", ROADS)
+        everybody = dict.fromkeys((*self._known, *(each.name for each in said if each.table == "people" and each.name != ALL)))
+        said = tuple(replace(each, name=name) for each in said for name in (everybody if each.name == ALL else (each.name,)))
+        tables = ("people", "vehicles", "tasks", "goals", ROADS, "apart")
         self._of = {table: [each for each in said if each.table == table] for table in tables}
         named = [*(each.name for each in self._of["people"]), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
@@ -99,6 +103,9 @@ class _Board:
             self._put_car(each)
         for each in self._of["tasks"]:
             self._put_task(each)
+        names = [each.name.split(", ") for each in self._of["apart"]]
+        kept = self._told.get("apart") or []
+        self._told["apart"] = [*kept, *(each for each in names if each not in kept)]
         self._told["places"] = self._places.described()
 
     @property
@@ -193,6 +200,7 @@ class _Board:
             place = self._places.airport(values["place"])
         since = values.get("from")
         self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
+        self._set("people", number, never_alone=values.get("never_alone"))
         self._set("people", number, **{"from": None if since is None else text_of(since)})
         airports = [key for key, words in self._places.described().items() if is_terminal(f"{key} {words}")]
         if values.get("lands") and row["place"] is None and len(airports) == 1:

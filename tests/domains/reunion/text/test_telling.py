@@ -47,6 +47,7 @@ def row(table: str, **values: Any) -> tuple[str, dict[str, Any]]:
             [row("people", name="Grandma", place="Cambridge", drives=False)],
         ),
         ("Grandma needs a pick-up", [row("people", name="Grandma", place="Grandma's house", drives=False)]),
+        ("Emily should not wait alone", [row("people", name="Emily", never_alone=True)]),
         ("I don't want James to drive", [row("people", name="James", drives=False)]),
         (
             "Eva drives from Salzburg with a five-seater",
@@ -168,6 +169,7 @@ def test_what_was_taken_for_granted_is_told() -> None:
         ("Ann is at home and adores the moon", "adores the moon"),
         ("Emily lands at 3 at 4", "Emily lands at 3 at 4"),
         ("James drives at night", "James drives at night"),
+        ("Programs must be picked up at the printer", "Programs must be picked up at the printer"),
     ],
 )
 def test_what_is_not_understood_is_named_and_the_rest_is_kept(said: str, unread: str) -> None:
@@ -191,6 +193,14 @@ def test_on_a_whole_problem_all_else_stays() -> None:
     ]
     assert text_of(after.goals[0].by) == "19:00"
     assert after.travel_minutes == before.travel_minutes
+
+
+def test_who_must_not_wait_alone_or_cook_together_is_on_the_board() -> None:
+    problem = told_problem(
+        THANKSGIVING, "Nobody should wait alone. Emily may wait alone", "Sarah and Grandma shouldn't cook together"
+    )
+    assert {each.name for each in problem.people if not each.never_alone} == {"Emily"}
+    assert problem.apart == (("Sarah", "Grandma"),)
 
 
 def test_a_name_that_is_misspelt_is_asked_about() -> None:
