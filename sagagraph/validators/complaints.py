@@ -36,8 +36,8 @@ def in_words(error: ValidationError) -> tuple[tuple[str, str], ...]:
 def missing_in(fault: InvalidInputError) -> tuple[str, ...]:
     """Return all fields that are missing, where that is what pydantic found."""
     found = fault.__cause__
-    is_found = isinstance(found, ValidationError)
-    return tuple(_path(each["loc"]) for each in found.errors() if each["type"] == "missing") if is_found else ()
+    listed = found.errors() if isinstance(found, ValidationError) else ()
+    return tuple(_path(each["loc"]) for each in listed if each["type"] == "missing")
 
 
 def _path(loc: tuple[int | str, ...]) -> str:

@@ -397,14 +397,16 @@ async def _request_of(
 async def _checked(page: Page, request: Json) -> Json:
     """Return the request as it is kept. All that is missing is named at once."""
     try:
-        return await page.checked(request)
+        wanted: Json = await page.checked(request)
     except InvalidInputError as exc:
-        first, *others = missing_in(exc) or [None]
-        if first is None:
+        missing = missing_in(exc)
+        if not missing:
             raise
-        told = {"request": request, "missing": (first, *others), "assumed": {}, "not_understood": ()}
+        first, *others = missing
+        told = {"request": request, "missing": missing, "assumed": {}, "not_understood": ()}
         too = f"; so are: {', '.join(others)}" if others else ""
         raise IncompleteError(f"is missing{too}", told, field=first) from exc
+    return wanted
 
 
 def _told_of(version: Version, saga: Saga) -> Json:

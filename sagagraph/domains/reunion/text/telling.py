@@ -233,5 +233,5 @@ class _Board:
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
         if values.get("watched"):
             row["attention"] = "watched"
-        elif _FOOD.search(row["name"]) and not values.get("is_errand"):
+        if _FOOD.search(row["name"]) and row.get("minutes"):
             row["food"] = True

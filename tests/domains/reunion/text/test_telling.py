@@ -36,6 +36,7 @@ def row(table: str, **values: Any) -> tuple[str, dict[str, Any]]:
         ("dinner at 7 at home", [row("goals", place="Home", by="19:00")]),
         ("Emily's flight lands at half past three at BOS", [row("people", name="Emily", place="BOS", **{"from": "15:30"})]),
         ("My sister Emily is at the hotel", [row("people", name="Emily", place="Hotel")]),
+        ("Dad works at the office until 5", [row("people", name="Dad", place="Office", **{"from": "17:00"})]),
         ("I'm at work until 5", [row("people", name="Me", place="Work", **{"from": "17:00"})]),
         ("Bob waits at the station from a quarter to five", [row("people", name="Bob", place="Station", **{"from": "16:45"})]),
         (
