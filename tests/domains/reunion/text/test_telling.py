@@ -33,6 +33,7 @@ def row(table: str, **values: Any) -> tuple[str, dict[str, Any]]:
         ("The wedding is at 3 p.m. at St Mary's church", [row("goals", place="St Mary's church", by="15:00")]),
         ("We all meet at Grandma's house by noon", [row("goals", place="Grandma's house", by="12:00")]),
         ("Everybody must be at the church by 2.30 pm", [row("goals", place="Church", by="14:30")]),
+        ("We're having a birthday party at 4 pm at the lake", [row("goals", place="Lake", by="16:00")]),
         ("dinner at 7 at home", [row("goals", place="Home", by="19:00")]),
         ("Emily's flight lands at half past three at BOS", [row("people", name="Emily", place="BOS", **{"from": "15:30"})]),
         ("My sister Emily is at the hotel", [row("people", name="Emily", place="Hotel")]),
