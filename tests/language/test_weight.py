@@ -15,12 +15,12 @@ MOST = {
     "language/**/*": 2457,
     "domains/travel/text/*": 1913,
     "domains/travel/forms.ini": 99,
-    "domains/reunion/text/*": 1268,
+    "domains/reunion/text/*": 1271,
     "domains/recipes/text.py": 302,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1054
+MOST_IN_TABLES = 1056
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

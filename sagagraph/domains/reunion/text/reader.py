@@ -16,7 +16,7 @@ from sagagraph.language.utterance.shorthand import in_full, spelled
 
 _SAYS: Final = Forms(__file__, "reader")
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
-_MOST_PARTS: Final = 5
+_MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
 _WRITTEN: Final = (
     (re.compile(r"(?m)^[ \t]*(?:[-*•]|\d+[.)])[ \t]+"), ""),

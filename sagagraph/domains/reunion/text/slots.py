@@ -127,7 +127,8 @@ def _chore(clause: Clause, thing: str, *, is_errand: bool) -> Iterator[Fact]:
 
 def _task(clause: Clause) -> Iterator[Fact]:
     name = clause.words("thing")
-    if name not in clause.people and (clause.minutes is not None or clause.said("oven")):
+    is_somebody = name in clause.known.union(clause.people) or (clause.said("needs") and clause.names("thing"))
+    if not (is_somebody or _SAYS.way.fullmatch(name)) and (clause.minutes is not None or clause.said("oven")):
         who = clause.names("who") or None
         yield task(name, place=clause.place, minutes=clause.minutes, opens=clause.opens, closes=clause.closes, who=who)
 

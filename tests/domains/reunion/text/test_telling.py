@@ -171,12 +171,17 @@ def test_what_was_taken_for_granted_is_told() -> None:
         ("Ann is at home and adores the moon", "adores the moon"),
         ("Emily lands at 3 at 4", "Emily lands at 3 at 4"),
         ("James drives at night", "James drives at night"),
+        ("James needs 2 hours", "James needs 2 hours"),
+        ("The drive is 30 minutes", "The drive is 30 minutes"),
+        ("James doesn't land at 3", "James doesn't land at 3"),
+        ("Don't invite James", "Don't invite James"),
         ("Programs must be picked up at the printer", "Programs must be picked up at the printer"),
     ],
 )
 def test_what_is_not_understood_is_named_and_the_rest_is_kept(said: str, unread: str) -> None:
     found = told(EMPTY, said)
     assert unread in found.unread
+    assert found.filled.problem["tasks"] == []
     assert all(row.get("from") is None and row.get("drives") is None for row in found.filled.problem["people"])
 
 
