@@ -18,8 +18,6 @@ _SAYS: Final = Forms(__file__, "reader")
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 _MOST_PARTS: Final = 8
 """Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
-_MOST_IN_ALL: Final = 100
-"""Nobody means anything by a sentence of more parts."""
 _WRITTEN: Final = (
     (re.compile(r"(?m)^[ \t]*(?:[-*•]|\d+[.)])[ \t]+"), ""),
     (re.compile(r"\b([ap])\.\s?m\.?(?=\W|$)", re.IGNORECASE), r"\1m"),
@@ -80,8 +78,6 @@ class _Reading:
 
     def _read_all(self) -> None:
         at = unread_from = 0
-        if len(self._parts) > _MOST_IN_ALL:
-            at = len(self._parts)
         while at < len(self._parts):
             end = next((end for end in range(min(at + _MOST_PARTS, len(self._parts)), at, -1) if self._reads(at, end)), None)
             if end is not None:

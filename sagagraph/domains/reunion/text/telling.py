@@ -22,6 +22,9 @@ from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
 
 LONGEST_TEXT: Final = 5_000
+_MOST_PARTS: Final = 200
+"""Of all sentences, between commas and `and`s: what comes after them is named as it was written."""
+_JOINT: Final = re.compile(r",|\band\b")
 _FOOD: Final = re.compile(
     r"\b(?:turkey|roasts?|sides?|dish(?:es)?|cakes?|pies?|bread|soup|stew|salads?|pasta|potatoes|meat|fish|food|meal|dinner|lunch)\b"
 )
@@ -53,7 +56,12 @@ def told(before: Filled, text: str) -> Told:
     filled, said = before, tuple[Fact, ...]()
     known = frozenset(row["name"] for row in before.problem["people"])
     unread: list[str] = []
+    parts = 0
     for each in sentences(text):
+        parts += len(_JOINT.findall(each)) + 1
+        if parts > _MOST_PARTS:
+            unread.append(each)
+            continue
         read = read_sentence(each, said, known)
         if not read.facts:
             filled, said = _with(filled, said), ()
