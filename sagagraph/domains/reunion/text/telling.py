@@ -111,9 +111,9 @@ class _Board:
             self._put_car(each)
         for each in self._of["tasks"]:
             self._put_task(each)
-        names = [each.name.split(", ") for each in self._of["apart"]]
-        kept = self._told.get("apart") or []
-        self._told["apart"] = [*kept, *(each for each in names if each not in kept)]
+        for each in self._of["apart"]:
+            names, kept = each.name.split(", "), self._told.get("apart", [])
+            self._told["apart"] = kept if names in kept else [*kept, names]
         self._told["places"] = self._places.described()
 
     @property
