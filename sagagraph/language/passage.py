@@ -17,7 +17,7 @@ from sagagraph.language.forms import VALUE, Forms, tag_of
 from sagagraph.language.utterance.shorthand import in_full
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable
 
 MOST_CHARACTERS: Final = 4000
 LEAD: Final = 60
@@ -176,10 +176,6 @@ class Passage:
         """Return a part of the passage as it was written."""
         part = self.text if text is None else text
         return _TAG.sub(lambda tag: self._said[ord(tag[1]) - _FIRST_VALUE], part)
-
-    def parts(self, ends: re.Pattern[str]) -> Iterator[Passage]:
-        """Return the passages between `ends`; they share the values of this one."""
-        yield from (Passage(part.strip(), self) for part in ends.split(self.text) if part and part.strip())
 
     def unread(self, meaningless: Container[str], most: int = 5) -> tuple[str, ...]:
         """Return the clauses in which something meaningful is left, each as it was written."""

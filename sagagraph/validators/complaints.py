@@ -33,6 +33,13 @@ def in_words(error: ValidationError) -> tuple[tuple[str, str], ...]:
     return tuple((_path(each["loc"]), _message(each)) for each in found)
 
 
+def missing_in(fault: InvalidInputError) -> tuple[str, ...]:
+    """Return all fields that are missing, where that is what pydantic found."""
+    found = fault.__cause__
+    listed = found.errors() if isinstance(found, ValidationError) else ()
+    return tuple(_path(each["loc"]) for each in listed if each["type"] == "missing")
+
+
 def _path(loc: tuple[int | str, ...]) -> str:
     """Return a path such as `stops[1].nights`. Pydantic's own additions, such as which type of a union it tried, are left out."""
     named = [part for part in loc if isinstance(part, int) or "[" not in part]

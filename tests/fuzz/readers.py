@@ -19,9 +19,11 @@ from sagagraph.domains.job_shop import entry as job_shop
 from sagagraph.domains.recipes import entry as recipes
 from sagagraph.domains.recipes.text import read_meal
 from sagagraph.domains.reunion import entry as reunion
+from sagagraph.domains.reunion.completion import completed
 from sagagraph.domains.reunion.day import parse_request as parse_day
 from sagagraph.domains.reunion.shipped import SHIPPED
-from sagagraph.domains.reunion.text.partial import read_reunion
+from sagagraph.domains.reunion.text.telling import told
+from sagagraph.domains.reunion.transcript import EMPTY
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import parse_request
@@ -170,9 +172,9 @@ def _trip_text(said: str, _folder: Path) -> None:
 
 def _reunion_text(said: str, _folder: Path) -> None:
     said = said.encode(errors="replace").decode()
-    found = read_reunion(said)
-    _tellable([str(each) for each in (*found.missing(), *found.notes)])
-    found.complete()
+    found = completed(told(EMPTY, said).filled)
+    _tellable([str(each) for each in (*found.questions, *found.notes)])
+    assert found.questions or found.whole is not None
 
 
 def _model(said: Any, _folder: Path) -> None:

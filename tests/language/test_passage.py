@@ -52,10 +52,6 @@ def test_only_what_is_meant_is_taken() -> None:
     assert passage.said().split() == ["2"]
 
 
-def test_parts_share_their_values() -> None:
-    assert [part.values(Number)[0].count for part in numbered("one and two").parts(form(" and "))] == [1, 2]
-
-
 def test_a_text_without_end_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="is longer than 10 characters"):
         Passage.of("x" * 11, most=10)

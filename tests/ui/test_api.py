@@ -137,7 +137,7 @@ async def test_every_domain_begins_with_a_sentence_or_a_request_and_says_what_it
     ("domain", "text", "missing", "known"),
     [
         ("travel", "5 nights in Lisbon in May 2025", "origin", "Lisbon"),
-        ("reunion", "Emily lands at 2 pm at BOS and needs a ride", "goals", "Emily"),
+        ("reunion", "Emily lands at 2 pm at BOS and needs a ride", "goals[0].place", "Emily"),
         ("recipes", "for two cooks", "recipes", "2"),
     ],
 )
@@ -157,6 +157,22 @@ async def test_what_is_missing_is_listed_by_its_field_with_all_that_is_known(app
     told = answer.json()
     assert (answer.status_code, told["missing"], told["request"]["stops"][0]["nights"]) == (422, ["origin"], 5)
     assert told["assumed"]["travellers"]
+
+
+@pytest.mark.parametrize(
+    ("domain", "request_", "missing"),
+    [
+        ("travel", {"origin": "Boston", "stops": [{"city": "Paris"}, {"nights": 2}]}, {"stops[0].nights", "stops[1].city"}),
+        ("reunion", {"problem": {"name": "dinner", "people": [{}]}}, {"people[0].name", "people[0].place"}),
+    ],
+)
+async def test_a_request_that_lacks_something_lists_all_of_it(app: Any, domain: str, request_: Any, missing: set[str]) -> None:
+    async with browser_on(app) as somebody_new:
+        answer = await somebody_new.post("/sagas", json={"domain": domain, "request": request_})
+    told = answer.json()
+    assert answer.status_code == 422
+    assert {name.removeprefix("problem.") for name in told["missing"]} >= missing
+    assert (told["request"], all(name in told["error"]["message"] for name in told["missing"])) == (request_, True)
 
 
 async def test_the_start_is_that_of_the_visitors_last_trip(app: Any) -> None:

@@ -26,9 +26,19 @@ class Filled(BaseModel):
     assumed: dict[str, str] = {}
 
 
+EMPTY: Final = Filled(
+    problem={
+        "name": "reunion",
+        "places": {},
+        **{kind: [] for kind in ("people", "vehicles", "tasks", "travel_minutes", "distance_km", "objectives", "apart")},
+        "goals": [{"people": "all", "place": None, "by": None}],
+    }
+)
+
+
 class Transcript(BaseModel):
-    """Transcript. `base`: a problem that came as a whole, `filled`: one that was filled in; `sentences` add to either.
-    `added`: ids of accepted suggestions.
+    """Transcript. `filled`: the board. The others are of releases that kept what was said in `sentences`, on top of a problem
+    (`base`) or of the board, with ids of accepted suggestions (`added`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any, Final
 
+from sagagraph.domains.travel.partial import FROM_THE_DATES, PartialRequest, Question, with_nights
 from sagagraph.domains.travel.request import LONGEST_STAY
-from sagagraph.domains.travel.text.partial import FROM_THE_DATES, PartialRequest, Question, with_nights
 
 IsFar = Callable[[str, str], bool]
 Assumptions = Mapping[str, str]

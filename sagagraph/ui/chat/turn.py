@@ -179,8 +179,9 @@ class Turn:
             self.conversation = replace(self.conversation, draft=before, unsettled=())
             raise
         self._remember(saga)
-        say = self._filled if self._is_filling or is_read_by_model else echo
-        self._say(Deed.CHANGED, say(self._page.draft_of(saga.request), self._page.draft_of(wanted)))
+        drafts = self._page.draft_of(saga.request), self._page.draft_of(wanted)
+        said = "" if self._is_filling or is_read_by_model else echo(*drafts)
+        self._say(Deed.CHANGED, said or self._filled(*drafts))
 
     def _filled(self, before: Draft, after: Draft) -> str:
         """Say which fields are different now."""

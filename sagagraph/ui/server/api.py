@@ -37,6 +37,7 @@ from sagagraph.ui.html.templates import render
 from sagagraph.ui.service import CannotBeHadError, Service
 from sagagraph.ui.versions import Version
 from sagagraph.ui.visitors import Visitor, visitor_of
+from sagagraph.validators.complaints import missing_in
 
 PREFIX: Final = "/api/v1"
 
@@ -58,15 +59,19 @@ Json = dict[str, Any]
 
 
 class IncompleteError(InvalidInputError):
-    """What was said leaves something open that cannot be assumed. `told`: what is known, and what is missing."""
+    """What was asked for leaves something open that cannot be assumed. `told`: what is known, and what is missing."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, message: str, told: Json, *, field: str | None = None) -> None:
+        super().__init__(message, field=field)
+        self.told = told
+
+    @classmethod
+    def of(cls, draft: Draft) -> IncompleteError:
         unread = [f"Not understood: {', '.join(draft.not_understood)}."] if draft.not_understood else []
-        super().__init__(" ".join([*draft.questions, *unread]), field="text")
         missing = tuple(dict.fromkeys(draft.missing or filter(None, (draft.field,))))
         request = draft.known if draft.partial is None and isinstance(draft.known, Mapping) else draft.partial
         known = {"request": request, "missing": missing, "assumed": draft.assumed}
-        self.told: Json = {**known, "not_understood": draft.not_understood}
+        return cls(" ".join([*draft.questions, *unread]), {**known, "not_understood": draft.not_understood}, field="text")
 
 
 class Body(BaseModel):
@@ -396,13 +401,28 @@ async def _request_of(
     if (text is None) is (request is None):
         raise InvalidInputError("give either a sentence or a request", field="text")
     if request is not None:
-        return await page.checked(request), ()
+        return await _checked(page, request), ()
     draft = await page.hear(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
     if draft.questions and saga is None:
         draft = await caller.service.with_habits(caller.visitor, page, draft)
     if draft.questions:
-        raise IncompleteError(draft)
+        raise IncompleteError.of(draft)
     return page.on_top(draft.request, saga) if saga else draft.request, draft.not_understood
+
+
+async def _checked(page: Page, request: Json) -> Json:
+    """Return the request as it is kept. All that is missing is named at once."""
+    try:
+        wanted: Json = await page.checked(request)
+    except InvalidInputError as exc:
+        missing = missing_in(exc)
+        if not missing:
+            raise
+        first, *others = missing
+        told = {"request": request, "missing": missing, "assumed": {}, "not_understood": ()}
+        too = f"; so are: {', '.join(others)}" if others else ""
+        raise IncompleteError(f"is missing{too}", told, field=first) from exc
+    return wanted
 
 
 def _told_of(version: Version, saga: Saga) -> Json:

@@ -10,10 +10,10 @@ import pytest
 from sagagraph.domains.reunion.day import as_json
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.shipped import shipped
-from sagagraph.domains.reunion.text.revision import meaning_of, with_said
-from sagagraph.domains.reunion.transcript import Transcript
+from sagagraph.domains.reunion.text.telling import told
+from sagagraph.domains.reunion.transcript import EMPTY, Transcript
 from tests.domains.reunion.published import ALAS_TABLE_21
-from tests.domains.reunion.text.tellings import SIX
+from tests.domains.reunion.text.days import SIX, told_problem
 
 pytestmark = pytest.mark.quick
 
@@ -51,9 +51,8 @@ def test_what_is_no_question_of_a_day_is_left_to_others(asked: str) -> None:
 
 
 def test_what_was_assumed_is_told_with_the_estimates() -> None:
-    transcript = with_said(Transcript(), SIX).transcript
-    problem = meaning_of(transcript).problem
-    assert problem is not None
+    transcript = Transcript(filled=told(EMPTY, SIX).filled)
+    problem = told_problem(SIX)
     saga = day(problem, {"problem": "six", "actions": []}, told=transcript.model_dump(mode="json"))
     answers = Answers(saga, 12 * 60)
     assert "Home to Bakery 20 minutes" in (answers.answer("what did you assume?") or "")

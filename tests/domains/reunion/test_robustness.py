@@ -14,10 +14,9 @@ from sagagraph.domains.reunion.planning.repair import Repaired, repair
 from sagagraph.domains.reunion.planning.solving import Solved
 from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, Objective, ReunionProblem
 from sagagraph.domains.reunion.rules.robustness import disturbances, not_survived, slack_told
-from sagagraph.domains.reunion.text.partial import read_reunion
 from tests.domains.reunion.plans import Json, plan_of, task, travel
 from tests.domains.reunion.solving import budget, events_of, faults, problem_of, read_plan, solved
-from tests.domains.reunion.text.phrasings import THANKSGIVING, WEDDING
+from tests.domains.reunion.text.days import THANKSGIVING, WEDDING, told_problem
 
 HOUSE: Json = {
     "name": "supper",
@@ -85,7 +84,7 @@ def test_what_the_model_counts_is_what_the_judge_finds(seed: int) -> None:
 
 
 def test_thanksgiving_told_in_words_has_slack_fresh_food_and_no_car_for_nothing() -> None:
-    problem = read_reunion(THANKSGIVING).complete()
+    problem = told_problem(THANKSGIVING)
     assert problem.objectives == AS_PEOPLE_PLAN
     assert [each.name for each in problem.tasks if each.food] == ["turkey", "sides"]
     answer = solved(problem)
@@ -99,7 +98,7 @@ def test_thanksgiving_told_in_words_has_slack_fresh_food_and_no_car_for_nothing(
 
 
 def test_the_alert_at_the_wedding_is_survived_by_what_is_planned_where_it_is_told() -> None:
-    problem = read_reunion(WEDDING).complete()
+    problem = told_problem(WEDDING)
     airport = next(key for key, name in problem.places.items() if "irport" in name)
     made = solved(problem).plan
     assert not_survived(problem, made) == ()

@@ -7,7 +7,8 @@ from datetime import date
 import pytest
 
 from sagagraph.domains.travel.completion import completed
-from sagagraph.domains.travel.text import PartialRequest, read_request
+from sagagraph.domains.travel.partial import PartialRequest
+from sagagraph.domains.travel.text.reader import read_request
 from tests.domains.travel.world import GAZETTEER, TODAY
 
 pytestmark = pytest.mark.quick

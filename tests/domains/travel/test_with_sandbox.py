@@ -13,7 +13,7 @@ from sagagraph.domains.travel.planning.planner import Infeasible, propose
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.provider.receipts import Payment, Reservation
 from sagagraph.domains.travel.rules.validator import validate_itinerary
-from sagagraph.domains.travel.text import read_request
+from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.errors import Refused
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings

@@ -11,6 +11,7 @@ from sagagraph.cli.options import Options
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.context.model import Model
 from sagagraph.domains.reunion.actions.outbox import Outbox
+from sagagraph.domains.reunion.completion import completed
 from sagagraph.domains.reunion.day import as_json as model_json
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.page.page import ReunionPage
@@ -19,8 +20,9 @@ from sagagraph.domains.reunion.planning.solver import Solver
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import accept, suggestions
-from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said
-from sagagraph.domains.reunion.transcript import Transcript
+from sagagraph.domains.reunion.text.telling import Told
+from sagagraph.domains.reunion.text.telling import told as told_on
+from sagagraph.domains.reunion.transcript import EMPTY, Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
 from sagagraph.registry import model_of
@@ -45,7 +47,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Problem, and the sentences that described it, if there were any."""
+    """Problem, and the board that was told in sentences, if there were any."""
 
     problem: ReunionProblem
     transcript: Transcript | None = None
@@ -57,8 +59,7 @@ class Said:
             return self
         proposed = [each.id for each in suggestions(self.problem)]
         ids = proposed if wanted == ALL else [each.strip() for each in wanted.split(",")]
-        transcript = self.transcript and self.transcript.model_copy(update={"added": tuple(ids)})
-        return replace(self, problem=accept(self.problem, ids), transcript=transcript)
+        return replace(self, problem=accept(self.problem, ids), transcript=self.transcript if not ids else None)
 
 
 def list_problems(name: str | None, *, as_json: bool) -> int:
@@ -96,22 +97,23 @@ async def told(source: Source, model: Model | None) -> Said:
     if source.shipped is not None:
         return Said(shipped(source.shipped))
     draft = None if model is None else await _reader(model).hear(source.text or "", None)
-    found = with_said(Transcript(), source.text or "") if draft is None else Revision(draft.known, draft.not_understood)
+    found = told_on(EMPTY, source.text or "") if draft is None else Told(draft.known, draft.not_understood)
     if draft is not None and draft.by:
         render.stderr.print(f"read with the help of {draft.by}", markup=False)
-    meaning = meaning_of(found.transcript)
-    while meaning.questions and is_terminal():
-        answer = await asked(f"{meaning.questions[0].text} ")
+    known = completed(found.filled)
+    while known.questions and is_terminal():
+        answer = await asked(f"{known.questions[0].text} ")
         if answer is None:
             break
-        found = with_said(found.transcript, answer)
-        meaning = meaning_of(found.transcript)
-    if meaning.problem is None and draft is not None and draft.failed is not None:
+        found = told_on(found.filled, answer)
+        known = completed(found.filled)
+    problem = known.whole
+    if problem is None and draft is not None and draft.failed is not None:
         raise draft.failed
-    if meaning.problem is None:
+    if problem is None:
         unread = [f"Not understood: {'; '.join(found.unread)}."] if found.unread else []
-        raise InvalidInputError(" ".join([*(each.text for each in meaning.questions), *unread]), field=meaning.questions[0].field)
-    return Said(meaning.problem, found.transcript, meaning.notes, found.unread)
+        raise InvalidInputError(" ".join([*(each.text for each in known.questions), *unread]), field=known.questions[0].field)
+    return Said(problem, Transcript(filled=found.filled), known.notes, found.unread)
 
 
 def _reader(model: Model) -> ReunionPage:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
+from sagagraph.domains.reunion.completion import Completed, completed
 from sagagraph.domains.reunion.day import DayPlan, as_json, parse_request
 from sagagraph.domains.reunion.parts import in_words as act_in_words
 from sagagraph.domains.reunion.plan import Act, Journey, Work
@@ -15,8 +16,6 @@ from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.simulation import in_words, whereabouts
 from sagagraph.domains.reunion.text.clauses import When, tagged
 from sagagraph.domains.reunion.text.news import named_in, places_in
-from sagagraph.domains.reunion.text.partial import PartialProblem
-from sagagraph.domains.reunion.text.revision import partial_of
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.saga.core.state import Saga
 
@@ -66,7 +65,7 @@ class Answers:
         people = named_in(asked, (each.name for each in self._problem.people))
         tasks = [each.name for each in self._problem.tasks if _shares_a_word(each.name, asked)]
         kinds: tuple[tuple[bool, Callable[[], Iterator[str]]], ...] = (
-            (bool(_GUESSED.search(asked)), lambda: (f"– {each}" for each in self._partial.notes) if self._partial else iter(())),
+            (bool(_GUESSED.search(asked)), lambda: (f"– {each}" for each in self._known.notes) if self._known else iter(())),
             (bool(_DRIVING.search(asked)), lambda: self._driving(people)),
             (bool(_HOW_FAR.search(asked)), lambda: self._roads(asked)),
             (bool(_WAITING.search(asked)), lambda: self._waits(people)),
@@ -86,12 +85,13 @@ class Answers:
         return Case.of(self._problem, as_json(self._day.plan), self._request.known)
 
     @cached_property
-    def _partial(self) -> PartialProblem | None:
-        return partial_of(self._request.told) if self._request.told else None
+    def _known(self) -> Completed | None:
+        told = self._request.told
+        return completed(told.filled) if told and told.filled else None
 
     def _roads(self, asked: str) -> Iterator[str]:
         ends = places_in(asked, self._problem.places)
-        estimated = self._partial.assembly.estimates if self._partial else ()
+        estimated = self._known.estimates if self._known else ()
         guessed = {frozenset((each.here, each.there)) for each in estimated}
         home = {goal.place for goal in self._problem.goals}
         wanted = {*ends, *(home if len(ends) == 1 else ())}

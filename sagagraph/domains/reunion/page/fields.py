@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
+from sagagraph.domains.reunion.completion import EVERYBODY, SEATS, unknown_ways
 from sagagraph.domains.reunion.parsing import moment_in
 from sagagraph.domains.reunion.request import Attention
-from sagagraph.domains.reunion.text.assembly import EVERYBODY, SEATS
 from sagagraph.domains.reunion.text.model_reading import WAY
-from sagagraph.domains.reunion.text.partial import unknown_ways
 from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Field, Fields, Part, Row, Sheet, State, Widget, choices_of
@@ -25,14 +24,6 @@ _DRIVES: Final = (("", "their own car"), ("yes", "yes"), ("no", "no"))
 _ROADS: Final = "travel_minutes"
 _MOST_LISTED: Final = 5
 """Places between which every way has a field; of more, only the ways that are told or needed."""
-EMPTY: Final = Filled(
-    problem={
-        "name": "reunion",
-        "places": {},
-        **{kind: [] for kind in ("people", "vehicles", "tasks", _ROADS, "distance_km", "objectives", "apart")},
-        "goals": [{"people": EVERYBODY, "place": None, "by": None}],
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,32 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from sagagraph.context.model import Model
-from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.actions.calendar import invitation_ics
+from sagagraph.domains.reunion.completion import ESTIMATED, completed
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
-from sagagraph.domains.reunion.page.fields import EMPTY, fields_of, with_cars, with_value
+from sagagraph.domains.reunion.page.fields import fields_of, with_cars, with_value
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.planning.measure import tradeoffs
+from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
-from sagagraph.domains.reunion.suggestions import suggestions
+from sagagraph.domains.reunion.suggestions import accept, suggestions
 from sagagraph.domains.reunion.text.model_reading import SLOTS, is_named
-from sagagraph.domains.reunion.text.partial import ESTIMATED
-from sagagraph.domains.reunion.text.revision import Revision, meaning_of, with_said, with_said_instead, without
+from sagagraph.domains.reunion.text.telling import told
 from sagagraph.domains.reunion.times import text_of
-from sagagraph.domains.reunion.transcript import Filled, Transcript
+from sagagraph.domains.reunion.transcript import EMPTY, Filled, Transcript
 from sagagraph.errors import InvalidInputError
-from sagagraph.planning.fields import Fields, Part, State
+from sagagraph.planning.fields import Part
 from sagagraph.planning.models.anchors import Anchor
 from sagagraph.planning.models.reading import Slot
 from sagagraph.planning.page import Disruption, Download, Draft, Figures, Measure, Page, PlanView, Preference, Wish, showcase_of
@@ -40,7 +39,7 @@ _ADD: Final = re.compile(
     r"^\W*(?:yes,? )?(?:please )?add (?:(?P<all>all|them|them all|everything)|(?P<numbers>[\d ,and]+))\W*$", re.IGNORECASE
 )
 _BETTER: Final = "Say it where you know better, like “it is 60 minutes from the airport to home”."
-_SENTENCE, _SENSE, _HAPPENED = "sentence", "sense", "happened"
+_HAPPENED = "happened"
 
 
 class ReunionPage(Page):
@@ -76,17 +75,18 @@ class ReunionPage(Page):
     # -- wishes --------------------------------------------------------------------------------------------------------
 
     async def read(self, text: str, known: Any | None) -> Draft:
-        transcript: Transcript = known or Transcript()
+        before: Filled = known or EMPTY
         if (name := text.strip().casefold().replace(" ", "_")) in SHIPPED:
-            if transcript.sentences:
+            if before.problem["people"]:
                 raise InvalidInputError(f"{text.strip()} is a different, complete reunion: begin a new plan for it", field="text")
-            return self._draft(Revision(Transcript(base=shipped(name))))
+            return self._draft(Filled(problem=as_json(shipped(name))))
         if added := _ADD.match(text):
-            return self._draft(Revision(_with_added(transcript, added)))
-        return self._draft(with_said(transcript, text))
+            return self._draft(_with_added(before, added))
+        found = told(before, text)
+        return self._draft(found.filled, found.unread)
 
     async def drafted(self, known: Any | None) -> Draft:
-        return self._draft(Revision(known or Transcript(filled=EMPTY)))
+        return self._draft(known or EMPTY)
 
     def slots(self, draft: Draft) -> tuple[Slot, ...]:  # noqa: ARG002 - the same for every reunion
         return SLOTS
@@ -94,85 +94,46 @@ class ReunionPage(Page):
     def states(self, anchor: Anchor, value: str, quote: str) -> bool:
         return is_named(value, quote) if anchor is Anchor.NAME else super().states(anchor, value, quote)
 
-    def beside(self, ours: Any, theirs: Any, touched: frozenset[str]) -> Transcript:  # noqa: ARG002 - all of it is one board
+    def beside(self, ours: Any, theirs: Any, touched: frozenset[str]) -> Filled:  # noqa: ARG002 - all of it is one board
         """Return the model's reading alone: the rules read a reunion as a whole, or not at all."""
-        return Transcript(filled=with_cars(theirs.filled))
+        return with_cars(theirs)
 
     async def checked(self, request: Any) -> Any:
         fields = request if "problem" in request else {"problem": request}
         return as_json(parse_request({"day": self._today().isoformat(), **fields}))
 
     def draft_of(self, request: Any) -> Draft:
-        """Return the draft as it was told; if another reader understands that differently from the plan, the problem as a
-        whole.
-        """
+        """Return the draft as it was filled in; what an earlier release kept otherwise, as the problem that became of it."""
         wanted = parse_request(request)
-        told = wanted.told or Transcript(base=wanted.problem)
-        try:
-            is_so = meaning_of(told).problem == wanted.problem
-        except InvalidInputError:
-            is_so = False
-        return self._draft(Revision(told if is_so else Transcript(base=wanted.problem)))
+        filled = wanted.told.filled if wanted.told else None
+        is_so = filled is not None and not (wanted.told and wanted.told.sentences) and _problem_of(filled) == wanted.problem
+        return self._draft(filled if filled and is_so else Filled(problem=as_json(wanted.problem)))
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
         told = draft.partial or (as_json(parse_request(draft.request).problem) if draft.request else EMPTY.problem)
-        said = super().fields(draft)
-        words = tuple(replace(each, state=State.OPEN) for part in said if isinstance(part, Fields) for each in part.fields)
-        folded = (Fields("In your words", words, is_rare=True),) if words else ()
         asked = dict(zip(draft.missing, draft.questions, strict=True))
-        return (*fields_of(told, asked, draft.assumed), *folded)
+        return fields_of(told, asked, draft.assumed)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
-        """Change a sentence, or what is filled in: what was said before is then part of it."""
-        transcript: Transcript = known or Transcript(filled=EMPTY)
-        if name.partition(":")[0] in (_SENTENCE, _SENSE):
-            return self._with_sentence(transcript, name, value.strip())
-        before = transcript.filled
-        if before is None or transcript.sentences or transcript.added:
-            meant = meaning_of(transcript)
-            before = Filled(problem=as_json(meant.problem) if meant.problem else meant.partial, assumed=meant.assumed)
-        return self._draft(Revision(Transcript(filled=with_value(before, name, value))))
+        return self._draft(with_value(known or EMPTY, name, value))
 
-    def _with_sentence(self, transcript: Transcript, key: str, text: str) -> Draft:
-        """Leave out the sentence under that key, or say `text` instead."""
-        kind, _, rest = key.partition(":")
-        if not text and kind == _SENSE:
-            left = tuple(each for each in transcript.added if each != rest)
-            return self._draft(Revision(transcript.model_copy(update={"added": left})))
-        if not text:
-            return self._draft(Revision(without(transcript, _number(key, transcript))))
-        if kind != _SENTENCE:
-            raise InvalidInputError("this was not said in words: remove it, and say what holds instead", field=key)
-        return self._draft(with_said_instead(transcript, _number(key, transcript), text))
-
-    def _draft(self, found: Revision, *asides: str) -> Draft:
-        transcript = found.transcript
-        wishes = tuple(Wish(_key(each), "Said", each) for each in transcript.sentences)
-        overtaken = (f"Instead of “{old}”: “{new}”." if new else f"No more: “{old}”." for old, new in found.overtaken)
-        asides = (*asides, *overtaken)
-        meant = meaning_of(transcript)
-        if meant.problem is None:
-            missing = tuple(each.field for each in meant.questions)
-            questions = tuple(each.text for each in meant.questions)
+    def _draft(self, filled: Filled, unread: tuple[str, ...] = ()) -> Draft:
+        known = completed(filled)
+        if (problem := known.whole) is None:
             return Draft(
-                transcript,
-                wishes,
-                questions,
-                found.unread,
-                asides=asides,
-                field=missing[0],
-                missing=missing,
-                assumed=meant.assumed,
-                partial=meant.partial,
+                filled,
+                (),
+                tuple(each.text for each in known.questions),
+                unread,
+                field=known.questions[0].field,
+                missing=tuple(each.field for each in known.questions),
+                assumed=known.assumed,
+                partial=known.problem,
             )
-        plain = meaning_of(transcript.model_copy(update={"added": ()})).problem
-        words = {each.id: each.sentence for each in suggestions(plain)} if plain else {}
-        transcript = transcript.model_copy(update={"added": tuple(each for each in transcript.added if each in words)})
-        told = transcript if transcript.sentences or transcript.added or transcript.filled else None
-        request = as_json(ReunionRequest(problem=meant.problem, day=self._today(), told=told))
-        added = tuple(Wish(f"{_SENSE}:{each}", "Added", words[each]) for each in transcript.added)
-        remarks = _remarks(meant.notes, [each.sentence for each in suggestions(meant.problem)])
-        return Draft(transcript, (*wishes, *added), (), found.unread, request, remarks, asides, assumed=meant.assumed)
+        told = Transcript(filled=filled) if known.assumed else None
+        request = as_json(ReunionRequest(problem=problem, day=self._today(), told=told))
+        remarks = _remarks(known.notes, [each.sentence for each in suggestions(problem)])
+        return Draft(filled, (), (), unread, request, remarks, assumed=known.assumed)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
         wanted = parse_request(request)
@@ -189,15 +150,15 @@ class ReunionPage(Page):
         return saga.request if wanted.wishes_for_the_same_as(before) else as_json(wanted)
 
     async def preferred(self, text: str, saga: Saga) -> Preference | None:
-        transcript: Transcript = self.draft_of(saga.request).known
+        known: Filled = self.draft_of(saga.request).known
         with suppress(InvalidInputError):
-            if with_said(transcript, text).transcript != transcript:  # something else is wanted, too
+            if told(known, text).filled != known:  # something else is wanted, too
                 return None
         return preferred(text, saga)
 
     def sentence(self, request: Any) -> str:
         wanted = parse_request(request)
-        if wanted.told and wanted.told.base is None:
+        if wanted.told and wanted.told.sentences:
             return ". ".join(wanted.told.sentences)
         names = ", ".join(person.name for person in wanted.problem.people)
         return f"A reunion ({wanted.problem.name}) of {names} on {wanted.day.isoformat()}."
@@ -238,29 +199,28 @@ class ReunionPage(Page):
         )
 
 
-def _key(sentence: str) -> str:
-    """Return a key made of the sentence's text, so that a page showing an old list cannot change another sentence by its
-    position.
-    """
-    return f"{_SENTENCE}:{content_hash(sentence)[:12]}"
+def _problem_of(filled: Filled) -> ReunionProblem | None:
+    try:
+        return completed(filled).whole
+    except InvalidInputError:
+        return None
 
 
-def _number(key: str, transcript: Transcript) -> int:
-    for number, each in enumerate(transcript.sentences):
-        if _key(each) == key:
-            return number
-    raise InvalidInputError("this is no longer in the list: look at the list again", field=key)
-
-
-def _with_added(transcript: Transcript, said: re.Match[str]) -> Transcript:
-    problem = meaning_of(transcript).problem if transcript.base or transcript.sentences else None
+def _with_added(before: Filled, said: re.Match[str]) -> Filled:
+    problem = _problem_of(before)
     proposed = () if problem is None else suggestions(problem)
-    if not proposed:
+    if problem is None or not proposed:
         raise InvalidInputError("There is nothing left to add.", field="text")
     numbers = range(1, len(proposed) + 1) if said["all"] else [int(each) for each in re.findall(r"\d+", said["numbers"])]
     if any(not 1 <= each <= len(proposed) for each in numbers):
         raise InvalidInputError(f"There are {len(proposed)} of them.", field="text")
-    return transcript.model_copy(update={"added": (*transcript.added, *(proposed[each - 1].id for each in numbers))})
+    accepted = as_json(accept(problem, [proposed[each - 1].id for each in numbers]))
+    own = [
+        row
+        for row in accepted["travel_minutes"]
+        if row[:2] not in [[each.here, each.there] for each in completed(before).estimates]
+    ]
+    return Filled(problem={**accepted, "travel_minutes": own}, assumed=before.assumed)
 
 
 def _remarks(notes: tuple[str, ...], forgotten: list[str]) -> tuple[str, ...]:

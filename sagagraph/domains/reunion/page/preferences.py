@@ -61,14 +61,21 @@ _AIMS: Final = (
         "less driving",
     ),
 )
+_CLAUSE: Final = re.compile(r"[,.;]|\band\b")
 _FIGURE: Final = re.compile(r"\d")
 
 
 def preferred(text: str, saga: Saga) -> Preference | None:
-    """Return the preferred plan; None if the text is about something else: a time, or somebody by name."""
+    """Return the preferred plan; None if the text is about something else, too: a time, somebody by name."""
     problem = parse_request(saga.request).problem
     aim = next((each for each in _AIMS if each.words.search(text)), None)
-    if aim is None or _FIGURE.search(text) or any(_words(re.escape(each.name)).search(text) for each in problem.people):
+    clauses = [each for each in _CLAUSE.split(text) if len(each.split()) > 1]
+    if (
+        aim is None
+        or not all(map(aim.words.search, clauses))
+        or _FIGURE.search(text)
+        or any(_words(re.escape(each.name)).search(text) for each in problem.people)
+    ):
         return None
     if not saga.plan.alternatives:
         return Preference(said=ALONE)

@@ -1,4 +1,4 @@
-"""Clauses: what a part of a sentence says, and the slots that it can fill."""
+"""Clauses: the values that a part of a sentence holds, apart from the words that say what it is about."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from sagagraph.domains.reunion.text.facts import Fact
-from sagagraph.language.clock import AFTERNOON_UP_TO, Clock, Lasting, on_the_clock, tag_clock, tag_clock_digits
+from sagagraph.domains.reunion.text.facts import TELLER, Fact
+from sagagraph.language.clock import AFTERNOON_UP_TO, DAY, Clock, Lasting, on_the_clock, tag_clock, tag_clock_digits
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number, tag_numbers
 from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "clauses")
 _ADJUNCTS: Final = Forms(__file__, "adjuncts")
-TELLER: Final = "Me"
-"""Whoever tells of the day, in the plan: `I` in sentences."""
-HERE: Final = "here"
-"""Where all meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +25,14 @@ class When:
     minutes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """How long a road or a task takes, or how far it is."""
-
-    minutes: float | None
-    km: float | None = None
-
-
 def tagged(sentence: str) -> Passage:
-    """Tag times of day as `when`, and durations and distances as `amount`."""
+    """Tag times of day as `when`, and durations as `lasting`."""
     passage = Passage.of(on_the_clock(sentence))
     tag_clock_digits(passage)
     tag_numbers(passage)
     tag_clock(passage)
     passage.tag("when", _SAYS.time, lambda found: _when(found, found.get("time", Clock)))
     passage.tag("when", _SAYS.bare_hour, _at_an_hour)
-    passage.tag("amount", _SAYS.amount, _amount)
     return passage
 
 
@@ -61,17 +48,12 @@ def _when(found: Found, clock: Clock | None) -> When | None:
     hour = clock.hour + 12 if is_bare and 1 <= clock.hour <= AFTERNOON_UP_TO else clock.hour
     minutes = hour * 60 + clock.minute
     how = found["how"] or "at"
-    is_last_midnight = minutes == 24 * 60 and how not in ("by", "before", "until", "till")
-    return When(how, 0 if is_last_midnight else minutes) if minutes <= 24 * 60 else None
+    is_last_midnight = minutes == DAY and how not in _UP_TO
+    return When(how, 0 if is_last_midnight else minutes) if minutes <= DAY else None
 
 
-def _amount(found: Found) -> Amount:
-    lasting = found.get("lasting", Lasting)
-    if lasting:
-        return Amount(lasting.minutes)
-    numbers = (found.get(name, Number) for name in ("km", "speed"))
-    km, speed = (float(each.value) if each and each.value is not None else None for each in numbers)
-    return Amount(km / speed * 60 if km and speed else None, km)
+_UP_TO: Final = ("by", "before", "until", "till")
+_ABOUT: Final = ("at", "around", "about")
 
 
 def bared(part: Passage) -> tuple[Passage, dict[str, str], tuple[When, ...]]:
@@ -89,29 +71,29 @@ def bared(part: Passage) -> tuple[Passage, dict[str, str], tuple[When, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause. `people`: the people it mentions so far; `name`: the one who is meant now. `last`: what was said before it.
-    `adjuncts`: as they were written, by their kinds.
-    """
+    """A clause. `people`: whom it is about. `last`: what was said before it. `adjuncts`: as they were written, by their kinds."""
 
     found: Found
     when: tuple[When, ...]
     people: tuple[str, ...]
     last: Fact | None
     adjuncts: Mapping[str, str] = field(default_factory=dict)
-    name: str = ""
+    known: frozenset[str] = frozenset()
+    """People of whom somebody has spoken before."""
 
     def said(self, hole: str) -> str | None:
-        """Return the words of a hole or an adjunct as they were written."""
+        """Return the words of a hole or an adjunct as they were written; None if nothing was said."""
         words = self.found.match.groupdict().get(hole) or self.adjuncts.get(hole)
         return self.found.passage.said(words).strip() if words else None
 
     def words(self, hole: str) -> str:
-        """Return the same, empty if nothing was said."""
         return self.said(hole) or ""
+
+    def names(self, hole: str) -> tuple[str, ...]:
+        return names_in(self.words(hole))
 
     @property
     def place(self) -> str | None:
-        """Return the place: `her house` is its owner's."""
         return self._owned(self.said("at") or self.said("home") or self.said("place"))
 
     @property
@@ -120,15 +102,9 @@ class Clause:
         return self._owned(self.said("from"))
 
     def _owned(self, place: str | None) -> str | None:
-        own = _SAYS.own.fullmatch(place) if place and self.name else None
-        if own is None:
-            return place
-        owner = self.people[0] if own["theirs"] and self.name in self.people else self.name
-        return f"{owner}'s {'house' if _SAYS.house.fullmatch(own['what']) else own['what']}"
-
-    @property
-    def whom(self) -> tuple[str, ...]:
-        return names_in(self.words("whom"))
+        """Return `Ann's house` for `her house`."""
+        own = _SAYS.own.fullmatch(place) if place and self.people else None
+        return f"{self.people[0]}'s {own['what']}" if own else place
 
     @property
     def number(self) -> int | None:
@@ -136,21 +112,25 @@ class Clause:
         return said.count if said else None
 
     @property
-    def amount(self) -> Amount | None:
-        said = self.found.passage.values(Amount, self.adjuncts.get("for", ""))
-        return next(iter([*self.found.values(Amount), *said]), None)
-
-    @property
     def minutes(self) -> int | None:
-        return round(self.amount.minutes) if self.amount and self.amount.minutes is not None else None
+        said = [*self.found.values(Lasting), *self.found.passage.values(Lasting, self.adjuncts.get("for", ""))]
+        return round(said[0].minutes) if said else None
 
     @property
     def since(self) -> int | None:
-        return self.at("from", "at", "after", "since", "around", "about", "until", "till", "by", "before")
+        return self.at("from", "at", "after", "since", "around", "about", *_UP_TO)
 
     @property
     def by(self) -> int | None:
-        return self.at("by", "before", "until", "till", "at", "around", "about")
+        return self.at(*_UP_TO, *_ABOUT)
+
+    @property
+    def opens(self) -> int | None:
+        return self.at("after", "from")
+
+    @property
+    def closes(self) -> int | None:
+        return self.at(*_UP_TO)
 
     def at(self, *how: str) -> int | None:
         """Return the time that was said with the first of these words."""
@@ -162,24 +142,14 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(map(_name, _SAYS.name.findall(text)))
 
 
-def leading_name(text: str) -> tuple[str, str]:
-    """Return whom a text begins with, if anybody, and the rest of it."""
+def leading_name(text: str) -> tuple[str, ...]:
     found = _SAYS.name.match(text)
-    return (_name(found[0]), text[found.end() :].strip()) if found else ("", text)
-
-
-def without_names(text: str) -> str:
-    return _SAYS.name.sub(" ", text)
+    return (_name(found[0]),) if found else ()
 
 
 def _name(said: str) -> str:
-    said = re.sub(r"(?<=\w)[ -]in[ -]law\b", "-in-law", said)
-    *of_whom, name = said.split()
+    *of_whom, name = re.sub(r"(?<=\w)[ -]in[ -]law\b", "-in-law", said).split()
     is_described = bool(of_whom) and of_whom[0].lower() in ("my", "our", "his", "her", "their", "the")
     if not is_described:
         return TELLER if said == "I" else said[0].upper() + said[1:] if said.isalpha() else said
     return name.capitalize() if len(of_whom) == 1 or name.islower() else name
-
-
-def car_of(name: str) -> str:
-    return "my car" if name == TELLER else f"{name}'s car"

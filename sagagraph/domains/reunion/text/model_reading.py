@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sagagraph.domains.reunion.text.assembly import EVERYBODY
+from sagagraph.domains.reunion.completion import EVERYBODY
 from sagagraph.planning.models.anchors import Anchor, names
 from sagagraph.planning.models.reading import Slot
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.text.clauses import Amount, When, tagged
-from sagagraph.domains.reunion.text.facts import Fact, GoalFact, HoursFact, PersonFact, TaskFact
+from sagagraph.domains.reunion.text.clauses import When, tagged
+from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.domains.reunion.text.places import plain
-from sagagraph.domains.reunion.text.reader import Context, read_sentence, sentences
+from sagagraph.domains.reunion.text.reader import read_sentence, sentences
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.clock import Lasting
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 from sagagraph.language.passage import Passage
@@ -38,7 +39,7 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
         InvalidInputError: it is news, but does not say until when, or where; or there is more in it than one event.
     """
     event = _event_in(text, problem, now, under_way=under_way)
-    told = [fact for each in sentences(text) for fact in read_sentence(each, Context()).facts]
+    told = [fact for each in sentences(text) for fact in read_sentence(each).facts]
     names = [*(each.name for each in problem.people), *(each.name for each in problem.vehicles)]
     if event and (len(_subjects(text, names)) > 1 or any(_is_besides(each, str(event.get("person"))) for each in told)):
         raise InvalidInputError("That is more than one thing: say what happened by itself, and then the rest.", field="text")
@@ -53,10 +54,9 @@ def _subjects(text: str, names: Iterable[str]) -> set[str]:
 
 def _is_besides(fact: Fact, person: str) -> bool:
     """Tell whether it is more than where the person whom the event is about is, and from when."""
-    if not isinstance(fact, PersonFact):
-        return isinstance(fact, GoalFact | TaskFact | HoursFact)
-    is_same = plain(fact.name) == plain(person)
-    return fact.drives is False if is_same else fact != PersonFact(fact.name)
+    if fact.table != "people":
+        return fact.table in ("goals", "tasks")
+    return fact.values.get("drives") is False if plain(fact.name) == plain(person) else fact.values != {}
 
 
 def _event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool) -> dict[str, Any] | None:
@@ -115,7 +115,7 @@ def _later(passage: Passage, before: int | None, person: str) -> int:
         minutes = next(each.minutes for each in found.values(When))
         is_evening = minutes <= (before or 0) and minutes < _NOON and _BARE.fullmatch(found.said)
         return minutes + _NOON if is_evening else minutes
-    for amount in passage.values(Amount):
+    for amount in passage.values(Lasting):
         if amount.minutes and before is not None:
             return before + round(amount.minutes)
     raise InvalidInputError(f"Until when is {person} delayed?", field="text")
@@ -123,7 +123,7 @@ def _later(passage: Passage, before: int | None, person: str) -> int:
 
 def _factor(passage: Passage) -> float:
     said = passage.first(_SAYS.times)
-    if said is None and any(each.minutes for each in passage.values(Amount)):
+    if said is None and any(each.minutes for each in passage.values(Lasting)):
         raise InvalidInputError("How many times as long does it take then? Say it like “twice as long”.", field="text")
     number = said.get("n", Number) if said else None
     return float(number.value) if number and number.value else 2.0 if said else float(FACTOR)

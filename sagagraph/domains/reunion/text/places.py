@@ -24,19 +24,12 @@ _VENUE: Final = re.compile(
     r"|centre|center|place)$"
 )
 """Words that are left out when a place is named again."""
-_KIND: Final = re.compile(r"^(hotel|restaurant|caf[eé]|bistro|villa|trattoria|ristorante)(?= )")
-"""Words by which alone it is named again."""
-_CODE: Final = re.compile(r"[A-Z]{3}")
 
 
 @lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """Return a name's plain form: articles and capitals make no difference."""
     return _ARTICLE.sub("", name.strip(" ,.")).casefold()
-
-
-def is_our_home(said: str) -> bool:
-    return bool(_OUR_HOME.match(said.strip(" ,.")))
 
 
 def is_terminal(said: str) -> bool:
@@ -57,20 +50,16 @@ class Places:
         self._airports: set[str] = set()
         self.meeting = ""
         """Where all meet, as it was said."""
-        self.house: str | None = None
-        """Where all meet, if that is somebody's house: it is `the house`, and `home` if nobody else's was named."""
 
     def key(self, said: str) -> str:
         if said in self._given:
             return said
-        if self.house and (plain(said) == "house" or (plain(said) == "home" and "home" not in self._keys)):
-            return self.house
         name = _ARTICLE.sub("", _OUR_HOME.sub("home", said.strip(" ,.")))
         house = _HOUSE.match(name)
         owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         town = house["town"] if house else None
         name = f"{owner}'s house{town or ''}" if owner else name
-        alike = {*self._alike(plain(name)), *self._by_code(name)}
+        alike = {*self._alike(plain(name))}
         key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))
         self._keys.setdefault(plain(name), key)
         self._keys.setdefault(plain(said), key)
@@ -78,11 +67,6 @@ class Places:
         if key not in self._given and not is_plain and len(name) > len(self._names.get(key, "")):
             self._names[key] = name[0].upper() + name[1:]
         return key
-
-    def call(self, key: str, name: str) -> None:
-        """Give a place a short name, which is its key."""
-        self._names[key] = name[0].upper() + name[1:]
-        self._keys |= {plain(key): key, plain(name): key}
 
     def airport(self, said: str) -> str:
         """Take the place where somebody lands for an airport, whatever it is called."""
@@ -106,8 +90,6 @@ class Places:
                 yield key
             if _VENUE.sub("", said) == wanted or _VENUE.sub("", wanted) == said:
                 yield key
-            if (kind := _KIND.match(said)) and kind[0] == wanted:
-                yield key
             if said.removesuffix("'s") == wanted.removesuffix("'s"):
                 yield key
             if _SHOP.sub("", wanted) == _SHOP.sub("", said):
@@ -121,15 +103,6 @@ class Places:
                 yield key
             if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key
-
-    def _by_code(self, name: str) -> Iterator[str]:
-        """Match `LGA` with LaGuardia, where people land."""
-        for key in self._airports:
-            code, other = (name, key) if _CODE.fullmatch(name) else (key, name)
-            if _CODE.fullmatch(code) and not _CODE.fullmatch(other):
-                letters = iter(other.upper())
-                if other[:1].upper() == code[0] and all(letter in letters for letter in code):
-                    yield key
 
     def _new_key(self, name: str) -> str:
         """Return a new key: `home in Boston` is Home, unless something else is."""

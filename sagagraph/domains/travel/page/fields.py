@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.partial import BUDGET_FIELDS, PartialRequest, PartialStop
 from sagagraph.domains.travel.request import (
     CURRENCIES,
     LARGEST_PARTY,
@@ -22,7 +23,6 @@ from sagagraph.domains.travel.request import (
     TrainIf,
     rooms_for,
 )
-from sagagraph.domains.travel.text.partial import BUDGET_FIELDS, PartialRequest, PartialStop
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Cell, Field, Fields, Part, Sheet, State, Widget
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rapidfuzz import fuzz
 
 from sagagraph.domains.travel.cities import name_key
+from sagagraph.domains.travel.partial import BUDGET_FIELDS, PartialRequest, PartialStop
 from sagagraph.domains.travel.request import Prefer
-from sagagraph.domains.travel.text.partial import BUDGET_FIELDS, PartialRequest, PartialStop
 from sagagraph.planning.models.anchors import Anchor
 from sagagraph.planning.models.reading import Slot
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.answers import answered, chosen, city_meant, is_skipped
+from sagagraph.domains.travel.text.answers import answered, chosen, is_skipped
 from sagagraph.domains.travel.text.changes import read_shifts, with_named
 from sagagraph.domains.travel.text.legs import read_legs
-from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
@@ -23,7 +23,7 @@ from sagagraph.domains.travel.text.slots import (
     take_currencies,
 )
 from sagagraph.domains.travel.text.stays import tag_nights
-from sagagraph.domains.travel.text.when import read_dates, read_hours, read_train_if, read_weekdays
+from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
 from sagagraph.language.forms import Forms
 from sagagraph.language.passage import Passage
 from sagagraph.language.places import Place, tag_places
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from sagagraph.domains.travel.cities import Gazetteer
-    from sagagraph.domains.travel.text.partial import Question
+    from sagagraph.domains.travel.partial import Question
 
 _SAYS: Final = Forms(__file__, "reader")
 _MEANINGLESS: Final = _SAYS.listed("MEANINGLESS")
@@ -53,7 +53,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     if question is not None:
         if is_skipped(passage) and before.can_do_without(question):
             return before.without_doubt(question.field)
-        if full := chosen(passage.said(), question) or city_meant(passage, question, cities, _MEANINGLESS):
+        if full := chosen(passage.said(), question):
             passage = _tagged(full, today)
     fields = answered(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
@@ -94,12 +94,12 @@ def _sentence(
     asked = question.field if question is not None and not is_about_a_city else None
     currencies = take_currencies(passage)
     tag_places(passage, cities)
+    refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]
     near = passage.take(_SAYS.near, lambda found: (place := found.get("place", Place)) is not None and place.city is None)
     tag_stars(passage)
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
-    not_understood = read_train_if(passage, said, known)
-    shifts = read_shifts(passage, said, known, today)
+    read_shifts(passage, said, known, today)
     read_words(passage, said, "order", "direct", "insured", "no_limit", "hotels")
     read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)
@@ -109,13 +109,12 @@ def _sentence(
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
-    not_understood += read_route(passage, said, known, shifts, asked=asked, whole=whole)
+    not_understood = read_route(passage, said, known, asked=asked, whole=whole)
     stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
-    other = [found for found in passage.find(_SAYS.not_planned) if "train" not in found.said or not said.fields.get("train_if")]
-    not_understood += [" ".join(found.said.split()) for found in (*near, *other)]
+    not_understood += [" ".join(found.said.split()) for found in (*refused, *near, *passage.find(_SAYS.not_planned))]
     left = (*not_understood, *passage.unread(_MEANINGLESS))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))

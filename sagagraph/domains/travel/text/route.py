@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.text.changes import anchors_of, ends_of, moved_nights, placed, with_changed_nights
-from sagagraph.domains.travel.text.partial import Question, unknown_city
+from sagagraph.domains.travel.partial import Question, unknown_city
+from sagagraph.domains.travel.text.changes import anchors_of, ends_of, placed, with_changed_nights
 from sagagraph.domains.travel.text.stays import (
     WHERE,
     Role,
@@ -26,7 +26,7 @@ from sagagraph.language.forms import Forms
 from sagagraph.language.places import Place
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.text.partial import PartialRequest, PartialStop
+    from sagagraph.domains.travel.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
     from sagagraph.language.passage import Passage
 
@@ -35,16 +35,11 @@ _SAYS: Final = Forms(__file__, "route")
 # -- reading -------------------------------------------------------------------------------------------------------------
 
 
-def read_route(
-    passage: Passage, said: Said, known: PartialRequest, shifts: list[Stay], *, asked: str | None, whole: str
-) -> list[str]:
+def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: str | None, whole: str) -> list[str]:
     """Read the stops and return what is not understood. `asked`: the field of the question that the text may be the answer to.
 
     `whole`: the sentence as it was written.
     """
-    cities = {place.city for place in passage.values(Place)}
-    is_turned = len(known.stops) == 2 and bool(passage.take(_SAYS.turned)) and not cities
-    moved = moved_nights(passage, known)
     visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
@@ -59,7 +54,7 @@ def read_route(
     visits = corrected(visits, passage.text, stays_in)
     give_there(visits, loose, passage.text)
     before = known.stops
-    known, loose = with_changed_nights(visits, [*loose, *shifts, *moved], known, said)
+    known, loose = with_changed_nights(visits, loose, known, said)
     if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`
         only = None
     for visit in visits:  # `change Paris to 2 nights`
@@ -77,7 +72,7 @@ def read_route(
         if unclear is not None and not is_added:
             said.doubts.append(unclear)
             return unread
-    stops = _assemble(visits, said, known, unread, is_added=is_added, is_swap=_SAYS.swapped.search(whole) is not None)
+    stops = _assemble(visits, said, known, unread, is_added=is_added)
     now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
     is_answer = only is not None or (not visits and known.stops != ())
     named, is_in_order = {visit.city for visit in visits if not visit.has_nights}, _SAYS.in_order.search(whole) is not None
@@ -87,7 +82,7 @@ def read_route(
         said.fields["total_nights"] = totals.pop()
     if len(now) == 1 and now[0].nights is None and len(stays) == 1 and stays[0].nights is None:
         said.fields["total_nights"] = stays[0].about
-    now = now[::-1] if is_turned else placed(now, {visit.city for visit in visits}, anchors, ends)
+    now = placed(now, {visit.city for visit in visits}, anchors, ends)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
     if now != before:
@@ -126,13 +121,8 @@ def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
 
 
 def _for_another(visits: list[Visit], known: PartialRequest, passage: Passage) -> None:
-    """Read `Brussels for Amsterdam`, `not Paris, Lyon`, `New York, not Boston`: one city for another."""
+    """Read `Brussels for Amsterdam`: one city for another."""
     stays = {stop.city for stop in known.stops}
-    known_cities = {*stays, known.origin}
-    if len(visits) == 2 and not any(visit.has_nights for visit in visits):
-        for old, new in (visits, reversed(visits)):
-            if old.role is Role.LEFT_OUT and old.city in known_cities and new.city not in (None, *known_cities):
-                old.role = Role.REPLACED
     for new, old in pairwise(visits):
         is_swapped = new.city not in stays and old.city in stays and not (new.has_nights or old.has_nights)
         if is_swapped and new.role is Role.BARE and _SAYS["for"].fullmatch(passage.text, new.end, old.start):
@@ -172,7 +162,7 @@ def _unclear_place(visits: list[Visit], known: PartialRequest, whole: str, *, as
     return Question(field="stops", text=text, candidates=candidates)
 
 
-def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: list[str], *, is_swap: bool) -> bool:
+def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: list[str]) -> bool:
     """Read `Rome instead of Paris`, `change Paris to Rome`: for the same nights, unless others are said."""
     old = [visit for visit in visits if visit.role is Role.REPLACED]
     new = [visit for visit in visits if visit.role is not Role.REPLACED]
@@ -181,13 +171,10 @@ def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: li
         return False
     before, after = old[0].city, new[0].city
     is_there, is_origin = after in stays, before == known.origin
-    if (is_there and (is_origin or not is_swap)) or after == known.origin:
+    if is_there or after == known.origin:
         unread.append(f"{old[0].place.said} and {new[0].place.said}")
     elif is_origin:
         said.fields["return_to" if new[0].role is Role.RETURN else "origin"] = after
-    elif is_there:
-        swapped = {before: after, after: before}
-        said.fields["stops"] = tuple(stays[swapped.get(stop.city, stop.city)] for stop in known.stops)
     else:
         said.fields["stops"] = tuple(
             new[0].stop.lasting(new[0].nights or stop.nights) if stop.city == before else stop for stop in known.stops
@@ -199,10 +186,10 @@ def _replaced(visits: list[Visit], said: Said, known: PartialRequest, unread: li
 
 
 def _assemble(
-    visits: list[Visit], said: Said, known: PartialRequest, unread: list[str], *, is_added: bool, is_swap: bool
+    visits: list[Visit], said: Said, known: PartialRequest, unread: list[str], *, is_added: bool
 ) -> tuple[PartialStop, ...] | None:
     """Return the stops; None: nothing is said about them."""
-    if _replaced(visits, said, known, unread, is_swap=is_swap):
+    if _replaced(visits, said, known, unread):
         return said.fields.get("stops")
     visits = [visit for visit in _with_alternatives_as_one(visits) if visit.role is not Role.REPLACED]
     origin = said.fields["origin"] = _origin(visits, said)
@@ -214,10 +201,6 @@ def _assemble(
         if returns[-1].city is None:
             said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates, returns[-1].likely))
     going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
-    unclear = _unclear_order(going, has_origin=(origin or known.origin) is not None)
-    if unclear is not None:
-        said.doubts.append(unclear)
-        return None
     stops = _in_order(going, said)
     if stops and stops[-1].city is not None and stops[-1].city == origin and stops[-1].nights is None:
         said.fields["return_to"] = stops.pop().city
@@ -281,16 +264,6 @@ def _is_on_the_way(visit: Visit, origin: str | None) -> bool:
             return True
         case _:
             return visit.city is None or visit.city != origin
-
-
-def _unclear_order(going: list[Visit], *, has_origin: bool) -> Question | None:
-    """Ask about a mere list of cities: it may begin with the start of the trip."""
-    cities = list(dict.fromkeys(visit.place.said for visit in going))
-    is_list = all(visit.role in (Role.BARE, Role.COMMA) and not visit.has_nights for visit in going)
-    if len(cities) > 1 and (has_role(Role.BETWEEN, going) or (is_list and not has_origin)):
-        text = f"{', '.join(cities)}: where does the trip start, and in which order are the others visited?"
-        return Question(field="stops", text=text)
-    return None
 
 
 def _in_order(going: list[Visit], said: Said) -> list[PartialStop]:

@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
+from sagagraph.domains.travel.partial import Question
 from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
-from sagagraph.domains.travel.text.partial import Question
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.numbers import Number
@@ -20,7 +20,7 @@ from sagagraph.language.quantities import UNITS, Quantity
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sagagraph.domains.travel.text.partial import PartialRequest
+    from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "slots", SIGN=SIGN)
@@ -73,7 +73,6 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 # -- money ---------------------------------------------------------------------------------------------------------------
 
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
-_LOWER: Final = ("lower", "reduc", "cut", "decreas")
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 LARGEST_BUDGET: Final = 1_000_000_000
 
@@ -87,8 +86,6 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
     """Read the budget; what is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
     notes: list[tuple[str, str]] = []
-    if len(passage.values(Number)) + len(passage.values(Money)) > 1:
-        passage.take(_SAYS.was, lambda found: known.budget is not None and _amount(found) == known.budget)
     taken = passage.take(_SAYS.budget)
     for found in taken:
         money, way = found.get("money", Money), found["way"]
@@ -100,8 +97,8 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
             amounts.append(replace(money, amount=money.most, is_range=False))
             notes.append(("budget", "the upper end"))
         elif money.change or (way and not found["cue"].endswith("to")):
-            is_less = money.change == "less" or way.startswith(_LOWER)
-            _change_budget(money, found.said if way else money.said, said, known, is_less=is_less)
+            so_far = f"So far it is {money_text(known.budget, known.currency or PRICE_CURRENCY)}. " if known.budget else ""
+            said.ask("budget", f"{found.said if way else money.said!r}: {so_far}What may the whole trip cost?")
         else:
             amounts.append(money)
     signed = {(money.amount, money.per) for money in amounts if money.currency}
@@ -132,11 +129,6 @@ def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
     return {"budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
 
 
-def _amount(found: Found) -> Decimal | None:
-    number, money = found.get("n", Number), found.get("money", Money)
-    return number.value if number else money.amount if money else None
-
-
 def _in_currency(found: Found, said: Said) -> None:
     """Read `I meant euros`: of the amount that was said before."""
     meant = [each for each in currencies_meant(found["sign"], None) if each in CURRENCIES]
@@ -144,20 +136,6 @@ def _in_currency(found: Found, said: Said) -> None:
         said.fields["currency"] = meant[0]
     else:
         said.ask("currency", f"Which currency is meant by {found.said!r}?")
-
-
-def _change_budget(money: Money, words: str, said: Said, known: PartialRequest, *, is_less: bool) -> None:
-    """Read `$500 more`, which follows from what was said before or is asked about."""
-    before, held = known.budget, known.currency or PRICE_CURRENCY
-    if before is None or money.amount is None or money.currencies not in ((), (held,)) or known.budget_each is not None:
-        now = f"So far it is {money_text(before, held)}. " if before is not None else ""
-        said.ask("budget", f"{words!r}: {now}What may the whole trip cost?")
-        return
-    budget = before - money.amount if is_less else before + money.amount
-    if budget <= 0:
-        said.ask("budget", f"{words!r} leaves nothing of {money_text(before, held)}; what may the whole trip cost?")
-    else:
-        said.fields["budget"] = budget
 
 
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
@@ -200,15 +178,15 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
     of_each = (_SAYS.of_each,) if len(passage.find(_SAYS.of_each)) > 1 else ()
-    for words in (_SAYS.stars_but, _SAYS.stars_there, _SAYS.there_stars, *of_each):
+    for words in (_SAYS.stars_but, _SAYS.stars_there, *of_each):
         passage.take(words, lambda found: _stars_there(found, said, known))
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
-    ranges = [(len(found.said), len(found.said)) for found in passage.take(_SAYS.drawn)]
+    ranges: list[tuple[int, int]] = []
     for found in passage.take(_SAYS.stars):
         quantity = found.get("stars", Quantity)
         stars = _range_of(quantity) if quantity else None
         if quantity and quantity.change:
-            _change_stars(quantity, found.said, said, known)
+            said.ask("stars", f"{found.said!r} than what: how many stars do you want?")
         elif found.denial:
             said.ask("stars", f"How many stars do you want, if not {found.said}?")
         elif stars is not None and there is not None and _stars_there(found, said, known, there):
@@ -238,17 +216,6 @@ def _stars_there(found: Found, said: Said, known: PartialRequest, there: Found |
     cities = {stop.city or "" for stop in known.stops} - {place.city} if found["but"] else {place.city}
     said.stars_in |= dict.fromkeys(cities, stars)
     return True
-
-
-def _change_stars(quantity: Quantity, words: str, said: Said, known: PartialRequest) -> None:
-    if known.stars is None or known.stars == (FEWEST_STARS, MOST_STARS) or quantity.count is None:
-        said.ask("stars", f"{words!r} than what: how many stars do you want?")
-        return
-    fewest, most = known.stars[0] + quantity.delta, min(known.stars[1] + quantity.delta, MOST_STARS)
-    if FEWEST_STARS <= fewest <= most:
-        said.fields["stars"] = (fewest, most)
-    else:
-        said.ask("stars", f"Hotels have 1 to 5 stars; how many are meant by {words!r}?")
 
 
 def _range_of(stars: Quantity) -> tuple[int, int] | None:

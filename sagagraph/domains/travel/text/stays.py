@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.text.partial import PartialStop, with_nights
+from sagagraph.domains.travel.partial import PartialStop, with_nights
 from sagagraph.language.calendar import Expression
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
@@ -181,11 +181,9 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
     passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
-    passage.tag("span", _SAYS.overnight, lambda _: Quantity((Decimal(1),), "night"))
     if not any(each.is_range for each in passage.values(Expression)):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
-    passage.tag("span", _SAYS.change, _one_more)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
@@ -209,12 +207,6 @@ def _nights_beside(found: Found) -> Quantity | None:
     if counts and (counts[0] is None or found.values(Number)[0].is_thousands):
         return None
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
-
-
-def _one_more(found: Found) -> Quantity | None:
-    number, way = found.get("n", Number), found["way"]
-    change = "less" if way in ("less", "fewer", "shorter", "off") else "more"
-    return Quantity((number.value,), "night", change=change) if number is not None and number.value is not None else None
 
 
 def find_stays(passage: Passage) -> list[Stay]:

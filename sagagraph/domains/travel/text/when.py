@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours, TrainIf
+from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
 from sagagraph.domains.travel.text.slots import Said
 from sagagraph.domains.travel.wording import day_text
@@ -15,12 +14,9 @@ from sagagraph.language.clock import DAY, Clock
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 from sagagraph.language.passage import Found
-from sagagraph.language.places import Place
 
 if TYPE_CHECKING:
-    import re
-
-    from sagagraph.domains.travel.text.partial import PartialRequest
+    from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "when")
@@ -31,53 +27,21 @@ _SAYS: Final = Forms(__file__, "when")
 def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not."""
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
-    for words in ("between", "bare", "limit", "vague"):
-        for found in passage.take(_SAYS[words]):
-            read_limits = _between(found) if words == "between" else _limit(found) if words != "vague" else []
-            is_clear = bool(read_limits) or (words == "vague" and any(limits.values()))
+    for words in (_SAYS.bare, _SAYS.limit):
+        for found in passage.take(words):
+            read_limits = _limit(found)
+            is_clear = bool(read_limits)
             for what, limit, moment in read_limits:
                 is_night = limit == "latest" and moment < NIGHT_ENDS
                 is_clear = is_clear and not is_night and limits[what].setdefault(limit, moment) == moment
             if not is_clear:
                 text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
-                usual = _usual_hours(found.said.casefold()) if words == "vague" else None
-                said.ask("hours", text, otherwise={"hours": usual} if usual else None, because=found.said)
+                said.ask("hours", text)
     if any(limits.values()) and not said.asks("hours"):
         try:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
         except ValueError:
             said.ask("hours", "Between which hours do you want to leave and arrive?")
-
-
-_USUAL: Final = {
-    "early": (Hours(earliest=time(8)), Hours()),
-    "late": (Hours(), Hours(latest=time(22))),
-    "night": (Hours(earliest=time(6)), Hours(latest=time(23))),
-    "red": (Hours(earliest=time(6)), Hours(latest=time(23))),
-    "morning": (Hours(latest=time(12)), Hours()),
-    "afternoon": (Hours(earliest=time(12), latest=time(18)), Hours()),
-    "evening": (Hours(earliest=time(17)), Hours()),
-}
-"""What is meant by a part of the day, where nobody says more: hours to leave, and to arrive."""
-
-
-def _usual_hours(words: str) -> JourneyHours | None:
-    """Return the hours that are usually meant; None for a wish to travel by night."""
-    part = next((each for each in _USUAL if each in words), None)
-    if part is None or (part in ("night", "red", "late") and not _SAYS.never.search(words)):
-        return None
-    return JourneyHours(depart=_USUAL[part][0], arrive=_USUAL[part][1])
-
-
-def _between(found: Found) -> list[tuple[str, str, time]]:
-    first, last = (_time(found.get(name, Clock)) for name in ("first", "last"))
-    what = _subject(found)
-    if first is None or last is None:
-        return []
-    return [
-        ("arrive" if what == "arrive" else "depart", "earliest", first),
-        ("depart" if what == "depart" else "arrive", "latest", last),
-    ]
 
 
 def _limit(found: Found) -> list[tuple[str, str, time]]:
@@ -119,33 +83,6 @@ def _clause_before(found: Found) -> str:
     return _SAYS.clause_ends.split(found.match.string[max(0, found.start - 60) : found.start])[-1]
 
 
-def read_train_if(passage: Passage, said: Said, known: PartialRequest) -> list[str]:
-    """Read `The train to Brussels only if the flight lands before noon`. Return what of it cannot be taken.
-
-    Where the train goes stays to be read: it is a part of the route.
-    """
-
-    def train_of(found: Found) -> re.Match[str] | None:
-        return found.led_by(_SAYS.before_if) or found.followed_by(_SAYS.after_if)
-
-    if known.train_if is not None and passage.take(_SAYS.any_train):
-        said.fields["train_if"] = None
-    conditions = passage.take(_SAYS.train_if, lambda found: train_of(found) is not None)
-    if not conditions:
-        return []
-    passage.take(_SAYS.otherwise_fly)
-    refused = [*conditions[1:], *passage.take(_SAYS.otherwise)]
-    first = conditions[0]
-    hour = _time(first.get("time", Clock)) or _hour(first.get("n", Number), is_earliest=True)
-    if refused or hour is None or hour <= NIGHT_ENDS:
-        return [each.said.strip(",; ") for each in (first, *refused)]
-    minutes = min(hour.hour * 60 + hour.minute + bool(first["by"]), DAY - 1)
-    train = train_of(first)
-    place = Found(passage, train).get("place", Place) if train else None
-    said.fields["train_if"] = TrainIf(landed_before=time(minutes // 60, minutes % 60), to=place and place.city)
-    return []
-
-
 # -- weekdays ------------------------------------------------------------------------------------------------------------
 
 
@@ -153,10 +90,6 @@ def read_weekdays(passage: Passage, said: Said, known: PartialRequest) -> None:
     """Read the weekdays on which nobody wants to travel; earlier ones still apply."""
     avoided: set[int] = set()
     before = {number for number, day in enumerate(DayOfTheWeek) if day in (known.not_on or ())}
-    if before:
-        for found in passage.take(_SAYS.fine_on):
-            fine = {day.number for day in found.values(Weekday)} or {5, 6}
-            said.fields["not_on"] = tuple(day for number, day in enumerate(DayOfTheWeek) if number in before - fine)
     for found in passage.take(_SAYS.not_on):
         avoided |= {day.number for day in found.values(Weekday)} or {5, 6}
     avoided |= before if avoided else set()
@@ -185,8 +118,6 @@ class _Dates:
         self.departs: list[date] = []
         self.there: list[date] = []
         """When somebody has to be there."""
-        self.likely: date | None = None
-        """The day to leave on, as far as it can be assumed."""
         self.doubts = Said()
 
     def add(self, found: Found, among: list[Expression], today: date) -> None:
@@ -255,8 +186,6 @@ class _Dates:
             said.fields["is_rough"] = True
         elif first is not None or last is not None or depart is not None:
             said.fields["is_rough"] = False
-        if self.likely and self.lasts and last == self.lasts[0]:
-            said.fields["last"] = last
         if not self.doubts.doubts:
             days = {"first": first, "last": last, "depart": depart}
             said.fields |= {name: day for name, day in days.items() if day is not None}
@@ -283,9 +212,9 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
         dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
     if holidays and not (expressions or dates.departs):
-        holiday = _beside_it(holidays[0], named[0].said.casefold())
+        holiday = holidays[0]
         about = {"first": holiday.first, "last": holiday.last, "is_rough": True}
-        dates.doubts.ask("window", _about(holidays[0]), otherwise=about if holidays[0].first else None, because=holidays[0].name)
+        dates.doubts.ask("window", _about(holiday), otherwise=about if holiday.first else None, because=holiday.name)
     dates.conclude(said)
 
 
@@ -319,14 +248,13 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"
         text = f"Which day is meant by {found.said!r}: {days}?"
         dates.doubts.ask("depart", text, otherwise={"depart": first}, because="the first that comes")
-        dates.likely = first
     else:
         dates.departs.append(first)
 
 
 def _in_the_window(weekday: Weekday, dates: _Dates, known: PartialRequest, *, is_back: bool) -> date | None:
     """Return the only such day on which the trip can begin; or the first on which it can end, if it is known when it begins."""
-    depart = dates.departs[0] if dates.departs else dates.likely or known.depart
+    depart = dates.departs[0] if dates.departs else known.depart
     if is_back and depart is not None:
         return upcoming(weekday, depart)
     first, last = dates.spans[0][:2] if dates.spans else (known.first, known.last)
@@ -334,15 +262,6 @@ def _in_the_window(weekday: Weekday, dates: _Dates, known: PartialRequest, *, is
         return None
     days = [day for n in range((last - first).days + 1) if (day := first + timedelta(days=n)).weekday() == weekday.number]
     return days[0] if len(days) == 1 else None
-
-
-def _beside_it(holiday: Holiday, words: str) -> Holiday:
-    """Return the fortnight before or after a holiday, where that is said."""
-    if holiday.first and holiday.last and "after " in words:
-        return replace(holiday, first=holiday.last + _ONE_DAY, last=holiday.last + 14 * _ONE_DAY)
-    if holiday.first and "before " in words:
-        return replace(holiday, first=holiday.first - 14 * _ONE_DAY, last=holiday.first - _ONE_DAY)
-    return holiday
 
 
 def _about(holiday: Holiday) -> str:

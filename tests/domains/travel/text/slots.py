@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.partial import PartialRequest
 from sagagraph.domains.travel.text.slots import CUES, TRIP_UNITS, Said, read_words
 from sagagraph.language.tagging import tagged
 

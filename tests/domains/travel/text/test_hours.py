@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text import PartialRequest
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.text.when import read_hours, read_weekdays
 
 from .slots import said
@@ -40,9 +40,6 @@ def understood(text: str) -> str:
         ("arrive at 10 pm at the latest", "arrive -22:00"),
         ("arrive after noon", "arrive 12:00-"),
         ("not before 8am and back by 10 pm", "depart 08:00-; arrive -22:00"),
-        ("between 8am and 9pm", "depart 08:00-; arrive -21:00"),
-        ("depart between 8am and noon", "depart 08:00-12:00"),
-        ("arrive between 2pm and 6pm", "arrive 14:00-18:00"),
         ("by 19:30", "arrive -19:30"),
         # Something else
         ("after 8 June", ""),
@@ -63,7 +60,7 @@ def test_hours_are_understood(text: str, hours: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("no red-eyes", "no early flights", "no late night flights", "morning flights only", "at 9am", "before 21:00"),
+        *("at 9am", "before 21:00"),
         *("no arrivals after 9", "not after 25:00", "arrive before 2am"),
         *("leave after 9am, leave after 10am", "leave after 8pm and leave before 9am"),
     ],

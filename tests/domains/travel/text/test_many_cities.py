@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.text import read_request
+from sagagraph.domains.travel.text.reader import read_request
 
 from .atlas import ATLAS
 from .phrasings import TABLE, TODAY

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from sagagraph.domains.travel.page.wishes import wishes_of
+from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import Direct
-from sagagraph.domains.travel.text import PartialRequest
 from sagagraph.domains.travel.text.slots import read_stars
 
 from .atlas import ATLAS
@@ -26,7 +26,6 @@ from .test_reader import read
         ("a four-star hotel", (4, 4)),
         ("4* hotels", (4, 4)),
         ("3-4*", (3, 4)),
-        ("★★★★", (4, 4)),
         ("4+ stars", (4, 5)),
         ("at least 4 stars", (4, 5)),
         ("minimum of 3 stars", (3, 5)),
@@ -104,22 +103,15 @@ BERLIN_AND_COLOGNE = (
 @pytest.mark.parametrize(
     ("later", "stops"),
     [
-        ("take one off Cologne", [("Berlin", 4), ("Cologne", 1)]),
         ("take a night off Berlin", [("Berlin", 3), ("Cologne", 2)]),
-        ("add one to Berlin", [("Berlin", 5), ("Cologne", 2)]),
-        ("one more in Berlin and one less in Cologne", [("Berlin", 5), ("Cologne", 1)]),
         ("start in Cologne and end in Berlin", [("Cologne", 2), ("Berlin", 4)]),
-        ("swap the two cities", [("Cologne", 2), ("Berlin", 4)]),
-        ("swap the order: Cologne first and Berlin after that", [("Cologne", 2), ("Berlin", 4)]),
         ("Cologne first and Berlin after that", [("Cologne", 2), ("Berlin", 4)]),
-        ("move one night from Berlin to Cologne", [("Berlin", 3), ("Cologne", 3)]),
         ("Berlin for 3 nights first, then Cologne for 1", [("Berlin", 3), ("Cologne", 1)]),
         ("Berlin first for 3 nights", [("Berlin", 3), ("Cologne", 2)]),
         ("make it Berlin, Paris and Cologne, two nights each", [("Berlin", 2), ("Paris", 2), ("Cologne", 2)]),
         ("5 nights in Berlin and nowhere else", [("Berlin", 5)]),
         ("cancel Cologne only", [("Berlin", 4)]),
         ("we have decided against Cologne", [("Berlin", 4)]),
-        ("skip Cologne and spend the time in Berlin", [("Berlin", 6)]),
         ("make Cologne the first stop", [("Cologne", 2), ("Berlin", 4)]),
         ("make Berlin shorter by one night", [("Berlin", 3), ("Cologne", 2)]),
         ("Cologne longer by two nights", [("Berlin", 4), ("Cologne", 4)]),
@@ -136,15 +128,6 @@ def test_a_number_alone_means_nothing_where_there_are_several(between: str) -> N
     before, after = (read(ATLAS, BERLIN_AND_COLOGNE, "5 nights in Berlin", between, *more) for more in ((), ("make it 6",)))
     assert after.unread == ("6",)
     assert after.model_copy(update={"unread": ()}) == before
-
-
-def test_a_trip_that_is_moved_at_both_ends_keeps_its_nights() -> None:
-    on_a_day = BERLIN_AND_COLOGNE.replace("in June 2025", "leaving on 12 June 2025")
-    changed = read(ATLAS, on_a_day, "leave a day later and come back a day later too")
-    assert ([stop.nights for stop in changed.stops], str(changed.depart), changed.missing()) == ([4, 2], "2025-06-13", ())
-    asked = read(ATLAS, on_a_day, "move everything by one week")
-    assert asked.missing()[0].candidates == ("1 week later", "1 week earlier")
-    assert str(read(ATLAS, on_a_day, "move everything by one week", "1 week later").depart) == "2025-06-19"
 
 
 def test_stars_that_are_fine_in_one_city_hold_there_alone() -> None:
@@ -176,31 +159,10 @@ def test_one_person_less_is_counted_from_those_who_were_to_travel() -> None:
     assert read(ATLAS, BERLIN_AND_COLOGNE, "for 3 people", "minus one person").travellers == 2
 
 
-@pytest.mark.parametrize("answer", ["Nice", "nice", "Nice please", "let's say Nice", "Tours"])
-def test_a_city_whose_name_is_a_word_answers_the_question_for_one(answer: str) -> None:
-    found = read(ATLAS, "somewhere in France, from London, 5 nights, early May", answer)
-    assert ([(stop.city, stop.nights) for stop in found.stops], found.missing()) == (
-        [("Tours" if answer == "Tours" else "Nice", 5)],
-        (),
-    )
-
-
 @pytest.mark.parametrize("answer", ["ok", "most", "of", "man"])
 def test_a_word_that_is_a_city_somewhere_answers_nothing(answer: str) -> None:
     found = read(ATLAS, "somewhere in France, from London, 5 nights, early May", answer)
     assert [stop.city for stop in found.stops] == [None]
-
-
-def test_the_only_number_of_a_short_trip_is_the_one_that_is_corrected() -> None:
-    trip = "From Boston to Berlin in June for 3 nights"
-    assert read(ATLAS, trip, "make it 5").stops[0].nights == 5
-    assert read(ATLAS, trip, "5").stops[0].nights == 3  # it may be anything
-    assert read(ATLAS, f"{trip}, 2 people", "make it 5").stops[0].nights == 3
-
-
-def test_nights_that_are_said_before_they_are_asked_for_count() -> None:
-    found = read(ATLAS, "I want to visit Japan", "Tokyo and Kyoto", "4 and 3")
-    assert [(stop.city, stop.nights) for stop in found.stops] == [("Tokyo", 4), ("Kyoto", 3)]
 
 
 def test_nights_that_are_asked_for_are_those_of_the_city_that_was_added() -> None:
@@ -224,43 +186,36 @@ ROUTE = "From Rome to Paris for 2 nights and Cologne for 3 nights, leaving on 12
 
 
 @pytest.mark.parametrize(
-    ("text", "hour", "to"),
-    [
-        (
-            ["fly from Rome to Paris on 12 June, then the train to Cologne only if the flight lands before noon"],
-            "12:00",
-            "Cologne",
-        ),
-        ([f"{ROUTE}. Take the train only if it lands before 12:00, otherwise fly"], "12:00", None),
-        ([f"{ROUTE}; if the flight lands before noon take the train to Cologne, otherwise we fly"], "12:00", "Cologne"),
-        (
-            [f"{ROUTE}, only take the train to Cologne if the flight to Paris arrives by 11am, else a flight, $900"],
-            "11:01",
-            "Cologne",
-        ),
-        ([ROUTE, "the train only if our plane touches down in Paris before half past three"], "15:30", None),
-        ([ROUTE, "take the train only if the flight lands before 9"], "09:00", None),
-    ],
-)
-def test_a_train_only_if_the_flight_lands_early_enough(text: list[str], hour: str, to: str | None) -> None:
-    found = read(ATLAS, *text)
-    assert found.train_if is not None
-    assert (f"{found.train_if.landed_before:%H:%M}", found.train_if.to) == (hour, to)
-    assert (found.hours, found.unread, [stop.city for stop in found.stops]) == (None, (), ["Paris", "Cologne"])
-    assert [wish.text for wish in wishes_of(found) if wish.key == "train_if"] != []
-    assert read(ATLAS, *text, "any train is fine").train_if is None
-
-
-@pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("take the train only if the flight lands before noon, otherwise stay in Paris that night", "stay in Paris that night"),
-        ("take the train only if the flight lands before 9 o'clock", "9 o'clock"),
+        (
+            "take the train only if the flight lands before noon, otherwise stay in Paris that night",
+            "only if the flight lands before noon",
+        ),
+        ("take the train only if the flight lands before 9 o'clock", "only if the flight lands before 9 o'clock"),
+        ("take the train only if it lands before 3 pm", "only if it lands before 3 pm"),
+        ("the train only if our plane touches down in Paris before half past three", "only if our plane touches down"),
         ("take the train only if it rains", "rains"),
     ],
 )
 def test_a_condition_that_cannot_be_taken_is_named_whole(text: str, named: str) -> None:
     found = read(ATLAS, ROUTE, text)
-    assert found.train_if is None
+    assert (found.train_if, found.hours) == (None, None)
     assert any(named in each for each in found.unread)
     assert [(stop.city, stop.nights) for stop in found.stops] == [("Paris", 2), ("Cologne", 3)]
+
+
+@pytest.mark.parametrize(
+    ("later", "named"),
+    [
+        ("move one night from Berlin to Cologne", "from Berlin to Cologne"),
+        ("swap Berlin and Cologne", "Berlin and Cologne"),
+        ("give me the 2 nights in Berlin", "the 2 nights in Berlin"),
+        ("no early flights", "early"),
+        ("come back a day later", "later"),
+    ],
+)
+def test_what_is_not_taken_any_more_is_named_and_changes_nothing(later: str, named: str) -> None:
+    before, after = read(ATLAS, BERLIN_AND_COLOGNE), read(ATLAS, BERLIN_AND_COLOGNE, later)
+    assert named in after.unread
+    assert (after.stops, after.hours, after.depart, after.origin) == (before.stops, None, None, "Boston")

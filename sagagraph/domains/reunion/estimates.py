@@ -12,10 +12,12 @@ from typing import Final
 
 import networkx as nx
 
-from sagagraph.language.forms import Forms
-
-_SAYS: Final = Forms(__file__, "estimates")
-
+_AIRPORT: Final = re.compile(r"\bairport\b", re.IGNORECASE)
+_LED: Final = re.compile(
+    r"(?:.*\b(?:in|near|suburban|downtown|greater|from)\s+|(?:the )?airport (?:of|at) )?(?P<city>.+?)"
+    r"(?: (?:(?:international )?airport|station))?$",
+    re.IGNORECASE,
+)
 IN_TOWN: Final = 20
 TO_THE_AIRPORT: Final = 30
 """Minutes within one town, and between it and its airport."""
@@ -62,7 +64,7 @@ def _minutes(places: Mapping[str, str], known: Mapping[str, Position | None], he
     if km > _FARTHEST_KM:
         return None
     if km < _SAME_TOWN_KM:
-        return TO_THE_AIRPORT if any(_SAYS.airport.search(f"{each} {places[each]}") for each in (here, there)) else IN_TOWN
+        return TO_THE_AIRPORT if any(_AIRPORT.search(f"{each} {places[each]}") for each in (here, there)) else IN_TOWN
     return 5 * math.ceil((_START + _DETOUR * km / _KM_A_MINUTE) / 5)
 
 
@@ -73,7 +75,7 @@ def _positions(places: Mapping[str, str], home: str | None) -> dict[str, Positio
     town = min(candidates.get(home or "", ()), key=lambda each: _far(each, sure), default=None)
     near = [town] if town is not None else sure
     nearest = {key: min(found, key=lambda each: _far(each, near), default=None) for key, found in candidates.items()}
-    anchor = town or next((each for key, each in nearest.items() if each is not None and _SAYS.airport.search(places[key])), None)
+    anchor = town or next((each for key, each in nearest.items() if each is not None and _AIRPORT.search(places[key])), None)
     return {key: each or anchor for key, each in nearest.items()}
 
 
@@ -87,7 +89,7 @@ def _candidates(key: str, name: str) -> tuple[Position, ...]:
     for code in _CODE.findall(f"{key} {name}"):
         if code in by_code:
             return (by_code[code],)
-    led = _SAYS.led.match(name)
+    led = _LED.match(name)
     city = led["city"].casefold() if led else ""
     named = (by_city.get(f"{word} airport", ()) for word in city.split())
     return by_city.get(_SHORT.get(city, city), ()) or next((each for each in named if len(each) == 1), ())

@@ -1,0 +1,245 @@
+"""Telling: what somebody says is put on the board of a reunion; what means nothing here, or fits nothing there, is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from rapidfuzz.distance import OSA
+
+from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, completed
+from sagagraph.domains.reunion.text.clauses import names_in
+from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
+from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact
+from sagagraph.domains.reunion.text.places import Places, is_terminal, plain
+from sagagraph.domains.reunion.text.reader import Sentence, read_sentence, sentences
+from sagagraph.domains.reunion.times import Moment, text_of
+from sagagraph.domains.reunion.transcript import Filled
+from sagagraph.errors import InvalidInputError
+
+LONGEST_TEXT: Final = 5_000
+_MOST_PARTS: Final = 200
+"""Of all sentences, between commas and `and`s: what comes after them is named as it was written."""
+_JOINT: Final = re.compile(r",|\band\b")
+_FOOD: Final = re.compile(
+    r"\b(?:turkey|roasts?|sides?|dish(?:es)?|cakes?|pies?|bread|soup|stew|salads?|pasta|potatoes|meat|fish|food|meal|dinner|lunch)\b"
+)
+_IN_THE_EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert)\b", re.IGNORECASE)
+_MORNING_ENDS, _NOON = 11 * 60, 12 * 60
+_RENTING: Final = "rent a car"
+_LONG: Final = 4
+"""Letters: shorter names are alike by chance."""
+_LEADING: Final = re.compile(r"^(?:at|in|on|to|by|before|around|about)\s+", re.IGNORECASE)
+_MOMENT: Final = TypeAdapter[int](Moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A board on which something was told. `unread`: what means nothing here."""
+
+    filled: Filled
+    unread: tuple[str, ...] = ()
+
+
+def told(before: Filled, text: str) -> Told:
+    """Put what `text` says on the board. A sentence that means nothing alone may answer the first open question.
+
+    Raises:
+        InvalidInputError: it is far too long, or names nearly somebody who is known.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
+    filled, said = before, tuple[Fact, ...]()
+    known = frozenset(row["name"] for row in before.problem["people"])
+    unread: list[str] = []
+    parts = 0
+    for each in sentences(text):
+        parts += len(_JOINT.findall(each)) + 1
+        if parts > _MOST_PARTS:
+            unread.append(each)
+            continue
+        read = read_sentence(each, said, known)
+        if not read.facts:
+            filled, said = _with(filled, said), ()
+            read = _answer(completed(filled), each) or read
+        said += read.facts
+        unread += read.unread
+    return Told(_with(filled, said), tuple(unread))
+
+
+def _answer(known: Completed, said: str) -> Sentence | None:
+    """Return what a bare answer says, where something is missing."""
+    if not known.problem["people"] or (not names_in(said) and len(said.split()) > _LONG):
+        return None
+    templates = [question.answer for question in known.questions[:1] if question.answer]
+    read = [read_sentence(each.format(_LEADING.sub("", said))) for each in templates]
+    return next((each for each in read if each.facts and not each.unread), None)
+
+
+def _with(before: Filled, said: tuple[Fact, ...]) -> Filled:
+    return _Board(before, said).filled if said else before
+
+
+class _Board:
+    """A board while facts are put on it. Places may be named before or after they are known, so that people come last."""
+
+    def __init__(self, before: Filled, said: tuple[Fact, ...]) -> None:
+        self._told: Row = deepcopy(before.problem)
+        self._assumed = dict(before.assumed)
+        self._known = [row["name"] for row in self._told["people"]]
+        everybody = dict.fromkeys((*self._known, *(each.name for each in said if each.table == "people" and each.name != ALL)))
+        said = tuple(replace(each, name=name) for each in said for name in (everybody if each.name == ALL else (each.name,)))
+        tables = ("people", "vehicles", "tasks", "goals", ROADS, "apart")
+        self._of = {table: [each for each in said if each.table == table] for table in tables}
+        named = [*(each.name for each in self._of["people"]), *self._workers(said)]
+        self._places = Places([*self._known, *named], self._told["places"])
+        met = [each.values["place"] for each in self._of["goals"] if not each.name and each.values.get("place")]
+        self._places.meeting = met[-1] if met else self._shared()["place"] or ""
+        for name in named:
+            self._person(name)
+        for each in self._of["goals"]:
+            self._put_goal(each)
+        for each in self._of[ROADS]:
+            self._put_road(each)
+        for each in self._of["people"]:
+            self._put_person(each)
+        for each in self._of["vehicles"]:
+            self._put_car(each)
+        for each in self._of["tasks"]:
+            self._put_task(each)
+        for each in self._of["apart"]:
+            names, kept = each.name.split(", "), self._told.get("apart", [])
+            self._told["apart"] = kept if names in kept else [*kept, names]
+        self._told["places"] = self._places.described()
+
+    @property
+    def filled(self) -> Filled:
+        return Filled(problem=self._told, assumed=self._assumed)
+
+    def _workers(self, said: Iterable[Fact]) -> Iterator[str]:
+        """Yield whoever has something to do, or a car to drive, or has to be somewhere: they take part, too."""
+        for each in said:
+            yield from (*each.values.get("who", ()), *each.values.get("drivers", ()))
+            if each.table == "goals" and each.name:
+                yield each.name
+
+    def _shared(self) -> Row:
+        """Return the goal of everybody."""
+        for goal in self._told["goals"]:
+            if goal["people"] == EVERYBODY:
+                return goal  # type: ignore[no-any-return]
+        self._told["goals"].append({"people": EVERYBODY, "place": None, "by": None})
+        return self._told["goals"][-1]  # type: ignore[no-any-return]
+
+    def _row(self, table: str, name: str) -> tuple[int, Row]:
+        for number, row in enumerate(self._told[table]):
+            if plain(row["name"]) == plain(name):
+                return number, row
+        self._told[table].append({"name": name})
+        return len(self._told[table]) - 1, self._told[table][-1]
+
+    def _set(self, table: str, number: int, **values: Any) -> None:
+        """Set what was said. It is no assumption any more."""
+        for key, value in values.items():
+            if value is not None:
+                self._told[table][number][key] = value
+                self._assumed.pop(f"{table}[{number}].{key}", None)
+
+    def _assume(self, table: str, number: int, why: str, **values: Any) -> None:
+        for key, value in values.items():
+            self._told[table][number][key] = value
+            self._assumed[f"{table}[{number}].{key}"] = why
+
+    def _key(self, place: str | None) -> str | None:
+        said = self._places.meeting or None if place == HERE else place
+        return None if said is None else self._places.key(said)
+
+    def _person(self, name: str) -> tuple[int, Row]:
+        """Return the row. A name that differs from a known one by a single letter is asked about."""
+        is_long = name.isalpha() and len(name) >= _LONG
+        alike = [each for each in self._known if is_long and OSA.distance(each.casefold(), name.casefold()) == 1]
+        if alike and name not in self._known:
+            raise InvalidInputError(f"Do you mean {alike[0]}? Write the name as before.", field="text")
+        number, row = self._row("people", name)
+        row.setdefault("place", None)
+        return number, row
+
+    def _put_goal(self, fact: Fact) -> None:
+        by = fact.values.get("by")
+        place = self._key(fact.values.get("place"))
+        if fact.name:
+            number, row = self._person(fact.name)
+            row["goals"] = [{"place": place, "by": text_of(by)}]
+            return
+        shared = self._shared()
+        number = self._told["goals"].index(shared)
+        if by is not None and by < _MORNING_ENDS and self._is_evening(fact, shared, by):
+            by += _NOON
+        self._set("goals", number, place=place, by=None if by is None else text_of(by))
+        if event := fact.values.get("event"):
+            self._told["name"] = event.lower()
+
+    def _is_evening(self, fact: Fact, shared: Row, by: int) -> bool:
+        """Tell whether 7 is in the evening: of a dinner, where it was in the afternoon before, or where people come after it."""
+        was = shared["by"] is not None and _MOMENT.validate_python(shared["by"]) >= _NOON
+        later = (each.values["from"] for each in self._of["people"] if "from" in each.values)
+        name = fact.values.get("event") or self._told["name"]
+        return was or bool(_IN_THE_EVENING.search(name)) or any(since > by for since in later)
+
+    def _put_road(self, fact: Fact) -> None:
+        here, there = self._places.key(fact.name), self._places.key(fact.values["there"])
+        if here != there:
+            ends = {here, there}
+            guessed = [field for field in self._assumed if field.startswith(ROADS)]
+            others = [row for row in self._told[ROADS] if {*row[:2]} != ends]
+            self._told[ROADS] = [*others, [here, there, fact.values["minutes"]]]
+            for field in guessed:
+                del self._assumed[field]
+
+    def _put_person(self, fact: Fact) -> None:
+        number, row = self._person(fact.name)
+        values = fact.values
+        place = self._key(values.get("place"))
+        if values.get("lands") and place is not None:
+            place = self._places.airport(values["place"])
+        since = values.get("from")
+        self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
+        self._set("people", number, never_alone=values.get("never_alone"))
+        self._set("people", number, **{"from": None if since is None else text_of(since)})
+        airports = [key for key, words in self._places.described().items() if is_terminal(f"{key} {words}")]
+        if values.get("lands") and row["place"] is None and len(airports) == 1:
+            self._assume("people", number, "the only airport", place=airports[0])
+        elif values.get("fetched") and row["place"] is None:
+            self._assume("people", number, "their own house", place=self._places.key(f"{row['name']}'s house"))
+        if fact.name == TELLER and row["place"] is None and "Home" in self._places.described():
+            self._assume("people", number, "where you live", place="Home")
+
+    def _put_car(self, fact: Fact) -> None:
+        number, row = self._row("vehicles", fact.name)
+        drivers = [self._person(name)[1]["name"] for name in fact.values.get("drivers", ())]
+        place = self._key(fact.values.get("place"))
+        self._set("vehicles", number, seats=fact.values.get("seats"), drivers=drivers or None)
+        self._set("vehicles", number, place=place if fact.name == RENTAL else None)
+        if fact.name == RENTAL and "unlocked_by" not in row:
+            row["unlocked_by"] = _RENTING
+            at = place or next((self._person(name)[1]["place"] for name in drivers), None)
+            self._told["tasks"].append({"name": _RENTING, "place": at, "minutes": 0, "who": drivers or None})
+
+    def _put_task(self, fact: Fact) -> None:
+        number, row = self._row("tasks", plain(fact.name))
+        values = fact.values
+        who = [self._person(name)[1]["name"] for name in values.get("who", ())]
+        self._set("tasks", number, place=self._key(values.get("place")), minutes=values.get("minutes"), who=who or None)
+        opens, closes = row.get("window") or (None, None)
+        for side, moment in (("opens", values.get("opens")), ("closes", values.get("closes"))):
+            if moment is not None:
+                opens, closes = (text_of(moment), closes) if side == "opens" else (opens, text_of(moment))
+        self._set("tasks", number, window=[opens, closes] if opens or closes else None)
+        if values.get("watched"):
+            row["attention"] = "watched"
+        if _FOOD.search(row["name"]) and row.get("minutes"):
+            row["food"] = True

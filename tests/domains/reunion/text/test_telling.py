@@ -1,0 +1,243 @@
+"""What people say of a day is put on its board; what means nothing there is named, and what only they can say is asked."""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import Any
+
+import pytest
+
+from sagagraph.domains.reunion.completion import ESTIMATED, completed
+from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, Attention, ReunionProblem
+from sagagraph.domains.reunion.shipped import shipped
+from sagagraph.domains.reunion.suggestions import accept, suggestions
+from sagagraph.domains.reunion.text.telling import told
+from sagagraph.domains.reunion.times import text_of
+from sagagraph.domains.reunion.transcript import EMPTY, Filled
+from sagagraph.errors import InvalidInputError
+from tests.domains.reunion.text.days import SIX, THANKSGIVING, WEDDING, told_problem
+
+pytestmark = pytest.mark.quick
+
+SMALL = "Dinner at home at 6 pm. Ann is at the station. Home to station 20 minutes."
+
+
+def row(table: str, **values: Any) -> tuple[str, dict[str, Any]]:
+    return table, values
+
+
+@pytest.mark.parametrize(
+    ("said", "rows"),
+    [
+        ("Dinner is at 18:00 at home", [row("goals", people="all", place="Home", by="18:00")]),
+        ("The wedding is at 3 p.m. at St Mary's church", [row("goals", place="St Mary's church", by="15:00")]),
+        ("We all meet at Grandma's house by noon", [row("goals", place="Grandma's house", by="12:00")]),
+        ("Everybody must be at the church by 2.30 pm", [row("goals", place="Church", by="14:30")]),
+        ("We're having a birthday party at 4 pm at the lake", [row("goals", place="Lake", by="16:00")]),
+        ("dinner at 7 at home", [row("goals", place="Home", by="19:00")]),
+        ("Emily's flight lands at half past three at BOS", [row("people", name="Emily", place="BOS", **{"from": "15:30"})]),
+        ("My sister Emily is at the hotel", [row("people", name="Emily", place="Hotel")]),
+        ("Dad works at the office until 5", [row("people", name="Dad", place="Office", **{"from": "17:00"})]),
+        ("I'm at work until 5", [row("people", name="Me", place="Work", **{"from": "17:00"})]),
+        ("Bob waits at the station from a quarter to five", [row("people", name="Bob", place="Station", **{"from": "16:45"})]),
+        (
+            "Alex and Jamie land at Logan at noon",
+            [row("people", name="Alex", place="Logan", **{"from": "12:00"}), row("people", name="Jamie", place="Logan")],
+        ),
+        (
+            "Grandma lives in Cambridge and needs a lift",
+            [row("people", name="Grandma", place="Cambridge", drives=False)],
+        ),
+        ("Grandma needs a pick-up", [row("people", name="Grandma", place="Grandma's house", drives=False)]),
+        ("Emily should not wait alone", [row("people", name="Emily", never_alone=True)]),
+        ("I don't want James to drive", [row("people", name="James", drives=False)]),
+        (
+            "Eva drives from Salzburg with a five-seater",
+            [row("people", place="Salzburg", drives=True), row("vehicles", name="Eva's car", drivers=["Eva"])],
+        ),
+        ("Ann has a car with 4 seats", [row("vehicles", name="Ann's car", seats=4, drivers=["Ann"])]),
+        (
+            "James lands at BOS at 1 pm and rents a car",
+            [row("vehicles", name="rental car", drivers=["James"]), row("tasks", name="rent a car", place="BOS", who=["James"])],
+        ),
+        ("Dad must be at the station by 4", [row("people", name="Dad", goals=[{"place": "Station", "by": "16:00"}])]),
+        ("Michael picks up Emily at BOS", [row("people", name="Michael"), row("people", name="Emily", prefers="Michael")]),
+        (
+            "Turkey takes 4 hours in the oven, someone must watch it",
+            [row("tasks", name="turkey", minutes=240, attention="watched", food=True)],
+        ),
+        (
+            "Somebody has to pick up the cake from the bakery before 5 pm",
+            [row("tasks", name="cake", place="Bakery", minutes=0, window=[None, "17:00"])],
+        ),
+    ],
+)
+def test_a_short_sentence_is_on_the_board(said: str, rows: list[tuple[str, dict[str, Any]]]) -> None:
+    found = told(EMPTY, said)
+    assert found.unread == ()
+    for table, values in rows:
+        assert any(values.items() <= each.items() for each in found.filled.problem[table]), found.filled.problem[table]
+
+
+def people_of(problem: ReunionProblem) -> dict[str, tuple[str, str | None, bool]]:
+    return {
+        each.name: (
+            problem.places[each.place].split()[0],
+            None if each.from_ is None else text_of(each.from_),
+            each.drives is False,
+        )
+        for each in problem.people
+    }
+
+
+def test_thanksgiving_told_in_sentences_is_the_told_problem_the_papers() -> None:
+    problem, papers = told_problem(THANKSGIVING), shipped("thanksgiving")
+    problem = accept(problem, [each.id for each in suggestions(problem)])
+    assert {name: row[1] for name, row in people_of(problem).items() if name != "Michael"} == {
+        each.name: None if each.from_ is None else text_of(each.from_) for each in papers.people if each.name != "Michael"
+    }
+    assert sorted(road.amount for road in problem.travel_minutes) == sorted(road.amount for road in papers.travel_minutes)
+    assert {(task.minutes, task.attention) for task in problem.tasks} == {(task.minutes, task.attention) for task in papers.tasks}
+    assert [(goal.people, goal.by) for goal in problem.goals] == [("all", 18 * 60)]
+    assert problem.objectives == AS_PEOPLE_PLAN
+
+
+def test_the_wedding_told_in_sentences_is_the_told_problem_the_papers() -> None:
+    problem, papers = told_problem(WEDDING), shipped("wedding")
+    assert {(each.name, text_of(each.from_ or 0)) for each in problem.people} == {
+        (each.name, text_of(each.from_ or 0)) for each in papers.people
+    }
+    assert sorted(road.amount for road in problem.travel_minutes) == sorted(road.amount for road in papers.travel_minutes)
+    assert {each.window for each in problem.tasks} == {each.window for each in papers.tasks}
+
+
+def test_where_nobody_says_how_far_it_is_it_is_estimated_and_said_so() -> None:
+    problem = told_problem(SIX)
+    assert len(problem.people) == 6
+    assert {each.name: each.window.closes for each in problem.tasks if each.window} == {
+        "walk the dog": 1020,
+        "roast": 1140,
+        "cake": 1020,
+    }
+    assert [each.name for each in problem.tasks if each.attention is Attention.WATCHED] == ["roast"]
+    known = completed(told(EMPTY, SIX).filled)
+    assert known.notes[-1].startswith(ESTIMATED)
+    assert known.assumed["travel_minutes[0]"] == "estimated by the distance"
+    roads = {frozenset((each.here, each.there)): each.amount for each in problem.travel_minutes}
+    assert 45 <= roads[frozenset(("Home", "Augsburg"))] <= 80
+    corrected = told_problem(SIX, "The drive from Augsburg to home is more like 50 minutes")
+    assert 50 in [each.amount for each in corrected.travel_minutes if {each.here, each.there} == {"Home", "Augsburg"}]
+
+
+def test_a_way_that_nobody_would_drive_is_asked_for() -> None:
+    board = told(EMPTY, "Dinner at 6 pm at home in Boston. Ann is in Chicago with a car. Bob is at home.").filled
+    assert [each.text for each in completed(board).questions] == ["How long does it take from Chicago to Home in Boston?"]
+
+
+def test_what_is_missing_is_asked_all_at_once() -> None:
+    known = completed(told(EMPTY, "Ann needs a ride. Turkey takes some time in the oven").filled)
+    assert {each.field for each in known.questions} >= {"goals[0].place", "goals[0].by"}
+    assert known.whole is None
+    assert [each.field for each in completed(told(EMPTY, SMALL).filled).questions] == ["vehicles"]
+
+
+def test_bare_answers_are_answers_and_what_was_said_before_is_kept() -> None:
+    board = EMPTY
+    for said in ("Ann is at the station. Turkey takes 4 hours.", "at home", "6 pm", "Ann has a car"):
+        board = told(board, said).filled
+    problem = completed(board).whole
+    assert problem is not None
+    assert [(goal.place, text_of(goal.by)) for goal in problem.goals] == [("Home", "18:00")]
+    assert [(task.name, task.minutes) for task in problem.tasks] == [("turkey", 240)]
+
+
+def test_what_is_said_later_goes_before_and_is_assumed_no_more() -> None:
+    board = told(EMPTY, f"{SMALL} Ann has a car. Grandma needs a lift.").filled
+    later = told(board, "Dinner is at 7. Grandma is at the station").filled
+    assert completed(later).problem["goals"][0]["by"] == "19:00"
+    assert "people[1].place" in board.assumed
+    assert "people[1].place" not in later.assumed
+
+
+def test_what_was_taken_for_granted_is_told() -> None:
+    notes = completed(told(EMPTY, THANKSGIVING).filled).notes
+    assert {"Emily is at BOS airport, the only airport", "turkey is done by 18:00", "Michael's car has 5 seats"} <= {*notes}
+
+
+@pytest.mark.parametrize(
+    ("said", "unread"),
+    [
+        ("Ann is at home. The moon is made of cheese", "The moon is made of cheese"),
+        ("Ann is at home and adores the moon", "adores the moon"),
+        ("Emily lands at 3 at 4", "Emily lands at 3 at 4"),
+        ("James drives at night", "James drives at night"),
+        ("James needs 2 hours", "James needs 2 hours"),
+        ("The drive is 30 minutes", "The drive is 30 minutes"),
+        ("James doesn't land at 3", "James doesn't land at 3"),
+        ("Don't invite James", "Don't invite James"),
+        ("Programs must be picked up at the printer", "Programs must be picked up at the printer"),
+    ],
+)
+def test_what_is_not_understood_is_named_and_the_rest_is_kept(said: str, unread: str) -> None:
+    found = told(EMPTY, said)
+    assert unread in found.unread
+    assert found.filled.problem["tasks"] == []
+    assert all(row.get("from") is None and row.get("drives") is None for row in found.filled.problem["people"])
+
+
+def test_what_follows_a_clause_that_is_left_out_is_not_said_of_those_in_it() -> None:
+    found = told(EMPTY, "Ann told Bob about the moon, is at the station")
+    assert [each["name"] for each in found.filled.problem["people"]] == []
+
+
+def test_on_a_whole_problem_all_else_stays() -> None:
+    problem = shipped("thanksgiving").model_dump(mode="json", by_alias=True)
+    after = completed(told(Filled(problem=problem), "James lands at 3 pm. Dinner at 7 instead").filled).whole
+    assert after is not None
+    before = shipped("thanksgiving")
+    assert [each.name for each in after.people if each != next(old for old in before.people if old.name == each.name)] == [
+        "James"
+    ]
+    assert text_of(after.goals[0].by) == "19:00"
+    assert after.travel_minutes == before.travel_minutes
+
+
+def test_who_must_not_wait_alone_or_cook_together_is_on_the_board() -> None:
+    problem = told_problem(
+        THANKSGIVING, "Nobody should wait alone. Emily may wait alone", "Sarah and Grandma shouldn't cook together"
+    )
+    assert {each.name for each in problem.people if not each.never_alone} == {"Emily"}
+    assert problem.apart == (("Sarah", "Grandma"),)
+
+
+def test_a_name_that_is_misspelt_is_asked_about() -> None:
+    with pytest.raises(InvalidInputError, match="Do you mean Emily"):
+        told(told(EMPTY, THANKSGIVING).filled, "Emely lands at 3 pm at BOS")
+
+
+def test_a_text_without_end_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="text: has 30000 characters"):
+        told(EMPTY, "x" * 30000)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "1" * 3900,
+        "a " * 1950,
+        "Ann and " * 480,
+        "at 3 " * 780,
+        ("Ann and Bob, " * 20 + "are at home. ") * 18,
+        "Ann, Bob is at home " * 190,
+        "- " * 1950,
+    ],
+)
+def test_no_text_takes_longer_than_a_second(said: str) -> None:
+    began = process_time()
+    told(EMPTY, said)
+    assert process_time() - began < 1
+
+
+@pytest.mark.parametrize("said", ["", ".", "!!!", "at", "by by by", "\n\n", "and and", "1 2 3", "The", "-", "from to", "é" * 50])
+def test_nonsense_is_asked_about_and_never_a_traceback(said: str) -> None:
+    assert completed(told(EMPTY, said).filled).questions
