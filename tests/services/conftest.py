@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.services import servers
+
+
+@pytest.fixture(scope="session")
+def calendars(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.Server]:
+    with servers.radicale(tmp_path_factory.mktemp("radicale")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def mail_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("smtp")
+
+
+@pytest.fixture(scope="session")
+def mails(mail_folder: Path) -> Iterator[servers.Server]:
+    with servers.smtp(mail_folder) as started:
+        yield started

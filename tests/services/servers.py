@@ -1,0 +1,77 @@
+"""Servers that speak the true protocols, on loopback, as processes of their own that can be killed and started again."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+class Server:
+    """A process that listens on `port`. What it has stored is in files, and there after a restart."""
+
+    def __init__(self, command: Sequence[str], port: int, log: Path) -> None:
+        self._command, self.port, self._log = command, port, log
+        self.start()
+
+    def start(self) -> None:
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen([sys.executable, *self._command], stdout=log, stderr=log)
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"{self._command} does not listen: {self._log.read_text()[-2000:]}")
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    async def restart(self) -> None:
+        await asyncio.to_thread(self.stop)
+        await asyncio.to_thread(self.start)
+
+
+@contextmanager
+def server(folder: Path, name: str, *command: str) -> Iterator[Server]:
+    """`PORT` in the command stands for the port."""
+    port = free_port()
+    started = Server([each.replace("PORT", str(port)) for each in command], port, folder / f"{name}.log")
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+@contextmanager
+def radicale(folder: Path) -> Iterator[Server]:
+    """A CalDAV server; everybody may log in, with any password."""
+    options = (
+        "--storage-filesystem-folder",
+        str(folder / "calendars"),
+        "--auth-type",
+        "none",
+        "--server-hosts",
+        "127.0.0.1:PORT",
+    )
+    with server(folder, "radicale", "-m", "radicale", *options) as started:
+        yield started
+
+
+@contextmanager
+def smtp(folder: Path) -> Iterator[Server]:
+    """A mail server that puts what arrives into the Maildir `folder/mail`."""
+    options = ("-n", "-l", "127.0.0.1:PORT", "-c", "aiosmtpd.handlers.Mailbox", str(folder / "mail"))
+    with server(folder, "smtp", "-m", "aiosmtpd", *options) as started:
+        yield started

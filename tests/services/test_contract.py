@@ -1,0 +1,50 @@
+"""Each service keeps the contract on a server of its true protocol: every action in sagas that commit, turn back and are
+cancelled, with each fault at each exchange, and the server's records as the judge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from pathlib import Path
+
+from sagagraph.services.catalogue import service_of
+from sagagraph.services.contract.check import Bench, Report, check
+from sagagraph.services.service import Account
+from tests.services.servers import Server
+from tests.support.postgres import PostgresServer
+
+SECRET = "canary-7Q2"
+
+
+async def kept(name: str, bench: Bench, *, sample: int = 0) -> Report:
+    report = await check(service_of(name), bench, f"trial-{uuid.uuid4().hex[:8]}", sample=sample)
+    assert report.broken == []
+    return report
+
+
+async def test_rows_of_sqlite(tmp_path: Path) -> None:
+    report = await kept("sql", Bench(Account.of(f"sqlite:///{tmp_path / 'rows.db'}")))
+    assert report.sagas > 30
+    assert report.held == []
+
+
+async def test_rows_of_postgresql(postgres: PostgresServer, empty_database: str) -> None:
+    async def restart() -> None:
+        await asyncio.to_thread(postgres.stop)
+        await asyncio.to_thread(postgres.start)
+
+    assert (await kept("sql", Bench(Account.of(empty_database), restart), sample=6)).held == []
+
+
+async def test_mail(mails: Server, mail_folder: Path) -> None:
+    """What was handed over and not answered is held, and nothing else is."""
+    options = {"sender": "saga@example.org"}
+    account = Account.of(f"smtp://127.0.0.1:{mails.port}", ledger=str(mail_folder / "mail"), options=options)
+    report = await kept("mail", Bench(account, mails.restart))
+    assert {each.partition(" is left")[0].rpartition(" at ")[2] for each in report.held} == {"exchange 5"}
+
+
+async def test_events_in_calendars(calendars: Server) -> None:
+    account = Account.of(f"http://alex:{SECRET}@127.0.0.1:{calendars.port}/alex/")
+    assert (await kept("caldav", Bench(account, calendars.restart), sample=3)).held == []
