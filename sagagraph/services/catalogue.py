@@ -8,7 +8,7 @@ from typing import Final
 from sagagraph.errors import InvalidInputError
 from sagagraph.services.service import Service
 
-_MODULES: Final = ("sql", "mail", "caldav")
+_MODULES: Final = ("sql", "mail", "caldav", "stripe")
 """Each has a `SERVICE`, which bears the name of its module."""
 
 

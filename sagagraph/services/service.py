@@ -13,7 +13,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.policy import Backoff, CompensationPolicy, Policy, Retry
+from sagagraph.workflow.policy import Backoff, CompensationPolicy, LoopGuards, Policy, Retry
 
 Term = Literal["dedup", "void", "deadline", "refusals_final", "settles"]
 TERMS: Final[tuple[Term, ...]] = ("dedup", "void", "deadline", "refusals_final", "settles")
@@ -25,7 +25,9 @@ POLICY: Final = Policy(
     timeout_s=20.0,
     compensation=CompensationPolicy(max_attempts=8, timeout_s=20.0),
     unknown_probes=8,
+    loop_guards=LoopGuards(max_iterations=1_000_000, deadline_s=timedelta(days=3650).total_seconds()),
 )
+"""A saga may be resumed years after its first attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ class Trial:
     undone: Any
     book: Body | None = None
     finish: Body | None = None
+    cancelled: Any = None
+    """What stands after it was undone once it had committed, if that is not the same as `undone`."""
     can_be_cancelled: bool = True
     """Whether it can be undone after it has committed."""
     around: Callable[[], AbstractAsyncContextManager[None]] = nullcontext

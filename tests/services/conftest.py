@@ -23,3 +23,9 @@ def mail_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def mails(mail_folder: Path) -> Iterator[servers.Server]:
     with servers.smtp(mail_folder) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def stripe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.StripeServer]:
+    with servers.stripe(tmp_path_factory.mktemp("stripe")) as started:
+        yield started

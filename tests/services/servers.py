@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpx2
+
 
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -75,3 +77,22 @@ def smtp(folder: Path) -> Iterator[Server]:
     options = ("-n", "-l", "127.0.0.1:PORT", "-c", "aiosmtpd.handlers.Mailbox", str(folder / "mail"))
     with server(folder, "smtp", "-m", "aiosmtpd", *options) as started:
         yield started
+
+
+class StripeServer:
+    """Stripe's protocol, and its clock as far as keys are concerned."""
+
+    def __init__(self, started: Server) -> None:
+        self.process = started
+        self.url = f"http://127.0.0.1:{started.port}"
+
+    async def forget(self, part: str) -> None:
+        """Forget the keys that have this in them, as Stripe does after a day."""
+        async with httpx2.AsyncClient() as client:
+            await client.post(f"{self.url}/_test/forget", content=part)
+
+
+@contextmanager
+def stripe(folder: Path) -> Iterator[StripeServer]:
+    with server(folder, "stripe", "-m", "tests.services.stripe_server", "PORT", str(folder / "books.json")) as started:
+        yield StripeServer(started)

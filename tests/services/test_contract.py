@@ -11,7 +11,7 @@ from pathlib import Path
 from sagagraph.services.catalogue import service_of
 from sagagraph.services.contract.check import Bench, Report, check
 from sagagraph.services.service import Account
-from tests.services.servers import Server
+from tests.services.servers import Server, StripeServer
 from tests.support.postgres import PostgresServer
 
 SECRET = "canary-7Q2"
@@ -48,3 +48,9 @@ async def test_mail(mails: Server, mail_folder: Path) -> None:
 async def test_events_in_calendars(calendars: Server) -> None:
     account = Account.of(f"http://alex:{SECRET}@127.0.0.1:{calendars.port}/alex/")
     assert (await kept("caldav", Bench(account, calendars.restart), sample=3)).held == []
+
+
+async def test_payments_at_stripe(stripe: StripeServer) -> None:
+    bench = Bench(Account.of(stripe.url, f"sk_test_{SECRET}"), stripe.process.restart, stripe.forget)
+    report = await kept("stripe", bench, sample=4)
+    assert report.held == []

@@ -15,12 +15,15 @@ from sagagraph.errors import ProviderError, SagaGraphError
 from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import OperationView
 from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.services.contract.line import STREAM_FAULTS, Fault, Line, can_be_carried
 from sagagraph.services.service import Account, Opened, Service, declared
 
 _AT_ONCE: Final = 8
 _AFTER_EXPIRY: Final = timedelta(hours=2)
+_PATIENCE_S: Final = 60.0
+"""A worker that has not ended a saga by then gives it to the next one."""
 _RETURNS: Final = 3
 """How often a worker comes back to a saga that is held."""
 
@@ -35,12 +38,12 @@ class Way(StrEnum):
 class Bench:
     """Bench: the account to try, and what a test server can do that nobody else's can.
 
-    `restart` restarts it; `forget` makes it forget all keys, as time does.
+    `restart` restarts it; `forget` makes it forget the keys of a saga, as time does.
     """
 
     account: Account
     restart: Callable[[], Awaitable[None]] | None = None
-    forget: Callable[[], Awaitable[None]] | None = None
+    forget: Callable[[str], Awaitable[None]] | None = None
 
 
 @dataclass
@@ -65,22 +68,24 @@ class _Case:
         return f"a saga that {self.way.value}, with {self.fault.value}{where}" if self.fault else f"a saga that {self.way.value}"
 
 
-async def check(service: Service, bench: Bench, name: str, *, sample: int = 0) -> Report:
+async def check(service: Service, bench: Bench, name: str, *, sample: int = 0, most: int = 20) -> Report:
     """Run the contract. `name`: unlike any used on this account before; `sample`: at most so many exchanges for each fault.
+
+    It ends once `most` faults were found, or if something does not even hold without any.
 
     Raises `ProviderError` if the account cannot be reached.
     """
     report = Report()
     async with service.open(bench.account) as judge, judge.trial.around():
         report.broken += _undescribed(service, judge)
-        contract = _Contract(service, bench, judge, report)
+        contract = _Contract(service, bench, judge, report, most)
         if judge.trial.standing is None:
             report.not_asked.append("what has landed: the service shows nobody its records; name them with --ledger")
         plain = [_Case(f"{name}-{number}", way) for number, way in enumerate(contract.ways)]
         lengths = await asyncio.gather(*map(contract.carry_out, plain))
         if not can_be_carried(bench.account.url):
             report.not_asked.append("a failing line: only what is reached by a network has one")
-        cases = contract.cases(plain, lengths, sample)
+        cases = [] if report.broken else contract.cases(plain, lengths, sample)
         alone = [each for each in cases if each.fault is Fault.DOWN and bench.restart is not None]
         await asyncio.gather(*(contract.carry_out(each) for each in cases if each not in alone))
         for each in alone:
@@ -108,8 +113,8 @@ def _undescribed(service: Service, opened: Opened) -> Iterator[str]:
 
 
 class _Contract:
-    def __init__(self, service: Service, bench: Bench, judge: Opened, report: Report) -> None:
-        self._service, self._bench, self._judge, self._report = service, bench, judge, report
+    def __init__(self, service: Service, bench: Bench, judge: Opened, report: Report, most: int) -> None:
+        self._service, self._bench, self._judge, self._report, self._most = service, bench, judge, report, most
         self._turn = asyncio.Semaphore(_AT_ONCE)
 
     @property
@@ -119,7 +124,7 @@ class _Contract:
         return (Way.COMMITS, Way.TURNS_BACK, *cancelled)
 
     def cases(self, plain: list[_Case], lengths: list[int], sample: int) -> list[_Case]:
-        faults = [*STREAM_FAULTS, *(Fault(each) for each in sorted(self._service.faults))]
+        faults = list(dict.fromkeys((*STREAM_FAULTS, *(Fault(each) for each in sorted(self._service.faults)))))
         if self._bench.forget is None and Fault.EXPIRED in faults:
             faults.remove(Fault.EXPIRED)
             self._report.not_asked.append("keys that have expired: only a test server can be told to forget them")
@@ -134,6 +139,8 @@ class _Contract:
     async def carry_out(self, case: _Case) -> int:
         """Run one saga and judge it. Returns how many exchanges there were."""
         async with self._turn:
+            if len(self._report.broken) >= self._most:
+                return 0
             self._report.sagas += 1
             account, restart = self._bench.account, self._bench.restart
             if not can_be_carried(account.url):
@@ -144,24 +151,25 @@ class _Contract:
     async def _carry_out(self, case: _Case, account: Account, line: Line | None) -> int:
         async with self._service.open(account) as subject:
             calls = _Calls(case)
-            status = await _Run(case, subject, calls, line, self._bench).until_settled()
+            status, why = await _Run(case, subject, calls, line, self._bench).until_settled()
             if line is not None:
                 await line.settle()
-            await self._judged(case, status)
+            await self._judged(case, status, why)
             return line.exchanges if line is not None else calls.count
 
-    async def _judged(self, case: _Case, status: SagaStatus) -> None:
+    async def _judged(self, case: _Case, status: SagaStatus, why: str) -> None:
         trial, report = self._judge.trial, self._report
-        if case.fault is None and status not in (SagaStatus.COMMITTED, SagaStatus.COMPENSATED):
-            raise ProviderError(f"{case} is {status.value}: is the account reached, and its secret right?")
+        if case.fault is None and case.way is Way.COMMITS and status is SagaStatus.COMPENSATED:
+            raise ProviderError(f"{case} is {status.value} ({why}): is the account reached, and its secret right?")
         if status in (SagaStatus.HELD, SagaStatus.STUCK):
             told = report.held if case.fault in trial.may_hold else report.broken
-            told.append(f"{case} is left to a person ({status.value})")
+            told.append(f"{case} is left to a person ({status.value}: {why})")
         elif status not in (SagaStatus.COMMITTED, SagaStatus.COMPENSATED):
-            report.broken.append(f"{case} has not ended: it is {status.value}")
+            report.broken.append(f"{case} has not ended: it is {status.value} ({why})")
         if trial.standing is None:
             return
-        due = {SagaStatus.COMMITTED: (trial.done,), SagaStatus.COMPENSATED: (trial.undone,)}.get(status, ())
+        back = (trial.cancelled or trial.undone, trial.undone) if case.way is Way.IS_CANCELLED else (trial.undone,)
+        due = {SagaStatus.COMMITTED: (trial.done,), SagaStatus.COMPENSATED: back}.get(status, ())
         standing = await trial.standing(case.name)
         if due and standing not in due:
             report.broken.append(f"{case} is {status.value}, and the records say {standing!r}, where {due[0]!r} is due")
@@ -206,30 +214,41 @@ class _Run:
     def _now(self) -> float:
         return time.time() + self._ahead_s
 
-    async def until_settled(self) -> SagaStatus:
+    async def until_settled(self) -> tuple[SagaStatus, str]:
         expires = self._case.fault is Fault.EXPIRED
-        status = await self._worked(patience_s=1.0 if expires else None)
+        status, why = await self._worked(1.0 if expires else _PATIENCE_S)
         if expires and self._line is not None and self._line.has_failed and self._bench.forget is not None:
-            await self._bench.forget()
+            await self._bench.forget(self._case.name)
             remembered = [each.guarantees.dedup for each in self._subject.actions if each.guarantees.dedup is not None]
             self._ahead_s = (min(remembered, default=timedelta()) + _AFTER_EXPIRY).total_seconds()
             self._line.end_outage()
         for _again in range(_RETURNS):
             if status in (SagaStatus.COMMITTED, SagaStatus.COMPENSATED):
                 break
-            status = await self._worked(patience_s=None)
-        return status
+            status, why = await self._worked(_PATIENCE_S)
+        return status, why
 
-    async def _worked(self, patience_s: float | None) -> SagaStatus:
+    async def _worked(self, patience_s: float) -> tuple[SagaStatus, str]:
         engine = Engine(self._store, actions=self._subject.actions, clock=self._now, around_call=self._around)
         name = self._case.name
         try:
             with suppress(SagaGraphError, _TurnedBackError, TimeoutError):
                 async with asyncio.timeout(patience_s):
                     await self._body(engine)
-            return (await engine.status(name)).status
+            with suppress(SagaGraphError, TimeoutError):
+                async with asyncio.timeout(patience_s):
+                    await self._go_on(engine)
+            view = await engine.status(name)
+            undoing = () if view.reversal is None else (await engine.status(view.reversal)).operations
+            return view.status, "; ".join(_why(each) for each in (*view.operations, *undoing) if each.note or each.error)
         finally:
             await engine.close()
+
+    async def _go_on(self, engine: Engine) -> None:
+        """Resume what was held, as a worker does that comes back later."""
+        view = await engine.status(self._case.name)
+        if view.status not in (SagaStatus.COMMITTED, SagaStatus.COMPENSATED):
+            await engine.resume(view.reversal or self._case.name)
 
     async def _body(self, engine: Engine) -> None:
         trial, name = self._subject.trial, self._case.name
@@ -242,3 +261,7 @@ class _Run:
                 await trial.finish(saga, name)
         if self._case.way is Way.IS_CANCELLED:
             await engine.cancel(name)
+
+
+def _why(operation: OperationView) -> str:
+    return f"{operation.id}: {operation.note or (operation.error or {}).get('message', '')}"

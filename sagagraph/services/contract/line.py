@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
-_LATE_S: Final = 0.4
+_LATE_S: Final = 1.0
 """How long what is late is on its way."""
 _DOWN_S: Final = 0.4
 _PATIENCE_S: Final = 20.0
