@@ -22,10 +22,8 @@ from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Guarantees, action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
-from sagagraph.services.contract.line import Fault
 from sagagraph.services.event import Event, is_by, is_cancelled, name_of, read, uid_of, written
-from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Promise, Service, Sheet, Trial
-from sagagraph.workflow.kind import ActionKind
+from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Trial
 
 with needing("caldav"):
     import httpx2
@@ -218,7 +216,7 @@ def _restored(request: ChangedEvent, sequence: int, key: str) -> str:
 
 
 @asynccontextmanager
-async def open_caldav(account: Account) -> AsyncIterator[Opened]:
+async def open_account(account: Account) -> AsyncIterator[Opened]:
     calendars = Calendars(account)
     try:
         yield Opened(actions := calendar_actions(calendars), _trial(calendars, actions))
@@ -269,37 +267,3 @@ def _objects(multistatus: str) -> list[str]:
 _QUERY: Final = """<?xml version="1.0"?>
 <c:calendar-query xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><d:prop><d:getetag/><c:calendar-data/></d:prop>
 <c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT"/></c:comp-filter></c:filter></c:calendar-query>"""
-_CONDITIONS: Final = "RFC 4791, section 5.3.2; RFC 9110, sections 13.1.1 and 13.1.2"
-SERVICE: Final = Service(
-    name="caldav",
-    about="events in calendars over CalDAV",
-    extra="caldav",
-    sheets=(
-        Sheet(
-            "put_event",
-            ActionKind.COMPENSATABLE,
-            does="creates an event, under a name made from the key (If-None-Match: *)",
-            undo="marks it as cancelled, with the next SEQUENCE",
-            probe="the object of that name",
-            promises=(
-                Promise("dedup", "A second PUT is refused with 412, as long as the object is there", _CONDITIONS),
-                Promise("void", "A cancelled event takes the name: a PUT that comes later is refused with 412", _CONDITIONS),
-            ),
-            lasting="the cancelled event in the calendar, and reminders that its owner has seen",
-        ),
-        Sheet(
-            "change_event",
-            ActionKind.COMPENSATABLE,
-            does="changes an event that is still as it was read (If-Match), with the next SEQUENCE",
-            undo="writes it as it was, with the next SEQUENCE, unless others have changed it since",
-            probe="X-SAGAGRAPH-KEY of the event: which operation wrote it last",
-            promises=(
-                Promise("dedup", "A second PUT has an old ETag, and is refused with 412", _CONDITIONS),
-                Promise("void", "The event gets a new ETag: a PUT that comes later is refused with 412", _CONDITIONS),
-            ),
-            lasting="the higher SEQUENCE; an event that others have changed since is left to a person",
-        ),
-    ),
-    open=open_caldav,
-    faults=frozenset({Fault.THROTTLED, Fault.TWICE, Fault.AMBIGUOUS}),
-)

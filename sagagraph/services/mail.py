@@ -30,7 +30,7 @@ from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.threads import in_thread
 from sagagraph.services.contract.agreement import agree
 from sagagraph.services.contract.line import Fault
-from sagagraph.services.service import POLICY, Account, Opened, Promise, Service, Sheet, Trial
+from sagagraph.services.service import POLICY, Account, Opened, Trial
 from sagagraph.workflow.kind import ActionKind
 
 _PORTS: Final = {"smtp": 25, "smtps": 465, "submission": 587}
@@ -177,7 +177,7 @@ def _now() -> datetime:
 
 
 @asynccontextmanager
-async def open_mail(account: Account) -> AsyncIterator[Opened]:
+async def open_account(account: Account) -> AsyncIterator[Opened]:
     days = account.options.get("drops_duplicates_days")
     drops = timedelta(days=float(days)) if days else None
     sending = mail_action(Mailer(account, _now), drops)
@@ -208,30 +208,3 @@ def _arrived(folder: str, subject: str) -> int:
     """Count the mails in a Maildir, those with one Message-ID once: its reader is shown them once."""
     found: Any = Maildir(folder, create=False)
     return len([each for each in found if each["Subject"] == subject])
-
-
-SERVICE: Final = Service(
-    name="mail",
-    about="mail over SMTP",
-    extra="",
-    sheets=(
-        Sheet(
-            "send_mail",
-            ActionKind.RETRIABLE,
-            does="sends a mail, after the pivot; with a calendar, an invitation, its update or its cancellation",
-            undo="",
-            probe="",
-            promises=(
-                Promise(
-                    "dedup",
-                    "Only if you say that the recipients' server drops a second mail with one Message-ID (option "
-                    "drops_duplicates_days). Otherwise an answer that is lost after DATA is held: SMTP cannot be asked",
-                    "RFC 5321, sections 4.1.1.4 and 6.1; RFC 5322, section 3.6.4",
-                ),
-            ),
-            lasting="the mail",
-        ),
-    ),
-    open=open_mail,
-    faults=frozenset({Fault.THROTTLED}),
-)

@@ -29,7 +29,7 @@ from sagagraph.saga.engine.actions import Action, Guarantees, action, to_json
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.threads import in_thread
-from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Promise, Service, Sheet, Trial
+from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Trial
 from sagagraph.workflow.kind import ActionKind
 
 Do = Callable[[sa.Connection, Any], Any]
@@ -270,7 +270,7 @@ _TRIAL = sa.Table(
 
 
 @asynccontextmanager
-async def open_sql(account: Account) -> AsyncIterator[Opened]:
+async def open_account(account: Account) -> AsyncIterator[Opened]:
     database = Database(account)
     yield opened(database, row_actions(database))
 
@@ -301,38 +301,3 @@ async def _with_tables(database: Database) -> AsyncIterator[None]:
 def _amounts(database: Database, name: str) -> list[int]:
     with database.begin() as connection:
         return list(connection.execute(sa.select(_TRIAL.c.amount).where(_TRIAL.c.name == name)).scalars())
-
-
-_SAME = "The key is inserted in the transaction of the effect, under a primary key"
-_ATOMIC: Final = (
-    Promise("dedup", f"{_SAME}: a second call finds the first one's result, for as long as the table is kept",
-            "PostgreSQL: INSERT, ON CONFLICT; Transactions. SQLite: Isolation; UPSERT"),
-    Promise("void", "Giving up inserts the key as undone: a call that comes later finds it, and is refused",
-            "the same"),
-)  # fmt: skip
-SERVICE: Final = Service(
-    name="sql",
-    about="rows of your own PostgreSQL or SQLite",
-    extra="postgres",
-    sheets=(
-        Sheet(
-            "sql_insert",
-            ActionKind.COMPENSATABLE,
-            does="inserts a row",
-            undo="deletes it, unless others have changed it",
-            probe="the key in the table sagagraph_inbox",
-            promises=_ATOMIC,
-            lasting="what others have read or copied meanwhile, and numbers drawn from a sequence",
-        ),
-        Sheet(
-            "sql_update",
-            ActionKind.COMPENSATABLE,
-            does="changes a row that has a version column",
-            undo="restores it while the version is still ours",
-            probe="the key in the table sagagraph_inbox",
-            promises=_ATOMIC,
-            lasting="what others have read meanwhile; a row that others have changed since is left to a person",
-        ),
-    ),
-    open=open_sql,
-)

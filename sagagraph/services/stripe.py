@@ -1,30 +1,28 @@
-"""Stripe: authorise (undone by cancelling), capture as the pivot (taken back by a refund), and webhooks as evidence.
+"""Stripe: authorise (undone by cancelling), and capture as the pivot (taken back by a refund).
 
-Stripe remembers an idempotency key for 24 hours. After that nothing is repeated: what landed is found in the lists of the account,
-which show it at once, and never by its search, which shows it later. Amounts are in the smallest unit of the currency.
+Stripe remembers an idempotency key for 24 hours. After that nothing is repeated: what landed is found in the lists of the
+account, which show it at once, and never by its search, which lags. Amounts are in the smallest unit of the currency.
 """
 
 from __future__ import annotations
 
-import json
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, Field
 
-from sagagraph.errors import InvalidInputError, Refused
+from sagagraph.errors import InvalidInputError, ProviderError, Refused
 from sagagraph.extras import needing
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.core.commands import CallKind
-from sagagraph.saga.engine.actions import Action, Guarantees, UndoCost, action
+from sagagraph.saga.engine.actions import Action, Function, Guarantees, UndoCost, action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.threads import in_thread
-from sagagraph.saga.stores.port import Note
-from sagagraph.services.contract.line import Fault
-from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Promise, Service, Sheet, Trial
+from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Trial
 from sagagraph.workflow.kind import ActionKind
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 REMEMBERS: Final = timedelta(hours=24)
 _STANDS_FOR: Final = timedelta(days=8)
 """An authorisation of a card is void after seven days."""
-_NOT_SO: Final = "payment_intent_unexpected_state"
 _PAGE: Final = 100
 
 
@@ -79,10 +76,12 @@ class Stripe:
         with needing("stripe"):
             import stripe
 
+        logging.getLogger("stripe").setLevel(logging.WARNING)  # it writes down bodies, and what is secret in them
         http: Any = stripe.RequestsClient(timeout=POLICY.timeout_s, verify_ssl_certs=True)
         api: Any = {"api": account.address.rstrip("/")}
         client = stripe.StripeClient(account.secret, base_addresses=api, http_client=http, max_network_retries=0)
         self.intents, self.refunds = client.v1.payment_intents, client.v1.refunds
+        self.not_valid = stripe.InvalidRequestError
         self.now = now
         self.identity = account.identity
 
@@ -98,7 +97,7 @@ class Stripe:
 
 
 def stripe_refused(exc: Exception) -> Refused | None:
-    """Return what an error of the client refuses. Its words are Stripe's, except about the key, of which nothing is repeated."""
+    """Return what an error of the client refuses; None: a lost connection, a conflict of keys or any 5xx proves nothing."""
     import stripe
 
     match exc:
@@ -111,8 +110,22 @@ def stripe_refused(exc: Exception) -> Refused | None:
             return Refused("Stripe does not accept the key", code="unauthenticated")
         case stripe.InvalidRequestError():
             return Refused(str(exc.user_message or "the request is not valid"), code=str(exc.code or "invalid_request"))
-        case _:  # a lost connection, a conflict of keys, any 5xx
+        case _:
             return None
+
+
+def _told(function: Function) -> Function:
+    """Raise what the client raises in our words: its own repeat what the service said, and that may repeat the key."""
+    import stripe
+
+    @wraps(function)
+    def called(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except stripe.StripeError as exc:
+            raise stripe_refused(exc) or ProviderError(f"Stripe did not answer it: {type(exc).__name__}") from None
+
+    return called
 
 
 def _seconds(said: str) -> float | None:
@@ -145,14 +158,11 @@ def _authorise_action(account: Stripe) -> Action:
     def cancel(_request: Charge, authorised: Authorised, call: Call) -> None:
         try:
             account.intents.cancel(authorised.payment_intent, {}, {"idempotency_key": call.idempotency_key})
-        except Exception as exc:
-            refused = stripe_refused(exc)
-            if refused is None or refused.code != _NOT_SO:
-                raise refused or exc from None
+        except account.not_valid:
             standing = account.intents.retrieve(authorised.payment_intent)
             is_captured = standing.status == "succeeded" and "capture_key" in _marks_of(standing)
             if standing.status != "canceled" and not is_captured:  # what was captured is the capture's to take back
-                raise refused from None
+                raise
 
     def find(request: Charge, call: Call) -> Probe:
         since = account.now() - _STANDS_FOR
@@ -169,12 +179,11 @@ def _authorise_action(account: Stripe) -> Action:
         return Probe.undone() if is_undone else Probe.landed(_authorised(found[0]))
 
     return action(
-        stripe_authorise,
-        compensate=cancel,
-        probe=find,
+        _told(stripe_authorise),
+        compensate=_told(cancel),
+        probe=_told(find),
         policy=POLICY,
         guarantees=Guarantees(dedup=REMEMBERS),
-        fails_on=stripe_refused,
         provider=account.identity,
     )
 
@@ -187,13 +196,10 @@ def _capture_action(account: Stripe) -> Action:
         asked: Any = {"amount_to_capture": request.amount, "metadata": marks}
         try:
             return _captured(account.intents.capture(request.payment_intent, asked, {"idempotency_key": call.idempotency_key}))
-        except Exception as exc:
-            refused = stripe_refused(exc)
-            if refused is None or refused.code != _NOT_SO:
-                raise
+        except account.not_valid:
             standing = account.intents.retrieve(request.payment_intent)
             if standing.status != "succeeded":
-                raise refused from None
+                raise
             return _captured(standing)
 
     def refund(request: Capture, captured: Captured, call: Call) -> Refunded:
@@ -219,14 +225,13 @@ def _capture_action(account: Stripe) -> Action:
         return UndoCost(request.kept / 100, captured.currency.upper(), residue)
 
     return action(
-        stripe_capture,
+        _told(stripe_capture),
         kind=ActionKind.PIVOT,
-        probe=find,
-        reverse=refund,
+        probe=_told(find),
+        reverse=_told(refund),
         undo_cost=undo_cost,
         policy=POLICY,
         guarantees=Guarantees(dedup=FOREVER),
-        fails_on=stripe_refused,
         provider=account.identity,
     )
 
@@ -243,42 +248,11 @@ def _captured(intent: stripe.PaymentIntent) -> Captured:
     return Captured(payment_intent=intent.id, amount=intent.amount_received, currency=intent.currency)
 
 
-# -- webhooks --------------------------------------------------------------------------------------------------------
-
-
-def evidence_in(payload: bytes, signature: str, secret: str) -> tuple[str, Note] | None:
-    """Return the saga of which an event of a webhook is evidence, and what `SagaStore.note` keeps of it; None: of none.
-
-    What is noted is heard when the saga is resumed. Raises `InvalidInputError` unless the signature is Stripe's, and at most five
-    minutes old.
-    """
-    with needing("stripe"):
-        import stripe
-
-    try:
-        stripe.WebhookSignature.verify_header(payload, signature, secret, stripe.Webhook.DEFAULT_TOLERANCE)
-        event = json.loads(payload)
-        said, intent = str(event["type"]), dict(event["data"]["object"])
-    except (stripe.SignatureVerificationError, ValueError, KeyError, TypeError):
-        raise InvalidInputError("this is no event that Stripe has signed", field="Stripe-Signature") from None
-    marks = intent.get("metadata") or {}
-    facts = {"payment_intent": intent.get("id"), "currency": intent.get("currency")}
-    match said:
-        case "payment_intent.amount_capturable_updated" if "key" in marks:
-            note = Note(marks["operation"], CallKind.ACTION, marks["key"], {**facts, "amount": intent["amount"]})
-            return marks["saga"], note
-        case "payment_intent.succeeded" if "capture_key" in marks:
-            output = {**facts, "amount": intent["amount_received"]}
-            return marks["capture_saga"], Note(marks["capture_operation"], CallKind.ACTION, marks["capture_key"], output)
-        case _:
-            return None
-
-
 # -- the service -----------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
-async def open_stripe(account: Account) -> AsyncIterator[Opened]:
+async def open_account(account: Account) -> AsyncIterator[Opened]:
     def now() -> datetime:
         return datetime.now(UTC)
 
@@ -315,50 +289,6 @@ def _standing(account: Stripe, name: str) -> dict[str, int]:
             continue
         found["authorised"] += each.amount if each.status == "requires_capture" else 0
         found["captured"] += each.amount_received
-        with suppress(StopIteration):
-            refunds = account.refunds.list({"payment_intent": each.id, "limit": _PAGE}).auto_paging_iter()
-            found["refunded"] += sum(refund.amount for refund in refunds)
+        refunds = account.refunds.list({"payment_intent": each.id, "limit": _PAGE}).auto_paging_iter()
+        found["refunded"] += sum(refund.amount for refund in refunds)
     return found
-
-
-_KEYS: Final = "Stripe API reference, Idempotent requests"
-SERVICE: Final = Service(
-    name="stripe",
-    about="payments by card, at Stripe (--url https://api.stripe.com, the secret key in SAGAGRAPH_SECRET)",
-    extra="stripe",
-    sheets=(
-        Sheet(
-            "stripe_authorise",
-            ActionKind.COMPENSATABLE,
-            does="holds an amount on a card (a PaymentIntent with manual capture)",
-            undo="cancels the PaymentIntent, which releases the amount",
-            probe="the key in the metadata of the account's PaymentIntents, by list; not by search, which lags",
-            promises=(
-                Promise(
-                    "dedup",
-                    "The key's first answer is repeated for at least 24 hours. After that nothing is sent again: what is not in the "
-                    "list is held",
-                    _KEYS,
-                ),
-            ),
-            lasting="the hold in the cardholder's statement, until the bank releases it",
-        ),
-        Sheet(
-            "stripe_capture",
-            ActionKind.PIVOT,
-            does="takes the authorised amount",
-            undo="refunds all but what is kept, under a key of its own, after looking for one among the refunds",
-            probe="the status of the PaymentIntent",
-            promises=(
-                Promise(
-                    "dedup",
-                    "A PaymentIntent is captured once: a second capture is refused (payment_intent_unexpected_state)",
-                    "Stripe API reference, Capture a PaymentIntent; Payment status updates",
-                ),
-            ),
-            lasting="the entries in both statements, and Stripe's fee, which is not returned",
-        ),
-    ),
-    open=open_stripe,
-    faults=frozenset({Fault.THROTTLED, Fault.TWICE, Fault.AMBIGUOUS, Fault.EXPIRED}),
-)

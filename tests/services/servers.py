@@ -40,6 +40,12 @@ class Server:
         self._process.kill()
         self._process.wait()
 
+    def make_calendar(self, user: str, name: str) -> None:
+        """Of a CalDAV server; one that is there stays as it is."""
+        url = f"http://127.0.0.1:{self.port}/{user}/{name}/"
+        if httpx2.request("PROPFIND", url, auth=(user, ""), headers={"Depth": "0"}).is_error:
+            httpx2.request("MKCALENDAR", url, auth=(user, "")).raise_for_status()
+
     async def restart(self) -> None:
         await asyncio.to_thread(self.stop)
         await asyncio.to_thread(self.start)

@@ -1,8 +1,8 @@
-"""A server of Stripe's protocol, as far as payments need it: what localstripe leaves out, idempotency keys above all.
+"""A server of Stripe's protocol, as far as payments need it: with what localstripe leaves out, idempotency keys above all.
 
-Keys are remembered for 24 hours, with the first answer and what was asked; a list shows everything at once, a search only what is a
-minute old. `POST /_test/forget` makes it forget the keys with what is posted in them. Run as `python -m tests.services.stripe_server PORT FILE`: what it knows
-is in the file, and there after a restart.
+Keys are remembered for 24 hours, with the first answer and what was asked; a list shows everything at once, a search only what is
+a minute old. `POST /_test/forget` makes it forget the keys with what is posted in them. `python -m tests.services.stripe_server
+PORT FILE` runs it: what it knows is in the file, and there after a restart.
 """
 
 from __future__ import annotations

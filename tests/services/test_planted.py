@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from sagagraph.errors import ProviderError
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
 from sagagraph.services import mail, sql
 from sagagraph.services import stripe as payments
+from sagagraph.services.catalogue import service_of, services
 from sagagraph.services.contract.check import Bench, Report, check
 from sagagraph.services.contract.line import Fault
 from sagagraph.services.service import Account, Opened, Service
@@ -43,7 +45,7 @@ def broken_stripe(breaks: Break) -> Service:
         opened = payments.Stripe(account, lambda: datetime.now(UTC))
         yield Opened(actions := breaks(opened, payments.stripe_actions(opened)), payments.trial_of(opened, actions))
 
-    return replace(payments.SERVICE, open=opening)
+    return replace(service_of("stripe"), open=opening)
 
 
 def without_key_on_the_refund(account: payments.Stripe, actions: tuple[Action, ...]) -> tuple[Action, ...]:
@@ -86,14 +88,12 @@ def with_a_probe_by_search(account: payments.Stripe, actions: tuple[Action, ...]
 
 
 def with_a_new_key_after_an_ambiguous_answer(account: payments.Stripe, actions: tuple[Action, ...]) -> tuple[Action, ...]:
-    import stripe
-
     authorise, capture = actions
 
     def again(request: payments.Charge, call: Call) -> payments.Authorised:
         try:
             return authorise.execute(request, call)
-        except stripe.APIError:
+        except ProviderError:
             return authorise.execute(request, replace(call, idempotency_key=f"{call.idempotency_key}-again"))
 
     return replace(authorise, execute=again), capture
@@ -123,7 +123,7 @@ async def test_a_mail_before_the_pivot_is_found(mails: Server, mail_folder: Path
 
     @asynccontextmanager
     async def opening(account: Account) -> AsyncIterator[Opened]:
-        async with mail.open_mail(account) as opened:
+        async with mail.open_account(account) as opened:
             sending = replace(opened.actions[0], kind=ActionKind.COMPENSATABLE, compensate=nothing)
 
             async def book(saga: BodySaga, name: str) -> None:
@@ -134,7 +134,7 @@ async def test_a_mail_before_the_pivot_is_found(mails: Server, mail_folder: Path
     account = Account.of(
         f"smtp://127.0.0.1:{mails.port}", ledger=str(mail_folder / "mail"), options={"sender": "saga@example.org"}
     )
-    broken = await found(replace(mail.SERVICE, open=opening), account, faults=frozenset())
+    broken = await found(replace(service_of("mail"), open=opening), account, faults=frozenset())
     assert "send_mail is described as retriable, and is compensatable" in broken
 
 
@@ -142,7 +142,7 @@ async def test_a_promise_that_a_server_does_not_keep_is_found(mails: Server, mai
     """This one delivers a second mail with the same Message-ID."""
     options = {"sender": "saga@example.org", "drops_duplicates_days": "7"}
     account = Account.of(f"smtp://127.0.0.1:{mails.port}", ledger=str(mail_folder / "mail"), options=options)
-    assert any("the records say 2, where 1 is due" in each for each in await found(mail.SERVICE, account))
+    assert any("the records say 2, where 1 is due" in each for each in await found(service_of("mail"), account))
 
 
 # -- rows ----------------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ async def test_a_key_that_is_not_in_the_transaction_of_its_effect_is_found(
         with_the_key_in_a_transaction_of_its_own(database, monkeypatch)
         yield sql.opened(database, sql.row_actions(database))
 
-    tried = replace(sql.SERVICE, open=opening)
+    tried = replace(service_of("sql"), open=opening)
     broken = await found(tried, Account.of(empty_database))
     assert any("the records say" in each for each in broken), broken
 
@@ -183,10 +183,10 @@ async def test_an_undo_that_does_nothing_is_found(tmp_path: Path) -> None:
         )
         yield sql.opened(database, made)
 
-    broken = await found(replace(sql.SERVICE, open=opening), Account.of(f"sqlite:///{tmp_path / 'rows.db'}"))
+    broken = await found(replace(service_of("sql"), open=opening), Account.of(f"sqlite:///{tmp_path / 'rows.db'}"))
     assert any("is compensated, and the records say [1], where [] is due" in each for each in broken)
 
 
 def test_faults_have_names_that_services_use() -> None:
-    for service in (mail.SERVICE, sql.SERVICE, payments.SERVICE):
+    for service in services():
         assert service.faults <= {each.value for each in Fault}

@@ -17,7 +17,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import OperationView
 from sagagraph.saga.stores.memory import MemorySagaStore
-from sagagraph.services.contract.line import STREAM_FAULTS, Fault, Line, can_be_carried
+from sagagraph.services.contract.line import STREAM_FAULTS, Fault, Line, can_be_carried, try_to_reach
 from sagagraph.services.service import Account, Opened, Service, declared
 
 _AT_ONCE: Final = 8
@@ -73,14 +73,29 @@ async def check(service: Service, bench: Bench, name: str, *, sample: int = 0, m
 
     It ends once `most` faults were found, or if something does not even hold without any.
 
-    Raises `ProviderError` if the account cannot be reached.
+    Raises `ProviderError` if the account cannot be reached, or does not let this secret in.
     """
     report = Report()
+    try:
+        await _check(service, bench, name, report, sample=sample, most=most)
+    except SagaGraphError:
+        raise
+    except Exception as exc:  # noqa: BLE001 - of whatever client it is; its words may repeat what is secret
+        raise ProviderError(f"{service.name} at {bench.account.address} cannot be tried: {type(exc).__name__}") from None
+    report.broken.sort()
+    return report
+
+
+async def _check(service: Service, bench: Bench, name: str, report: Report, *, sample: int, most: int) -> None:
+    if can_be_carried(bench.account.url):
+        await try_to_reach(bench.account.url)
     async with service.open(bench.account) as judge, judge.trial.around():
         report.broken += _undescribed(service, judge)
         contract = _Contract(service, bench, judge, report, most)
         if judge.trial.standing is None:
             report.not_asked.append("what has landed: the service shows nobody its records; name them with --ledger")
+        elif (found := await judge.trial.standing(f"{name}-nobody")) != judge.trial.undone:
+            report.broken.append(f"before anything was done, the records say {found!r}")
         plain = [_Case(f"{name}-{number}", way) for number, way in enumerate(contract.ways)]
         lengths = await asyncio.gather(*map(contract.carry_out, plain))
         if not can_be_carried(bench.account.url):
@@ -90,8 +105,6 @@ async def check(service: Service, bench: Bench, name: str, *, sample: int = 0, m
         await asyncio.gather(*(contract.carry_out(each) for each in cases if each not in alone))
         for each in alone:
             await contract.carry_out(each)
-    report.broken.sort()
-    return report
 
 
 def _undescribed(service: Service, opened: Opened) -> Iterator[str]:

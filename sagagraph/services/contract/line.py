@@ -16,6 +16,8 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
+from sagagraph.errors import ProviderError
+
 _LATE_S: Final = 1.0
 """How long what is late is on its way."""
 _DOWN_S: Final = 0.4
@@ -52,6 +54,16 @@ STREAM_FAULTS: Final = (Fault.CUT, Fault.LOST, Fault.LATE, Fault.DOWN)
 
 def can_be_carried(url: str) -> bool:
     return urlsplit(url).scheme in _PORTS
+
+
+async def try_to_reach(url: str) -> None:
+    """Raises `ProviderError` if nobody listens there."""
+    parts = urlsplit(url)
+    try:
+        _reader, writer = await asyncio.open_connection(parts.hostname, parts.port or _PORTS[parts.scheme])
+    except OSError:
+        raise ProviderError(f"nobody answers at {parts.hostname}:{parts.port or _PORTS[parts.scheme]}") from None
+    writer.close()
 
 
 class Line:
