@@ -121,16 +121,19 @@ class Trial:
     can_be_cancelled: bool = True
     """Whether it can be undone after it has committed."""
     around: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+    unasked: frozenset[str] = frozenset()
+    """Faults about which nothing is promised."""
     may_hold: frozenset[str] = frozenset()
     """Faults after which a person is asked, because the service documents nothing that would settle it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """Opened account: the actions on it, and how the contract tries them."""
+    """Opened account: the actions on it, and how the contract tries them; `sheets` of those that only the account knows."""
 
     actions: tuple[Action, ...]
     trial: Trial
+    sheets: tuple[Sheet, ...] = ()
 
     def action(self, name: str) -> Action:
         return next(each for each in self.actions if each.name == name)

@@ -29,3 +29,15 @@ def mails(mail_folder: Path) -> Iterator[servers.Server]:
 def stripe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.StripeServer]:
     with servers.stripe(tmp_path_factory.mktemp("stripe")) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.Server]:
+    with servers.rooms(tmp_path_factory.mktemp("rooms")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.Server]:
+    with servers.sandbox(tmp_path_factory.mktemp("sandbox")) as started:
+        yield started

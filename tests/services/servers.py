@@ -102,3 +102,16 @@ class StripeServer:
 def stripe(folder: Path) -> Iterator[StripeServer]:
     with server(folder, "stripe", "-m", "tests.services.stripe_server", "PORT", str(folder / "books.json")) as started:
         yield StripeServer(started)
+
+
+@contextmanager
+def rooms(folder: Path) -> Iterator[Server]:
+    with server(folder, "rooms", "-m", "tests.services.rooms_server", "PORT", str(folder / "rooms.db")) as started:
+        yield started
+
+
+@contextmanager
+def sandbox(folder: Path) -> Iterator[Server]:
+    options = ("--port", "PORT", "--db", str(folder / "sandbox.db"))
+    with server(folder, "sandbox", "-m", "sagagraph", "sandbox", *options) as started:
+        yield started

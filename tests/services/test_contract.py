@@ -8,6 +8,8 @@ import asyncio
 import uuid
 from pathlib import Path
 
+import pytest
+
 from sagagraph.services.catalogue import service_of
 from sagagraph.services.contract.check import Bench, Report, check
 from sagagraph.services.service import Account
@@ -15,6 +17,8 @@ from tests.services.servers import Server, StripeServer
 from tests.support.postgres import PostgresServer
 
 SECRET = "canary-7Q2"
+SAMPLES = [3, pytest.param(0, marks=pytest.mark.proof)]
+"""Exchanges for each fault; 0: all of them."""
 
 
 async def kept(name: str, bench: Bench, *, sample: int = 0) -> Report:
@@ -29,12 +33,13 @@ async def test_rows_of_sqlite(tmp_path: Path) -> None:
     assert report.held == []
 
 
-async def test_rows_of_postgresql(postgres: PostgresServer, empty_database: str) -> None:
+@pytest.mark.parametrize("sample", SAMPLES)
+async def test_rows_of_postgresql(postgres: PostgresServer, empty_database: str, sample: int) -> None:
     async def restart() -> None:
         await asyncio.to_thread(postgres.stop)
         await asyncio.to_thread(postgres.start)
 
-    assert (await kept("sql", Bench(Account.of(empty_database), restart), sample=6)).held == []
+    assert (await kept("sql", Bench(Account.of(empty_database), restart), sample=sample)).held == []
 
 
 async def test_mail(mails: Server, mail_folder: Path) -> None:
@@ -45,12 +50,14 @@ async def test_mail(mails: Server, mail_folder: Path) -> None:
     assert {each.partition(" is left")[0].rpartition(" at ")[2] for each in report.held} == {"exchange 5"}
 
 
-async def test_events_in_calendars(calendars: Server) -> None:
+@pytest.mark.parametrize("sample", SAMPLES)
+async def test_events_in_calendars(calendars: Server, sample: int) -> None:
     account = Account.of(f"http://alex:{SECRET}@127.0.0.1:{calendars.port}/alex/")
-    assert (await kept("caldav", Bench(account, calendars.restart), sample=3)).held == []
+    assert (await kept("caldav", Bench(account, calendars.restart), sample=sample)).held == []
 
 
-async def test_payments_at_stripe(stripe: StripeServer) -> None:
+@pytest.mark.parametrize("sample", SAMPLES)
+async def test_payments_at_stripe(stripe: StripeServer, sample: int) -> None:
     bench = Bench(Account.of(stripe.url, f"sk_test_{SECRET}"), stripe.process.restart, stripe.forget)
-    report = await kept("stripe", bench, sample=4)
+    report = await kept("stripe", bench, sample=sample)
     assert report.held == []

@@ -25,12 +25,15 @@ def test_an_example_runs_as_it_stands(
     mails: Server,
     calendars: Server,
     stripe: StripeServer,
+    rooms: Server,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SHOP_MAIL", f"smtp://127.0.0.1:{mails.port}")
     monkeypatch.setenv("ALEX_CALENDAR", f"http://alex@127.0.0.1:{calendars.port}/alex/work/")
     monkeypatch.setenv("STRIPE_URL", stripe.url)
     monkeypatch.setenv("STRIPE_SECRET_KEY", "sk_test_example")
+    monkeypatch.setenv("HOTEL_URL", f"http://127.0.0.1:{rooms.port}")
+    monkeypatch.setenv("HOTEL_DESCRIPTION", str(DOCUMENT.with_name("examples") / "rooms.yaml"))
     calendars.make_calendar("alex", "work")
     text = DOCUMENT.with_name(f"{name}.md").read_text(encoding="utf-8")
     runs = [found for found in _BLOCK.finditer(text) if "no-run" not in found["words"]]

@@ -10,6 +10,7 @@ import traceback
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,8 @@ from sagagraph.services.service import Account
 
 CANARY = "canary-91f3-Zq"
 FORMS = [CANARY, *(base64.b64encode(f"{before}{CANARY}".encode()).decode()[-12:] for before in ("", "alex:", "\0alex\0"))]
+
+ROOMS = Path(__file__).parents[2] / "docs" / "services" / "examples" / "rooms.yaml"
 
 
 @asynccontextmanager
@@ -61,7 +64,7 @@ async def test_a_secret_is_told_to_its_service_and_to_nobody_else(name: str, cap
     told: list[str] = []
     async with echo({"mail": "smtp"}.get(name, "http")) as url:
         said = url if name != "sql" else url.replace("http://", "postgresql://") + "shop?connect_timeout=2"
-        account = Account.of(said, options={"sender": "a@example.org"})
+        account = Account.of(said, options={"sender": "a@example.org", "description": str(ROOMS)})
         assert account.secret == CANARY
         told += [repr(account), account.identity, account.url]
         async with service_of(name).open(account) as opened:
