@@ -41,3 +41,9 @@ def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.Server]:
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.Server]:
     with servers.sandbox(tmp_path_factory.mktemp("sandbox")) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def buckets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.Server]:
+    with servers.buckets(tmp_path_factory.mktemp("s3")) as started:
+        yield started

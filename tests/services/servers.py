@@ -115,3 +115,19 @@ def sandbox(folder: Path) -> Iterator[Server]:
     options = ("--port", "PORT", "--db", str(folder / "sandbox.db"))
     with server(folder, "sandbox", "-m", "sagagraph", "sandbox", *options) as started:
         yield started
+
+
+@contextmanager
+def buckets(folder: Path) -> Iterator[Server]:
+    """S3. Its objects are in memory: it cannot be restarted."""
+    with server(folder, "s3", "-m", "tests.services.s3_server", "PORT") as started:
+        yield started
+
+
+def make_bucket(started: Server, name: str) -> None:
+    import boto3
+
+    keys = {"aws_access_key_id": "alex", "aws_secret_access_key": "none", "region_name": "us-east-1"}
+    client = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{started.port}", **keys)
+    client.create_bucket(Bucket=name)
+    client.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})

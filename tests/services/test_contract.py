@@ -13,11 +13,11 @@ import pytest
 from sagagraph.services.catalogue import service_of
 from sagagraph.services.contract.check import Bench, Report, check
 from sagagraph.services.service import Account
-from tests.services.servers import Server, StripeServer
+from tests.services.servers import Server, StripeServer, make_bucket
 from tests.support.postgres import PostgresServer
 
 SECRET = "canary-7Q2"
-SAMPLES = [3, pytest.param(0, marks=pytest.mark.proof)]
+SAMPLES = [2, pytest.param(0, marks=pytest.mark.proof)]
 """Exchanges for each fault; 0: all of them."""
 
 
@@ -61,3 +61,11 @@ async def test_payments_at_stripe(stripe: StripeServer, sample: int) -> None:
     bench = Bench(Account.of(stripe.url, f"sk_test_{SECRET}"), stripe.process.restart, stripe.forget)
     report = await kept("stripe", bench, sample=sample)
     assert report.held == []
+
+
+@pytest.mark.parametrize("sample", [1, pytest.param(0, marks=pytest.mark.proof)])
+async def test_objects_of_a_bucket(buckets: Server, sample: int) -> None:
+    """The server is our own: what it has not carried out after a second and a half it never does."""
+    make_bucket(buckets, "trials")
+    account = Account.of(f"http://alex:{SECRET}@127.0.0.1:{buckets.port}/trials", options={"settles_s": "1.5"})
+    assert (await kept("s3", Bench(account), sample=sample)).held == []

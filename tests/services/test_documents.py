@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sagagraph.services.catalogue import services
-from tests.services.servers import Server, StripeServer
+from tests.services.servers import Server, StripeServer, make_bucket
 from tests.services.table import DOCUMENT, written
 from tests.test_readme import _BLOCK
 
@@ -26,6 +26,7 @@ def test_an_example_runs_as_it_stands(
     calendars: Server,
     stripe: StripeServer,
     rooms: Server,
+    buckets: Server,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SHOP_MAIL", f"smtp://127.0.0.1:{mails.port}")
@@ -34,6 +35,8 @@ def test_an_example_runs_as_it_stands(
     monkeypatch.setenv("STRIPE_SECRET_KEY", "sk_test_example")
     monkeypatch.setenv("HOTEL_URL", f"http://127.0.0.1:{rooms.port}")
     monkeypatch.setenv("HOTEL_DESCRIPTION", str(DOCUMENT.with_name("examples") / "rooms.yaml"))
+    monkeypatch.setenv("NOTES_BUCKET", f"http://alex@127.0.0.1:{buckets.port}/notes")
+    make_bucket(buckets, "notes")
     calendars.make_calendar("alex", "work")
     text = DOCUMENT.with_name(f"{name}.md").read_text(encoding="utf-8")
     runs = [found for found in _BLOCK.finditer(text) if "no-run" not in found["words"]]

@@ -150,8 +150,8 @@ class _Contract:
         found: list[_Case] = []
         for case, length in zip(plain, lengths, strict=True):
             step = max(1, -(-length // sample)) if sample else 1
-            for fault in faults:
-                places = range(1, length + 1, step)
+            for number, fault in enumerate(faults):  # of a sample, each fault has other places
+                places = range(1 + number % step, length + 1, step)
                 found += [_Case(f"{case.name}-{fault.value}-{at}", case.way, fault, at) for at in places]
         return found
 
