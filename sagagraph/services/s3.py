@@ -21,7 +21,7 @@ from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.threads import in_thread
 from sagagraph.services.event import name_of
-from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Trial
+from sagagraph.services.service import POLICY, Account, Opened, Trial
 
 _SIGNED_FOR: Final = timedelta(minutes=15)
 _MARK: Final = "sagagraph-key"
@@ -106,7 +106,8 @@ def s3_refused(exc: Exception) -> Refused | None:
 
 
 def bucket_actions(bucket: Bucket) -> tuple[Action, ...]:
-    guarantees = Guarantees(dedup=FOREVER, settles=bucket.settles)
+    # No keys: a condition says nothing of a call that arrives after the object was deleted again.
+    guarantees = Guarantees(settles=bucket.settles)
     common: Any = {"policy": POLICY, "guarantees": guarantees, "fails_on": s3_refused, "provider": bucket.identity}
 
     def put_object(request: PutObject, call: Call) -> Version:
