@@ -30,7 +30,6 @@ from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.threads import in_thread
 from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Trial
-from sagagraph.workflow.kind import ActionKind
 
 Do = Callable[[sa.Connection, Any], Any]
 """`do(connection, request)` has the effect, in the transaction of the connection, and returns what is journalled."""
@@ -89,10 +88,10 @@ class Database:
             url = url.set(drivername="postgresql+psycopg")
         url = url.set(password=account.secret) if account.secret else url
         with needing("postgres"):
-            self._engine = sa.create_engine(url, poolclass=NullPool, hide_parameters=True)
+            self.engine = sa.create_engine(url, poolclass=NullPool, hide_parameters=True)
         self.identity = account.identity
 
-    def action(self, name: str, do: Do, undo: Undo, *, kind: ActionKind = ActionKind.COMPENSATABLE) -> Action:
+    def action(self, name: str, do: Do, undo: Undo) -> Action:
         """Make an action of two functions, whose annotations say what its request and its result are."""
         hints = typing.get_type_hints(do)
         request_type = hints.get(list(inspect.signature(do).parameters)[1], Any)
@@ -100,11 +99,11 @@ class Database:
         def run(request: Any, call: Call) -> Any:
             return self._once(call.idempotency_key, do, request)
 
-        def take_back(request: Any, _result: Any, call: Call) -> None:
-            self._undo(call.operation_key, undo, request, made.result_from_json)
-
         def void(request: Any, call: Call) -> None:
             self._undo(call.operation_key, undo, request, made.result_from_json)
+
+        def take_back(request: Any, _result: Any, call: Call) -> None:
+            void(request, call)
 
         def find(_request: Any, call: Call) -> Probe:
             return self._found(call.operation_key, made.result_from_json)
@@ -114,7 +113,6 @@ class Database:
             run,
             compensate=take_back,
             probe=find,
-            kind=kind,
             policy=POLICY,
             guarantees=Guarantees(dedup=FOREVER, void=void),
             fails_on=sql_rolled_back,
@@ -125,18 +123,11 @@ class Database:
 
     def create_inbox(self) -> None:
         """Make the table of keys, if it is not there. Call it once, before any action runs."""
-        self.create(_INBOX)
-
-    def create(self, *tables: sa.Table) -> None:
-        for each in tables:
-            each.create(self._engine, checkfirst=True)
-
-    def drop(self, table: sa.Table) -> None:
-        table.drop(self._engine)
+        _INBOX.create(self.engine, checkfirst=True)
 
     def begin(self) -> Any:
         """Begin a transaction: a context that returns the connection, and commits."""
-        return self._engine.begin()
+        return self.engine.begin()
 
     def _once(self, key: str, do: Do, request: Any) -> Any:
         with self.begin() as connection:
@@ -291,11 +282,12 @@ def opened(database: Database, actions: tuple[Action, ...]) -> Opened:
 
 @asynccontextmanager
 async def _with_tables(database: Database) -> AsyncIterator[None]:
-    await in_thread(database.create, _INBOX, _TRIAL)
+    await in_thread(database.create_inbox)
+    await in_thread(_TRIAL.create, database.engine)
     try:
         yield
     finally:
-        await in_thread(database.drop, _TRIAL)
+        await in_thread(_TRIAL.drop, database.engine)
 
 
 def _amounts(database: Database, name: str) -> list[int]:

@@ -61,9 +61,10 @@ async def test_a_service_without_keys_keeps_the_contract(rooms: Server, descript
 
 
 async def test_a_promise_that_the_service_does_not_keep_is_found(rooms: Server, description: Callable[..., Account]) -> None:
-    """It has no keys, whatever is said of it."""
-    broken = (await tried(description("rooms", rooms, **{"settles: 1.5": "dedup: 86400"}), most=3)).broken
-    assert any("'live': 2" in each or "'live': 1" in each for each in broken), broken
+    """It has no keys, whatever is said of it: with its own promise it keeps the contract."""
+    broken = (await tried(description("rooms", rooms, **{"settles: 1.5": "dedup: 86400"}), most=1)).broken
+    assert broken != []
+    assert all("late at" in each or "twice at" in each for each in broken), broken
 
 
 async def test_a_probe_by_what_was_asked_is_found(rooms: Server, description: Callable[..., Account]) -> None:
