@@ -20,6 +20,7 @@ from sagagraph.cli import options as o
 from sagagraph.cli.harness.life import harness
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.options import Options
+from sagagraph.cli.services import services
 from sagagraph.cli.verbs import Verbs
 from sagagraph.cli.workflow.commands import workflow
 from sagagraph.errors import InvalidInputError, SagaGraphError
@@ -33,6 +34,7 @@ token = typer.Typer(help="Tokens for programs that use the app's REST interface,
 app.add_typer(db, name="db")
 app.add_typer(token, name="token")
 app.add_typer(harness, name="harness")
+app.add_typer(services, name="services")
 app.add_typer(workflow, name="workflow")
 
 
