@@ -125,6 +125,7 @@ def change(
 def approve(
     saga: o.SagaId,
     plan: o.PlanHash = None,
+    detach: o.Detach = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -133,7 +134,8 @@ def approve(
     """Approve the plan that a saga shows, and carry it out."""
     from sagagraph.cli import settling
 
-    o.end(settling.settle_plan(Options(store, provider, as_json, verbose), saga, plan, approved=True))
+    options = Options(store, provider, as_json, verbose)
+    o.end(settling.ask_approval(options, saga, plan) if detach else settling.settle_plan(options, saga, plan, approved=True))
 
 
 @app.command()
@@ -155,6 +157,7 @@ def reject(
 def resume(
     saga: o.AnySaga = None,
     every: Annotated[bool, typer.Option("--all", help="All that are open.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="With --all: go on until told to stop, as a worker does.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for a dead worker's lease to run out.")] = True,
     model_seconds: o.ModelSeconds = None,
     max_cost: o.MaxCost = None,
@@ -172,7 +175,13 @@ def resume(
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
     if same_provider and (saga is None or not provider):
         raise InvalidInputError("name one saga, and say where its provider is: --provider URL", field="--same-provider")
+    if watch and not every:
+        raise InvalidInputError("watches all that are open: say --all", field="--watch")
     options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
+    if watch:
+        from sagagraph.cli import fleet
+
+        o.end(fleet.work(options, fleet.Work()))
     if saga is None:
         o.end(settling.resume_all(options, wait=wait))
     o.end(settling.resume(options, saga, wait=wait, same_provider=same_provider))
@@ -182,6 +191,7 @@ def resume(
 def cancel(
     saga: o.SagaId,
     preview: Annotated[bool, typer.Option("--preview", help="Only say what would be undone, the fees and the residue.")] = False,
+    detach: o.Detach = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -190,7 +200,8 @@ def cancel(
     """Undo a saga."""
     from sagagraph.cli import settling
 
-    o.end(settling.cancel(Options(store, provider, as_json, verbose), saga, preview=preview))
+    options = Options(store, provider, as_json, verbose)
+    o.end(settling.ask_cancel(options, saga) if detach else settling.cancel(options, saga, preview=preview))
 
 
 @app.command()
@@ -202,6 +213,7 @@ def resolve(
     because: Annotated[str, typer.Option("--because", metavar="TEXT", help="How the person knows; it is journalled.")] = "",
     action: Annotated[str, typer.Option("--action", metavar="NAME", help="All held operations of this action.")] = "",
     error: Annotated[str, typer.Option("--error", metavar="CLASS", help="Only those that ended with this exception.")] = "",
+    detach: o.Detach = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -213,7 +225,8 @@ def resolve(
 
     said = settling.Said(Resolution(found), output, because)
     which = settling.Which(saga, tuple(operations or ()), action, error)
-    o.end(settling.resolve(Options(store, provider, as_json, verbose), which, said))
+    options = Options(store, provider, as_json, verbose)
+    o.end(settling.ask_resolve(options, which, said) if detach else settling.resolve(options, which, said))
 
 
 @app.command(name="yield")
@@ -337,6 +350,26 @@ def sandbox(
     settings = SandboxSettings(database, faults, today.date() if today else None, withheld, key_retention, market)
     said = announce("the sandbox reservation service listens on", as_json=as_json)
     serve(settings, host=host, port=port, on_ready=said)
+
+
+@app.command()
+def worker(
+    queue: Annotated[
+        list[str] | None, typer.Option("--queue", metavar="DOMAIN", help="Drive sagas of this domain; may be repeated.")
+    ] = None,
+    slots: Annotated[int, typer.Option("--slots", metavar="N", min=1, help="So many sagas at once.")] = 16,
+    health: Annotated[
+        int | None, typer.Option("--health", metavar="PORT", help="Serve /healthz, /readyz and /metrics on loopback.")
+    ] = None,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Drive open sagas until told to stop; any number of workers share a store."""
+    from sagagraph.cli import fleet
+
+    o.end(fleet.work(Options(store, provider, as_json, verbose), fleet.Work(tuple(queue or ()), slots, health)))
 
 
 @app.command()

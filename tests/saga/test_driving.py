@@ -19,7 +19,7 @@ from sagagraph.saga.stores.port import RequestKind
 from sagagraph.workflow.policy import Backoff, Retry
 
 from .service import Service, is_lost, is_too_busy, quick
-from .workers import EVERY_STORE, OpenEngine
+from .workers import EVERY_STORE, OpenEngine, until
 
 pytestmark = pytest.mark.quick
 DAY = {"trip"}
@@ -85,8 +85,7 @@ async def test_a_back_off_that_is_far_off_keeps_neither_slot_nor_lease_nor_gains
         assert headline is not None
         assert parked.until is not None
         assert (headline.owner, parked.is_final, await due(engine)) == (None, False, [])
-        while not await due(engine):
-            await asyncio.sleep(0.05)
+        await until(lambda: due(engine))
         assert engine._clock() - parked.until < 1.0
         assert (await engine.drive("a")).is_final
         assert (service.count("do flight"), await takes(engine, "a")) == (2, 2)  # as often as one worker would have
