@@ -221,6 +221,12 @@ class ProviderError(SagaGraphError):
         self.retry_after_s = retry_after_s
 
 
+class FleetError(SagaGraphError):
+    """The server of a fleet does not answer. The journals are not affected: workers without it can go on."""
+
+    exit_code = 3
+
+
 class PlannerError(SagaGraphError):
     """A planner's process ended without an answer; the journal has the saga's state, and it can be resumed."""
 

@@ -29,7 +29,9 @@ INTERRUPTED = 130
 
 app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 db = typer.Typer(help="The store's tables.")
+fleets = typer.Typer(help="What a fleet of workers needs beside the store.")
 app.add_typer(db, name="db")
+app.add_typer(fleets, name="fleet")
 app.add_typer(harness, name="harness")
 app.add_typer(workflow, name="workflow")
 
@@ -361,6 +363,16 @@ def worker(
     health: Annotated[
         int | None, typer.Option("--health", metavar="PORT", help="Serve /healthz, /readyz and /metrics on loopback.")
     ] = None,
+    temporal: Annotated[
+        str,
+        typer.Option("--temporal", envvar="SAGAGRAPH_TEMPORAL", metavar="HOST:PORT", help="A Temporal server says what is due."),
+    ] = "",
+    build_id: Annotated[str, typer.Option("--build-id", metavar="ID", help="Temporal: get only sagas of this build.")] = "",
+    promote: Annotated[bool, typer.Option("--promote", help="Temporal: this build is the current one from now on.")] = False,
+    per_second: Annotated[
+        float | None,
+        typer.Option("--per-second", metavar="N", min=0.001, help="Temporal: drives of a queue, by all workers."),
+    ] = None,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -369,7 +381,25 @@ def worker(
     """Drive open sagas until told to stop; any number of workers share a store."""
     from sagagraph.cli import fleet
 
-    o.end(fleet.work(Options(store, provider, as_json, verbose), fleet.Work(tuple(queue or ()), slots, health)))
+    if not temporal and (build_id or promote or per_second):
+        raise InvalidInputError("only a Temporal server knows builds and limits: --temporal HOST:PORT", field="--temporal")
+    if promote and not build_id:
+        raise InvalidInputError("says which build is promoted", field="--build-id")
+    job = fleet.Work(tuple(queue or ()), slots, health, temporal, build_id, promote, per_second)
+    o.end(fleet.work(Options(store, provider, as_json, verbose), job))
+
+
+@fleets.command("up")
+def fleet_up(
+    port: Annotated[int, typer.Option("--port")] = 7233,
+    database: Annotated[Path, typer.Option("--db", metavar="FILE")] = Path("temporal.db"),
+    ui_port: Annotated[int | None, typer.Option("--ui-port", help="Of its pages; without it, none.")] = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Run an embedded Temporal server, for trying."""
+    from sagagraph.cli import fleet
+
+    o.end(fleet.up(port, database, ui_port, as_json=as_json))
 
 
 @app.command()

@@ -8,17 +8,24 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
 from sagagraph.cli.session import Opened, opening, settings_for
-from sagagraph.errors import InvalidInputError
+from sagagraph.errors import FleetError, InvalidInputError
 from sagagraph.extras import needing
+from sagagraph.fleet.port import Fleet
 from sagagraph.fleet.store_fleet import StoreFleet
 from sagagraph.registry import domain_names, open_engine, require_entry, runs_sagas
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.engine.driving import Parked, original_of
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.port import SagaStore
+
+if TYPE_CHECKING:
+    from sagagraph.fleet.health import Health
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,10 @@ class Work:
     queues: tuple[str, ...] = ()
     slots: int = 16
     health_port: int | None = None
+    temporal: str = ""
+    build_id: str = ""
+    promotes: bool = False
+    most_per_second: float | None = None
 
     def domains(self) -> tuple[str, ...]:
         for each in self.queues:
@@ -42,17 +53,16 @@ async def work(options: Options, job: Work) -> int:
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(options.settings, create=True))
         sessions = await stack.enter_async_context(_sessions(options, engine))
-        fleet, health = StoreFleet(engine.store), None
+        health = None
         if job.health_port is not None:
             with needing("fleet"):
                 from sagagraph.fleet.health import Health
                 from sagagraph.fleet.metrics import Metrics
-            metrics = Metrics()
-            health = Health(metrics, time.monotonic)
-            fleet = StoreFleet(engine.store, metrics=metrics, on_look=health.heard)
+            health = Health(Metrics(), time.monotonic)
             tell = render.announce("the worker is healthy as long as it answers on", as_json=options.as_json)
             await stack.enter_async_context(health.served(job.health_port, tell))
-        serving = asyncio.create_task(fleet.serve(sessions.drive, domains, job.slots, ""))
+        fleet = await _fleet(engine.store, job, health)
+        serving = asyncio.create_task(fleet.serve(sessions.drive, domains, job.slots, job.build_id))
         await _told_to_stop(serving)
         if health is not None:
             health.is_draining = True
@@ -62,7 +72,37 @@ async def work(options: Options, job: Work) -> int:
     return 0
 
 
-async def _told_to_stop(serving: asyncio.Task[None]) -> None:
+async def _fleet(store: SagaStore, job: Work, health: Health | None) -> Fleet:
+    metrics, heard = (health.metrics, health.heard) if health else (None, lambda: None)
+    if not job.temporal:
+        return StoreFleet(store, metrics=metrics, on_look=heard)
+    with needing("temporal"):
+        from sagagraph.fleet.temporal.temporal_fleet import TemporalFleet, connect
+    client, limit = await connect(job.temporal), job.most_per_second
+    return TemporalFleet(client, store, metrics=metrics, on_answer=heard, most_per_second=limit, promotes=job.promotes)
+
+
+async def wake(temporal: str, store: SagaStore, saga_id: str) -> None:
+    """Have a saga driven of which something was just asked. Without a Temporal server workers see that by themselves."""
+    headline = await store.headline(saga_id)
+    if temporal and headline is not None:
+        await (await _fleet(store, Work(temporal=temporal), None)).wake(saga_id, headline.domain)
+
+
+async def up(port: int, database: Path, ui_port: int | None, *, as_json: bool) -> int:
+    """Run a Temporal server until SIGTERM or Ctrl-C."""
+    from sagagraph.fleet.temporal.server import temporal_server
+
+    with temporal_server(port, database, ui_port=ui_port) as running:
+        ended = asyncio.create_task(asyncio.to_thread(running.wait))
+        render.announce("Temporal listens on", as_json=as_json)(f"127.0.0.1:{port}")
+        await _told_to_stop(ended)
+        if ended.done():
+            raise FleetError(f"the Temporal server ended by itself: is port {port} in use, or {database} locked?")
+    return 0
+
+
+async def _told_to_stop(serving: asyncio.Task[Any]) -> None:
     """Return when this process is told to stop. Raises what ends the serving."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

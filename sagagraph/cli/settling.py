@@ -11,6 +11,7 @@ from random import Random
 
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not
+from sagagraph.cli.fleet import wake
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import (
     VERDICT_AGAINST,
@@ -198,6 +199,7 @@ async def ask_resolve(options: Options, which: Which, said: Said) -> int:
 async def _asked(options: Options, engine: Engine, saga_id: str, kind: RequestKind, data: Json) -> int:
     """Write the request down for whoever drives the saga, and have it driven."""
     await engine.store.ask(saga_id, kind, PERSON, data)
+    await wake(options.settings.temporal, engine.store, saga_id)
     show(options, await engine.status(saga_id))
     return 0
 

@@ -23,7 +23,7 @@ class Health:
     """`metrics`: what /metrics shows."""
 
     def __init__(self, metrics: Metrics, clock: Callable[[], float]) -> None:
-        self._metrics = metrics
+        self.metrics = metrics
         self._clock = clock
         self._heard_at = float("-inf")
         self.is_draining = False
@@ -67,6 +67,6 @@ class Health:
             case [b"GET", b"/readyz", _]:
                 return HTTPStatus.SERVICE_UNAVAILABLE, b"draining\n" if self.is_draining else b"its store does not answer\n"
             case [b"GET", b"/metrics", _]:
-                return HTTPStatus.OK, self._metrics.page()
+                return HTTPStatus.OK, self.metrics.page()
             case _:
                 return HTTPStatus.NOT_FOUND, b"there are /healthz, /readyz and /metrics\n"

@@ -100,7 +100,6 @@ def test_a_worker_that_is_told_to_stop_ends_what_is_out(command: CommandLine, op
     ("words", "complaint"),
     [
         (("worker", "--queue", "nothing"), "not 'nothing'"),
-        (("worker", "--queue", "recipes"), "runs no sagas"),
         (("resume", "t", "--watch"), "--watch: watches all"),
     ],
 )
