@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from sagagraph.errors import BusyError, DrainedError, RetiredError, SagaGraphError, SupersededError, UnknownSagaError
+from sagagraph.errors import (
+    BusyError,
+    DrainedError,
+    JournalError,
+    RetiredError,
+    SagaGraphError,
+    StoreError,
+    SupersededError,
+    UnknownSagaError,
+)
 from sagagraph.fleet.port import Drive
 from sagagraph.saga.engine.driving import Parked
 
@@ -22,7 +31,7 @@ class Outcome(StrEnum):
     PARKED = "parked"
     ENDED = "ended"
     BUSY = "busy"
-    """Another worker has it, or had it since it was looked at."""
+    """Another worker has it, or had it since it was looked at; or the store is away."""
     DRAINED = "drained"
     """This worker was told to stop."""
     LEFT = "left"
@@ -49,13 +58,19 @@ async def driven(drive: Drive, saga_id: str, metrics: Metrics | None = None) -> 
 async def _driven(drive: Drive, saga_id: str) -> Driven:
     try:
         parked = await drive(saga_id)
-    except (BusyError, SupersededError) as exc:
+    except (BusyError, SupersededError, StoreError) as exc:
+        if isinstance(exc, JournalError):
+            return _left(saga_id, exc)
         return Driven(Outcome.BUSY, why=str(exc))
     except DrainedError as exc:
         return Driven(Outcome.DRAINED, why=str(exc))
     except (RetiredError, UnknownSagaError) as exc:  # it has no journal any more
         return Driven(Outcome.ENDED, Parked(None, is_final=True), str(exc))
     except SagaGraphError as exc:
-        _LOG.warning("not driven", saga_id=saga_id, error=str(exc))
-        return Driven(Outcome.LEFT, why=str(exc))
+        return _left(saga_id, exc)
     return Driven(Outcome.ENDED if parked.is_final else Outcome.PARKED, parked)
+
+
+def _left(saga_id: str, exc: SagaGraphError) -> Driven:
+    _LOG.warning("not driven", saga_id=saga_id, error=str(exc))
+    return Driven(Outcome.LEFT, why=str(exc))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from random import Random
 from typing import TYPE_CHECKING
 
-from sagagraph.errors import StoreError
+from sagagraph.errors import LostStoreError, StoreError
 from sagagraph.fleet.driver import Outcome, driven
 from sagagraph.fleet.port import Drive
 from sagagraph.saga.stores.port import Headline, SagaStore
@@ -72,6 +72,8 @@ class StoreFleet:
             return []
         try:
             due = await self._store.due(len(self._left) + _LOOKS_AT * free, queues)
+        except LostStoreError:
+            raise
         except StoreError:
             return []
         self._on_look()

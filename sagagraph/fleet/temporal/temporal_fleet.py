@@ -113,6 +113,8 @@ class TemporalFleet:
         finally:
             await asyncio.gather(*(each.shutdown() for each in workers), return_exceptions=True)
             running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
 
     def _worker(self, drive: Drive, queue: str, slots: int, build_id: str) -> Worker:
         version, later = WorkerDeploymentVersion(DEPLOYMENT, build_id), VersioningBehavior.AUTO_UPGRADE

@@ -65,6 +65,7 @@ class MemorySagaStore:
         event = LeaseTaken(owner, looks_again, self.epoch if self.epoch > 1 else None, goes_on=seen is not None)
         taken = Entry(len(saga.rows) + 1, saga.epoch, now, event)
         saga.rows.append(row_of(saga_id, taken))
+        saga.due_at = min(saga.due_at or 0.0, 0.0)
         saga.headline = replace(saga.headline, version=len(saga.rows), owner=owner, lease_until=now + ttl_s, updated_at=now)
         return Lease(saga_id, saga.epoch, owner)
 

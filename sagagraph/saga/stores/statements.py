@@ -71,11 +71,12 @@ TAKE = Change(
         "until": "float8",
         "at": "float8",
     },
-    "UPDATE sagas SET epoch = {next}, version = {version} + 1, owner = {owner}, lease_until = {until}, updated_at = {at}"
+    "UPDATE sagas SET epoch = {next}, version = {version} + 1, owner = {owner}, lease_until = {until}, updated_at = {at},"
+    " due_at = CASE WHEN sagas.due_at < 0 THEN sagas.due_at ELSE 0 END"
     " {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version}"
     " AND sagas.lease_until = {held_until} RETURNING saga_id",
 )
-"""Only if nobody took, appended, renewed or released since the head was looked at."""
+"""Only if nobody took, appended, renewed or released since the head was looked at. Whoever dies with it leaves it due."""
 APPEND = Change(
     {"of_saga": "text", "epoch": "int", "version": "int", "reached": "int", "stage": "text", "at": "float8"},
     "UPDATE sagas SET version = {reached}, stage = {stage}, updated_at = {at} {given}"
