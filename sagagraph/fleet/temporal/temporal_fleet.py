@@ -125,6 +125,7 @@ class TemporalFleet:
             activities=[self._driving(drive), self._sweeping()],
             workflow_runner=UnsandboxedWorkflowRunner(),
             max_concurrent_activities=slots,
+            sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
             max_task_queue_activities_per_second=self._most_per_second,
             graceful_shutdown_timeout=timedelta(seconds=10),
             deployment_config=WorkerDeploymentConfig(version, True, later) if build_id else None,

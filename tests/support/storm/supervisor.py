@@ -25,6 +25,8 @@ from tests.support.storm.worker import LEASE_TTL_S, Batch, ask, work
 _TICK_S = 0.02
 _HARM_EVERY_S = (0.2, 1.8)
 """Each worker, on average in the middle of this."""
+_CALM_FOR_A_SERVER = 4.0
+"""So many times longer, if workers must first find a server, and that must first miss them."""
 _HARMS_OF_WORKERS = 16
 """For one of each kind that befalls the database."""
 _STOPPED_S = (0.3, 3.0 * LEASE_TTL_S)
@@ -95,6 +97,7 @@ class _Supervisor:
         self._random = Random(f"{batch.seed} supervisor")
         self._restart = restart
         self._restart_fleet = restart_fleet
+        self._calm = _CALM_FOR_A_SERVER if restart_fleet else 1.0
         self._kinds = harms.kinds_of(batch.store_url, restarts=restart is not None)
         self._kinds |= {harms.FLEET} if restart_fleet else set()
         self._deck: list[str] = []
@@ -115,7 +118,7 @@ class _Supervisor:
                     break
                 if time.time() >= harm_at:
                     self._harm_one()
-                    harm_at = time.time() + self._random.uniform(*_HARM_EVERY_S) / len(self._workers)
+                    harm_at = time.time() + self._calm * self._random.uniform(*_HARM_EVERY_S) / len(self._workers)
         finally:
             for each in (*self._workers, person):
                 each.kill()
