@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 DEPLOYMENT = "sagagraph"
 SWEEP_EVERY_S = 2.0
+_STEP = timedelta(seconds=2)
+"""A worker that needs longer for a step of a workflow is dead or frozen: another one makes it."""
 _SWEEPS = 200
 """Sagas at most in one sweep."""
 _WAKES_AGAIN_S = 30.0
@@ -87,6 +89,7 @@ class TemporalFleet:
                 task_queue=queue_of(queue),
                 start_signal=WAKE,
                 start_signal_args=[at or 0.0],
+                task_timeout=_STEP,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 priority=Priority(fairness_key=tenant or None),
             )
@@ -196,5 +199,6 @@ async def _beat() -> None:
 
 
 def _sweeps(queue: str) -> Schedule:
-    action = ScheduleActionStartWorkflow(SWEEPER, queue, id=f"sagagraph-due-{queue}", task_queue=queue_of(queue))
+    named = {"id": f"sagagraph-due-{queue}", "task_queue": queue_of(queue)}
+    action = ScheduleActionStartWorkflow(SWEEPER, queue, **named, task_timeout=_STEP)
     return Schedule(action, ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(seconds=SWEEP_EVERY_S))]))
