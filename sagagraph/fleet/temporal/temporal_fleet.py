@@ -199,6 +199,6 @@ async def _beat() -> None:
 
 
 def _sweeps(queue: str) -> Schedule:
-    named = {"id": f"sagagraph-due-{queue}", "task_queue": queue_of(queue)}
-    action = ScheduleActionStartWorkflow(SWEEPER, queue, **named, task_timeout=_STEP)
+    name, on = f"sagagraph-due-{queue}", queue_of(queue)
+    action = ScheduleActionStartWorkflow(SWEEPER, queue, id=name, task_queue=on, task_timeout=_STEP)
     return Schedule(action, ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(seconds=SWEEP_EVERY_S))]))
