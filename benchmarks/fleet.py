@@ -133,7 +133,6 @@ async def _work_as_dbos(url: str) -> None:
     async def chain() -> int:
         return len([await step() for _ in range(STEPS)])
 
-
     name = f"worker-{os.getpid()}"
     DBOS(
         config={"name": QUEUE, "system_database_url": url, "log_level": "ERROR", "executor_id": name, "application_version": "1"}
