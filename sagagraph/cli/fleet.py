@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from sagagraph.extras import needing
 from sagagraph.fleet.port import Fleet
 from sagagraph.fleet.store_fleet import StoreFleet
 from sagagraph.registry import domain_names, open_engine, require_entry, runs_sagas
-from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.engine.driving import Parked, original_of
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import SagaStore
@@ -52,7 +50,7 @@ async def work(options: Options, job: Work) -> int:
     domains = job.domains()
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(options.settings, create=True))
-        sessions = await stack.enter_async_context(_sessions(options, engine))
+        sessions = _Sessions(options, engine, stack)
         health = None
         if job.health_port is not None:
             with needing("fleet"):
@@ -98,7 +96,7 @@ async def up(port: int, database: Path, ui_port: int | None, *, as_json: bool) -
         render.announce("Temporal listens on", as_json=as_json)(f"127.0.0.1:{port}")
         await _told_to_stop(ended)
         if ended.done():
-            raise FleetError(f"the Temporal server ended by itself: is port {port} in use, or {database} locked?")
+            raise FleetError("the Temporal server ended by itself")
     return 0
 
 
@@ -125,7 +123,7 @@ class _Sessions:
         self._opening = asyncio.Lock()
 
     async def drive(self, saga_id: str) -> Parked:
-        saga = await self._engine.load(original_of(saga_id, parent_of(saga_id)))
+        saga = await self._engine.load(original_of(saga_id))
         key = saga.domain, settings_for(self._options, saga).provider_url
         async with self._opening:
             if key not in self._opened:
@@ -134,9 +132,3 @@ class _Sessions:
 
     async def drain(self) -> None:
         await asyncio.gather(*(each.engine.drain() for each in self._opened.values()))
-
-
-@asynccontextmanager
-async def _sessions(options: Options, engine: Engine) -> AsyncIterator[_Sessions]:
-    async with AsyncExitStack() as stack:
-        yield _Sessions(options, engine, stack)

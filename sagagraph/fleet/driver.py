@@ -58,9 +58,9 @@ async def driven(drive: Drive, saga_id: str, metrics: Metrics | None = None) -> 
 async def _driven(drive: Drive, saga_id: str) -> Driven:
     try:
         parked = await drive(saga_id)
+    except JournalError as exc:
+        return _left(saga_id, exc)
     except (BusyError, SupersededError, StoreError) as exc:
-        if isinstance(exc, JournalError):
-            return _left(saga_id, exc)
         return Driven(Outcome.BUSY, why=str(exc))
     except DrainedError as exc:
         return Driven(Outcome.DRAINED, why=str(exc))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -96,10 +97,37 @@ def test_a_worker_that_is_told_to_stop_ends_what_is_out(command: CommandLine, op
         assert (command.ledger().standing, command.ledger().repeated) == ((5, 1), [])
 
 
+def test_two_commands_make_a_fleet_on_temporal(command: CommandLine, service: EmbeddedSandbox) -> None:
+    command.provider = service.url
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = str(listening.getsockname()[1])
+    server = spawned("fleet", "up", "--port", port, "--db", str(command.folder / "temporal.db"))
+    try:
+        assert server.stdout is not None
+        assert f"127.0.0.1:{port}" in server.stdout.readline()
+        with working(command, "--temporal", f"127.0.0.1:{port}", "--build-id", "1", "--promote") as (running, url):
+            wait_for(lambda: httpx2.get(f"{url}/readyz").status_code == 200, "it never was ready")
+            command("trip", "--request", command.request_file(), "--saga-id", "t", "--json")
+            with pytest.MonkeyPatch.context() as environment:
+                environment.setenv("SAGAGRAPH_TEMPORAL", f"127.0.0.1:{port}")
+                assert command("approve", "t", "--detach").code == 0
+            wait_for(lambda: status(command, "t") == "committed", "it was never carried out")
+            running.send_signal(signal.SIGTERM)
+            assert ended(running).code == 0
+    finally:
+        server.send_signal(signal.SIGTERM)
+        assert ended(server).code == 0
+    assert (command.ledger().standing, command.ledger().repeated) == ((5, 1), [])
+    missing = command("worker", "--temporal", "127.0.0.1:9")
+    assert (missing.code, "no Temporal server answers at 127.0.0.1:9" in missing.err) == (3, True)
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
         (("worker", "--queue", "nothing"), "not 'nothing'"),
+        (("worker", "--build-id", "1"), "--temporal: only a Temporal server"),
+        (("worker", "--temporal", "127.0.0.1:9", "--promote"), "--build-id: says which"),
         (("resume", "t", "--watch"), "--watch: watches all"),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from sagagraph.errors import NotAllowedError
-from sagagraph.saga.core.amendments import amended_by
+from sagagraph.saga.core.amendments import amended_by, parent_of
 from sagagraph.saga.core.dependencies import is_closed
 from sagagraph.saga.core.events import Driver
 from sagagraph.saga.core.in_doubt import waits_for_answer
@@ -50,6 +50,6 @@ def check_drivable(saga: Saga, find: Callable[[str, int], Action], *, has_driver
             find(operation.spec.action, operation.spec.action_version)
 
 
-def original_of(saga_id: str, parent: str | None) -> str:
+def original_of(saga_id: str) -> str:
     """Return the saga that is driven in place of one that amends or reverses it."""
-    return parent or saga_id.removesuffix(REVERSAL)
+    return parent_of(saga_id) or saga_id.removesuffix(REVERSAL)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError, ParkedError, RetiredError, UnknownSagaError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.amendments import amended_by, amendment_request, next_amendment_id, outcome_for_parent, parent_of
+from sagagraph.saga.core.amendments import amended_by, amendment_request, next_amendment_id, outcome_for_parent
 from sagagraph.saga.core.decide.people import check_cancellable, check_not_redacted, check_reversible
 from sagagraph.saga.core.events import Driver, Resolution
 from sagagraph.saga.core.evolve.evolve import fold
@@ -218,7 +218,7 @@ class Engine(SagaHolder):
         One that amends or reverses another is driven with that. Safe to repeat, at any time and anywhere. Raises `BusyError` if
         another worker holds it, and what `check_drivable` raises if it cannot be driven here; nothing is written then.
         """
-        saga = await self.load(original_of(saga_id, parent_of(saga_id)))
+        saga = await self.load(original_of(saga_id))
         until: float | None = None
         if goes_on_by_itself(saga) or await has_unseen_requests(self.store, saga):
             drive = self._drivers.get(saga.domain)
