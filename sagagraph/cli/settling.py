@@ -86,7 +86,6 @@ async def resume_all(options: Options, *, wait: bool) -> int:
     """
     ended: list[SagaView | int] = []
     for (domain, _provider), sagas in (await _open_by_provider(options)).items():
-        Random().shuffle(sagas)  # noqa: S311 - no secret
         ended += await _resume_group(options, domain, sagas, wait=wait)
     views = [each for each in ended if isinstance(each, SagaView)]
     code = max([0, *(each for each in ended if isinstance(each, int)), *(exit_code(each) for each in views)])
@@ -120,7 +119,8 @@ async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait
     room = asyncio.Semaphore(_AT_ONCE)
     try:
         async with acting(options, domain, sagas[0]) as opened:
-            return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in sagas))
+            in_any_order = Random().sample(sagas, len(sagas))  # noqa: S311 - no secret
+            return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in in_any_order))
     except ProviderError as exc:
         render.stderr.print(f"sagagraph: {exc}; not resumed: {', '.join(sagas)}", markup=False)
         return [exc.exit_code]
