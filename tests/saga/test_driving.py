@@ -18,7 +18,7 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import RequestKind
 from sagagraph.workflow.policy import Backoff, Retry
 
-from .service import Service, is_lost, is_too_busy, quick
+from .service import A_DAY, Service, is_lost, is_too_busy, quick
 from .workers import EVERY_STORE, OpenEngine, until
 
 pytestmark = pytest.mark.quick
@@ -90,6 +90,31 @@ async def test_a_back_off_that_is_far_off_keeps_neither_slot_nor_lease_nor_gains
         assert (await engine.drive("a")).is_final
         assert (service.count("do flight"), await takes(engine, "a")) == (2, 2)  # as often as one worker would have
         assert (await engine.status("a")).status is SagaStatus.COMPENSATED
+
+
+async def test_what_is_in_doubt_gains_no_attempts_by_being_parked(open_engine: OpenEngine, service: Service) -> None:
+    policy = quick(retry=Retry(max_attempts=2), backoff=Backoff(base_s=1.2, cap_s=1.2, jitter=0.0))
+    flight = service.action("flight", policy=policy, dedup=A_DAY)
+    service.on("do flight", is_lost, is_lost)
+    async with open_engine(actions=[flight]) as engine:
+        await begun(engine, "a", [flight])
+        for _drive in range(4):
+            if (await engine.drive("a")).until is None:
+                break
+            await until(lambda: due(engine))
+        assert (await engine.status("a")).status is SagaStatus.COMPENSATED  # given up after two, as by one worker
+
+
+async def test_whoever_dies_with_a_saga_leaves_it_due(open_engine: OpenEngine, service: Service) -> None:
+    flight = service.action("flight")
+    service.on("do flight", is_lost)
+    async with open_engine(actions=[flight]) as engine:
+        await begun(engine, "a", [flight])
+        await engine.drive("a")
+        assert await due(engine) == []
+        async with engine.hold("a"):  # a command, say, that is killed before it has done anything
+            pass
+        assert await due(engine) == ["a"]
 
 
 async def test_what_waits_for_a_person_is_due_once_somebody_asks_for_something(open_engine: OpenEngine, service: Service) -> None:
