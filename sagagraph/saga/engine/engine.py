@@ -226,7 +226,8 @@ class Engine(SagaHolder):
             family = [await self.load(each) for each in await self._family(saga)]
             self._driven |= {each.id: each.version for each in family}
             try:
-                await (partial(self.resume, wait=False) if drive is None or status_of(saga).is_final else drive)(saga.id)
+                by_itself = self._carry_on if saga.amending is None else partial(self.resume, wait=False)
+                await (by_itself if drive is None or status_of(saga).is_final else drive)(saga.id)
             except ParkedError as exc:
                 until = exc.until
             finally:
@@ -234,6 +235,10 @@ class Engine(SagaHolder):
                     self._driven.pop(each.id, None)
             saga = await self.load(saga.id)
         return await self._parked(saga, until)
+
+    async def _carry_on(self, saga_id: str) -> None:
+        async with self.hold(saga_id, wait=False) as coordinator:
+            await coordinator.until_quiet()
 
     async def _family(self, saga: Saga) -> list[str]:
         """Return the saga, and those that amend or reverse it and have begun."""
