@@ -6,9 +6,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from temporalio.api.workflowservice.v1 import DescribeWorkerDeploymentRequest
+from temporalio.client import Client
 
 from sagagraph.errors import FleetError, UnknownActionError
-from sagagraph.fleet.temporal.temporal_fleet import TemporalFleet, connect
+from sagagraph.fleet.temporal.temporal_fleet import DEPLOYMENT, TemporalFleet, connect
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.engine import Engine
@@ -91,7 +93,7 @@ async def test_of_two_builds_each_gets_only_what_it_has_code_for(
         await old_fleet.wake(under_way, queue)
         await gate.arrived.wait()
         async with working(new_fleet, on("new", engine), queue, build_id=f"2-{queue}"):  # type: ignore[arg-type]
-            await asyncio.sleep(1.5)  # until it is promoted
+            await eventually(lambda: _is_current(client, f"2-{queue}"))
             names = [await begun(engine, queue, f"n{number}", [flight, hotel]) for number in range(10)]
             for each in names:
                 await new_fleet.wake(each, queue)
@@ -101,6 +103,12 @@ async def test_of_two_builds_each_gets_only_what_it_has_code_for(
     await old.close()
     assert set(drives["old"]) == {under_way}
     assert [await takes(engine, each) for each in names] == [1] * 10
+
+
+async def _is_current(client: Client, build_id: str) -> bool:
+    asked = DescribeWorkerDeploymentRequest(namespace=client.namespace, deployment_name=DEPLOYMENT)
+    told = await client.workflow_service.describe_worker_deployment(asked)
+    return told.worker_deployment_info.routing_config.current_deployment_version.build_id == build_id
 
 
 def _without(engine: Engine, name: str) -> Engine:

@@ -14,7 +14,7 @@ from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.engine import Engine
 
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 
 
 def new_queue() -> str:

@@ -58,7 +58,8 @@ def weather(
         tempfile.TemporaryDirectory(prefix="sagagraph-storm-", dir=memory_folder()) as name,
         databases.fresh(Path(name)) as store_url,
     ):
-        until = time.time() + _PATIENCE_S + _PATIENCE_FOR_EACH_S * sagas
+        patience_s = (_PATIENCE_S + _PATIENCE_FOR_EACH_S * sagas) * (_CALM_FOR_A_SERVER if restart_fleet else 1.0)
+        until = time.time() + patience_s
         batch = Batch(seed, sagas, store_url, Path(name), until, os.getpid(), fleet)
         batch.provider.prepare()
         batch.draw()
