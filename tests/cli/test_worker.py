@@ -18,7 +18,7 @@ from sagagraph.sandbox.server import EmbeddedSandbox
 from tests.cli.commands import CommandLine, ended, spawned
 from tests.cli.conftest import OpenService
 
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 
 
 @contextmanager
