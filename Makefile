@@ -22,7 +22,7 @@ flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct fli
 4 days in Berlin and 2 in Cologne
 
 .PHONY: help install trip test test-all test-again proof check lint sweep storm load model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-alas bench-recipes \
-  bench-context bench-caaf bench-ui bench-langgraph screenshots clean
+  bench-context bench-caaf bench-fleet bench-ui bench-langgraph screenshots clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
@@ -46,6 +46,7 @@ help:
 	@echo "make bench-recipes  plan the pairs of Recipe2Plan, judged by its own evaluator (SAGAGRAPH_DATA); writes docs/benchmarks"
 	@echo "make bench-context  what validators are shown after 10 to 10,000 operations; writes docs/benchmarks"
 	@echo "make bench-caaf  prove paradoxes, and run bad executors on satisfiable harnesses; writes docs/benchmarks"
+	@echo "make bench-fleet  one, two and four workers beside Temporal and DBOS, and how late they are; writes docs/benchmarks"
 	@echo "make screenshots  the main views of the app, on a desktop and a phone, bright and dark (needs Chromium)"
 	@echo "make bench-ui  ten people at once on one server of the app; writes docs/benchmarks/ui.md"
 
@@ -152,6 +153,10 @@ bench-context: $(STAMP)
 # CAAF=--systems 500: so many generated ones.
 bench-caaf: $(STAMP)
 	$(BIN)/python -m benchmarks.caaf $(CAAF)
+
+# Some five minutes. FLEET=--sagas 100: so many.
+bench-fleet: $(STAMP)
+	$(BIN)/python -m benchmarks.fleet $(FLEET)
 
 screenshots: $(STAMP)
 	$(BIN)/python -m tests.ui.screenshots

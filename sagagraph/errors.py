@@ -187,6 +187,16 @@ class DrainedError(SagaGraphError):
     exit_code = 143
 
 
+class ParkedError(SagaGraphError):
+    """Nothing of the saga is due before `until` (seconds since the epoch): its driver lets go of it until then."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, saga_id: str, until: float) -> None:
+        super().__init__(message, saga_id=saga_id)
+        self.until = until
+
+
 class StoreError(SagaGraphError):
     """The journal cannot be read or written."""
 
@@ -209,6 +219,12 @@ class ProviderError(SagaGraphError):
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class FleetError(SagaGraphError):
+    """The server of a fleet does not answer. The journals are not affected: workers without it can go on."""
+
+    exit_code = 3
 
 
 class PlannerError(SagaGraphError):

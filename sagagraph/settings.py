@@ -77,6 +77,8 @@ class Settings(BaseModel):
     """US dollars per million tokens in and out, as in `0.25,2`; for the figures in the journal and for `model_max_cost`."""
     harness_validators: str = ""
     """A JSON file: which external validators a harness may name, and what is run for each (docs/harness.md)."""
+    temporal: str = ""
+    """HOST:PORT of a Temporal server that keeps the queues of a fleet (docs/fleet.md); by default workers look into the store."""
     goals: str = ""
     """`package.module:NAME` of the `GoalLibrary` whose actions `sagagraph goal` plans with."""
 

@@ -36,6 +36,7 @@ WHOLE = (*PYTEST, "--timeout", "0")
 LONGEST, SLICES = "test_three_operations", 6
 """Hours as a whole: in slices, each with a row of its own."""
 STORM = ("tests.support.storm", "--sagas", "10000")
+FLEET_STORM = STORM[0]
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,13 @@ def parts() -> list[Part]:
         for harm in ("kill", "stop")
     ]
     storms = [Part(f"storm {store}", (*STORM, "--store", store)) for store in ("sqlite", "postgresql")]
+    fleets = [
+        Part(
+            f"storm through the port of a fleet, {fleet}",
+            (FLEET_STORM, "--sagas", sagas, "--fleet", fleet, "--store", "postgresql"),
+        )
+        for fleet, sagas in (("store", "1000"), ("temporal", "200"))
+    ]
     return [
         Part("tests", PYTEST),
         *sweeps,
@@ -80,6 +88,7 @@ def parts() -> list[Part]:
         *promised,
         Part("an agent often killed", ("tests.agents.often_killed", "--runs", "200")),
         *storms,
+        *fleets,
         Part("override of a paradox", ("sagagraph.testing", "tests.harness.overriding:SCENARIO")),
         Part("fuzzing", ("tests.fuzz", "--all", "100000")),
         Part("figures of the validators", ("tests.validators.figures",)),

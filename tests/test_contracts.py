@@ -20,7 +20,8 @@ CONTRACT = "importlinter:contract:"
 
 STRAY = "a_room_in_no_layer"
 PLANTED: dict[str, dict[str, str]] = {
-    "layers": {"workflow": "sagagraph.cli", STRAY: "sagagraph.errors"},
+    "layers": {"workflow": "sagagraph.cli", "saga/engine": "sagagraph.fleet.port", STRAY: "sagagraph.errors"},
+    "scheduler": {"saga/engine": "temporalio.client"},
     "saga-layers": {"saga/core": "sagagraph.saga.stores.port", "saga/telemetry": "sagagraph.saga.engine.call"},
     "pure-core": {"saga/core": "time", "workflow": "sagagraph.validators.protocol"},
     "validators": {"validators": "sagagraph.planning.domain", "domains/travel/rules": "ortools"},

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from sagagraph.errors import MissingExtraError
@@ -21,3 +24,23 @@ def test_a_missing_module_names_the_command_that_installs_it() -> None:
 def test_a_module_of_our_own_that_is_missing_is_no_extra() -> None:
     with pytest.raises(ModuleNotFoundError), needing("ui"):
         import sagagraph.no_such_module  # type: ignore[import-not-found]  # noqa: F401
+
+
+def test_workers_need_neither_temporal_nor_a_page_of_metrics() -> None:
+    """What the built-in workers import works where those extras are not installed; what needs them says so."""
+    code = """
+import sys
+for name in ("temporalio", "prometheus_client"):
+    sys.modules[name] = None
+import sagagraph, sagagraph.cli.app, sagagraph.fleet.store_fleet, sagagraph.cli.fleet as fleet
+from sagagraph.errors import MissingExtraError
+import asyncio
+for job in (fleet.Work(temporal="127.0.0.1:9"), fleet.Work(health_port=0)):
+    try:
+        asyncio.run(fleet.work(fleet.Options("memory:"), job))
+    except MissingExtraError as exc:
+        print(exc)
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "sagagraph[temporal]" in told
+    assert "sagagraph[fleet]" in told

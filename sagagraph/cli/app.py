@@ -31,8 +31,10 @@ INTERRUPTED = 130
 app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 db = typer.Typer(help="The store's tables.")
 token = typer.Typer(help="Tokens for programs that use the app's REST interface, and sessions of browsers.")
+fleets = typer.Typer(help="What a fleet of workers needs beside the store.")
 app.add_typer(db, name="db")
 app.add_typer(token, name="token")
+app.add_typer(fleets, name="fleet")
 app.add_typer(harness, name="harness")
 app.add_typer(services, name="services")
 app.add_typer(workflow, name="workflow")
@@ -137,6 +139,7 @@ def change(
 def approve(
     saga: o.SagaId,
     plan: o.PlanHash = None,
+    detach: o.Detach = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -145,7 +148,8 @@ def approve(
     """Approve the plan that a saga shows, and carry it out."""
     from sagagraph.cli import settling
 
-    o.end(settling.settle_plan(Options(store, provider, as_json, verbose), saga, plan, approved=True))
+    options = Options(store, provider, as_json, verbose)
+    o.end(settling.ask_approval(options, saga, plan) if detach else settling.settle_plan(options, saga, plan, approved=True))
 
 
 @app.command()
@@ -167,6 +171,7 @@ def reject(
 def resume(
     saga: o.AnySaga = None,
     every: Annotated[bool, typer.Option("--all", help="All that are open.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="With --all: go on until told to stop, as a worker does.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for a dead worker's lease to run out.")] = True,
     model_seconds: o.ModelSeconds = None,
     max_cost: o.MaxCost = None,
@@ -184,7 +189,13 @@ def resume(
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
     if same_provider and (saga is None or not provider):
         raise InvalidInputError("name one saga, and say where its provider is: --provider URL", field="--same-provider")
+    if watch and not every:
+        raise InvalidInputError("watches all that are open: say --all", field="--watch")
     options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
+    if watch:
+        from sagagraph.cli import fleet
+
+        o.end(fleet.work(options, fleet.Work()))
     if saga is None:
         o.end(settling.resume_all(options, wait=wait))
     o.end(settling.resume(options, saga, wait=wait, same_provider=same_provider))
@@ -194,6 +205,7 @@ def resume(
 def cancel(
     saga: o.SagaId,
     preview: Annotated[bool, typer.Option("--preview", help="Only say what would be undone, the fees and the residue.")] = False,
+    detach: o.Detach = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -202,7 +214,8 @@ def cancel(
     """Undo a saga."""
     from sagagraph.cli import settling
 
-    o.end(settling.cancel(Options(store, provider, as_json, verbose), saga, preview=preview))
+    options = Options(store, provider, as_json, verbose)
+    o.end(settling.ask_cancel(options, saga) if detach else settling.cancel(options, saga, preview=preview))
 
 
 @app.command()
@@ -214,6 +227,7 @@ def resolve(
     because: Annotated[str, typer.Option("--because", metavar="TEXT", help="How the person knows; it is journalled.")] = "",
     action: Annotated[str, typer.Option("--action", metavar="NAME", help="All held operations of this action.")] = "",
     error: Annotated[str, typer.Option("--error", metavar="CLASS", help="Only those that ended with this exception.")] = "",
+    detach: o.Detach = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -225,7 +239,8 @@ def resolve(
 
     said = settling.Said(Resolution(found), output, because)
     which = settling.Which(saga, tuple(operations or ()), action, error)
-    o.end(settling.resolve(Options(store, provider, as_json, verbose), which, said))
+    options = Options(store, provider, as_json, verbose)
+    o.end(settling.ask_resolve(options, which, said) if detach else settling.resolve(options, which, said))
 
 
 @app.command(name="yield")
@@ -349,6 +364,54 @@ def sandbox(
     settings = SandboxSettings(database, faults, today.date() if today else None, withheld, key_retention, market)
     said = announce("the sandbox reservation service listens on", as_json=as_json)
     serve(settings, host=host, port=port, on_ready=said)
+
+
+@app.command()
+def worker(
+    queue: Annotated[
+        list[str] | None, typer.Option("--queue", metavar="DOMAIN", help="Drive sagas of this domain; may be repeated.")
+    ] = None,
+    slots: Annotated[int, typer.Option("--slots", metavar="N", min=1, help="So many sagas at once.")] = 16,
+    health: Annotated[
+        int | None, typer.Option("--health", metavar="PORT", help="Serve /healthz, /readyz and /metrics on loopback.")
+    ] = None,
+    temporal: Annotated[
+        str,
+        typer.Option("--temporal", envvar="SAGAGRAPH_TEMPORAL", metavar="HOST:PORT", help="A Temporal server says what is due."),
+    ] = "",
+    build_id: Annotated[str, typer.Option("--build-id", metavar="ID", help="Temporal: get only sagas of this build.")] = "",
+    promote: Annotated[bool, typer.Option("--promote", help="Temporal: this build is the current one from now on.")] = False,
+    per_second: Annotated[
+        float | None,
+        typer.Option("--per-second", metavar="N", min=0.001, help="Temporal: drives of a queue, by all workers."),
+    ] = None,
+    verbose: o.Verbose = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Drive open sagas until told to stop; any number of workers share a store."""
+    from sagagraph.cli import fleet
+
+    if not temporal and (build_id or promote or per_second):
+        raise InvalidInputError("only a Temporal server knows builds and limits: --temporal HOST:PORT", field="--temporal")
+    if promote and not build_id:
+        raise InvalidInputError("says which build is promoted", field="--build-id")
+    job = fleet.Work(tuple(queue or ()), slots, health, temporal, build_id, promote, per_second)
+    o.end(fleet.work(Options(store, provider, as_json, verbose), job))
+
+
+@fleets.command("up")
+def fleet_up(
+    port: Annotated[int, typer.Option("--port")] = 7233,
+    database: Annotated[Path, typer.Option("--db", metavar="FILE")] = Path("temporal.db"),
+    ui_port: Annotated[int | None, typer.Option("--ui-port", help="Of its pages; without it, none.")] = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Run an embedded Temporal server, for trying."""
+    from sagagraph.cli import fleet
+
+    o.end(fleet.up(port, database, ui_port, as_json=as_json))
 
 
 @app.command()

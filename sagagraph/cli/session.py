@@ -71,8 +71,15 @@ class Opened:
 async def acting(options: Options, domain: str, saga_id: str | None = None, *, create: bool = False) -> AsyncIterator[Opened]:
     """Open what the commands that act need: for the saga with this id at its own provider, unless --provider names one.
 
-    `create`: for a new saga, whose store need not be there yet.
+    `create`: for a new saga, whose store need not be there yet. What is open is drained on SIGTERM.
     """
+    async with opening(options, domain, saga_id, create=create) as opened, drained_when_told_to_stop(opened.engine):
+        yield opened
+
+
+@asynccontextmanager
+async def opening(options: Options, domain: str, saga_id: str | None = None, *, create: bool = False) -> AsyncIterator[Opened]:
+    """Open the same, for a program that handles signals itself."""
     from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
     from sagagraph.graph.planning_graph import planning_graph
 
@@ -84,10 +91,9 @@ async def acting(options: Options, domain: str, saga_id: str | None = None, *, c
         served = await stack.enter_async_context(_open_domain_of(options, domain, begun, engine))
         checkpointer = await stack.enter_async_context(open_checkpointer(settings.store_url))
         model = model_of(settings)
-        async with drained_when_told_to_stop(engine):
-            limits = limits_of(settings)
-            graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model, limits=limits)
-            yield Opened(engine, served, graph, model, domain)
+        limits = limits_of(settings)
+        graph = planning_graph(domain=served, engine=engine, checkpointer=checkpointer, model=model, limits=limits)
+        yield Opened(engine, served, graph, model, domain)
 
 
 async def saga_if_begun(engine: Engine, saga_id: str) -> Saga | None:

@@ -7,9 +7,11 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from random import Random
 
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not
+from sagagraph.cli.fleet import wake
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import (
     VERDICT_AGAINST,
@@ -31,12 +33,17 @@ from sagagraph.errors import (
 )
 from sagagraph.registry import open_engine, runs_sagas
 from sagagraph.saga.core.amendments import parent_of
+from sagagraph.saga.core.commands import ApprovePlan, Resolve
+from sagagraph.saga.core.decide.decide import decide
+from sagagraph.saga.core.decide.people import check_cancellable
 from sagagraph.saga.core.events import Resolution
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.holder import LEASE_TTL_S, POLL_S
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.saga.stores.port import RequestKind
 from sagagraph.workflow.values import Json
 
 _AT_ONCE = 16
@@ -74,8 +81,8 @@ async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
 
 
 async def resume_all(options: Options, *, wait: bool) -> int:
-    """Resume every open saga that this program can run, several at once. One that fails or is busy does not hold up the
-    others.
+    """Resume every open saga that this program can run, several at once, in any order: other workers may do the same. One that
+    fails or is busy does not hold up the others.
     """
     ended: list[SagaView | int] = []
     for (domain, _provider), sagas in (await _open_by_provider(options)).items():
@@ -112,7 +119,8 @@ async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait
     room = asyncio.Semaphore(_AT_ONCE)
     try:
         async with acting(options, domain, sagas[0]) as opened:
-            return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in sagas))
+            in_any_order = Random().sample(sagas, len(sagas))  # noqa: S311 - no secret
+            return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in in_any_order))
     except ProviderError as exc:
         render.stderr.print(f"sagagraph: {exc}; not resumed: {', '.join(sagas)}", markup=False)
         return [exc.exit_code]
@@ -120,27 +128,31 @@ async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait
 
 async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:
     """Return the saga's resulting state, or the exit code if something prevents resuming, which is reported."""
-    async with room:
-        try:
-            return await _resumed_beside_others(opened, saga_id, wait=wait)
-        except DrainedError:
-            raise
-        except SagaGraphError as exc:
-            render.stderr.print(f"sagagraph: {exc}", markup=False)
-            return exc.exit_code
+    try:
+        return await _resumed_beside_others(opened, saga_id, room, wait=wait)
+    except DrainedError:
+        raise
+    except SagaGraphError as exc:
+        render.stderr.print(f"sagagraph: {exc}", markup=False)
+        return exc.exit_code
 
 
-async def _resumed_beside_others(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
-    """Resume the saga; wait while another worker holds it and makes progress."""
-    version = 0
+async def _resumed_beside_others(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView:
+    """Resume the saga. While another worker holds it and makes progress, wait, without taking the place of one that is free."""
+    version, loop = 0, asyncio.get_running_loop()
+    give_up_at = loop.time()
     while True:
-        try:
-            return await _resumed(opened, saga_id, wait=wait)
-        except BusyError:
-            now = await opened.engine.store.headline(saga_id)
-            if not wait or now is None or now.version == version:
-                raise
-            version = now.version
+        async with room:
+            try:
+                return await _resumed(opened, saga_id, wait=False)
+            except BusyError:
+                now = await opened.engine.store.headline(saga_id)
+                stands_still = now is None or now.version == version
+                if not wait or (stands_still and loop.time() > give_up_at):
+                    raise
+        if now is not None and not stands_still:
+            version, give_up_at = now.version, loop.time() + LEASE_TTL_S + 1.0
+        await asyncio.sleep(POLL_S)
 
 
 async def cancel(options: Options, saga_id: str, *, preview: bool) -> int:
@@ -155,6 +167,41 @@ async def cancel(options: Options, saga_id: str, *, preview: bool) -> int:
         return 0
     show(options, told)
     return 0 if told.status is SagaStatus.COMPENSATED else VERDICT_AGAINST
+
+
+async def ask_cancel(options: Options, saga_id: str) -> int:
+    async with open_engine(options.settings) as engine:
+        check_cancellable(await engine.load(saga_id))
+        return await _asked(options, engine, saga_id, RequestKind.CANCEL, None)
+
+
+async def ask_approval(options: Options, saga_id: str, plan_hash: str | None) -> int:
+    """Approve exactly the plan that is shown now. Raises `ConflictError` for another one, `NotAllowedError` if none waits."""
+    async with open_engine(options.settings) as engine:
+        saga = await engine.load(saga_id)
+        decide(saga, ApprovePlan(PERSON, plan_hash), saga.last_at)
+        return await _asked(options, engine, saga_id, RequestKind.APPROVE, {"plan_hash": plan_hash or saga.plan.hash})
+
+
+async def ask_resolve(options: Options, which: Which, said: Said) -> int:
+    which.check()
+    returned, code = said.returned(), 0
+    async with open_engine(options.settings) as engine:
+        for saga_id, names in (await _meant(options, which)).items():
+            saga = await engine.load(saga_id)
+            for name in names:
+                decide(saga, Resolve(name, said.resolution, PERSON, returned), saga.last_at)
+                data = {"operation": name, "resolution": said.resolution.value, "output": returned, "because": said.because}
+                code = max(code, await _asked(options, engine, saga_id, RequestKind.RESOLVE, data))
+    return code
+
+
+async def _asked(options: Options, engine: Engine, saga_id: str, kind: RequestKind, data: Json) -> int:
+    """Write the request down for whoever drives the saga, and have it driven."""
+    await engine.store.ask(saga_id, kind, PERSON, data)
+    await wake(options.settings.temporal, engine.store, saga_id)
+    show(options, await engine.status(saga_id))
+    return 0
 
 
 async def yield_locks(options: Options, saga_id: str) -> int:

@@ -108,6 +108,7 @@ class PlanningGraph:
         elif agents:
             raise InvalidInputError(f"{domain.name} has no agents to replace", field="agents")
         self.compiled = _build().compile(checkpointer=checkpointer)
+        engine.drives(domain.name, partial(self.resume, wait=False))
         for each in domain.actions:
             engine.register(each)
         if isinstance(domain, Provided):

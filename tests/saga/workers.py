@@ -129,6 +129,6 @@ def a_minute_ahead() -> float:
     return time.time() + 60
 
 
-async def until(is_reached: Callable[[], Awaitable[bool]]) -> None:
+async def until(is_reached: Callable[[], Awaitable[object]]) -> None:
     while not await is_reached():  # noqa: ASYNC110 - what another worker has written sets no event here
         await asyncio.sleep(0.02)

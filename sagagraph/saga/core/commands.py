@@ -243,10 +243,13 @@ class AskApproval:
 
 @dataclass(frozen=True, slots=True)
 class ApprovePlan:
-    """Approve a plan; `plan_hash` None approves the plan that is shown."""
+    """Approve a plan; `plan_hash` None approves the plan that is shown. One that is asked for by `request` is refused in the
+    journal if it does not fit.
+    """
 
     by: str
     plan_hash: str | None = None
+    request: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from sagagraph.errors import (
     DrainedError,
     LockedError,
     NotAllowedError,
+    ParkedError,
     SagaGraphError,
     StoreError,
     SupersededError,
@@ -68,7 +69,8 @@ class Observer(Protocol):
 
 class Coordinator:
     """Coordinator of one saga. `reverse` undoes the saga by another one and returns when that one has ended
-    (docs/protocol.md rule 5). `first`: commands that are decided before the first effect.
+    (docs/protocol.md rule 5). `first`: commands that are decided before the first effect. It ends with a `ParkedError` once
+    nothing is out and nothing is due within `parks_after_s`, though something is later.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Coordinator:
         first: tuple[c.Command, ...] = (),
         observers: tuple[Observer, ...] = (),
         on_failure: Callable[[SagaGraphError], None] = lambda _exc: None,
+        parks_after_s: float = _STILL,
     ) -> None:
         self.saga = saga
         self.lease = lease
@@ -98,6 +101,7 @@ class Coordinator:
         self._reverse = reverse
         self._observers = observers
         self._on_failure = on_failure
+        self._parks_after_s = parks_after_s
         self.asked: Container[str] | None = None
         """While a body runs: what it has asked for so far. The action of anything else may still be to come."""
         self.heard = saga.last_request
@@ -251,7 +255,11 @@ class Coordinator:
             await self._learn()
             self._has_learned = True
             while True:
-                await self._sleep_until(await self._next_turn())
+                wake_at = await self._next_turn()
+                self._park(wake_at)
+                await self._sleep_until(wake_at)
+        except ParkedError as exc:
+            await self._end(exc)
         except SagaGraphError as exc:
             await self._fail(exc)
         except Exception as exc:
@@ -264,6 +272,12 @@ class Coordinator:
             for call in await self._under_way():
                 call.cancel()
             await asyncio.gather(*await self._under_way(), return_exceptions=True)
+
+    def _park(self, wake_at: float) -> None:
+        """Raise `ParkedError` if it would only sleep, and for long."""
+        is_busy = self._inbox or self._unwritten or self._calls or self._locks.waiting
+        if not is_busy and self._clock() + self._parks_after_s < wake_at < _STILL:
+            raise ParkedError(f"saga {self.saga.id!r} waits: nothing is due now", saga_id=self.saga.id, until=wake_at)
 
     def _wake(self, *, is_alone: bool = False) -> None:
         """Have a turn made: here and now if nothing else could join it, or in the next turn of the event loop."""

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError, RetiredError, UnknownSagaError
+from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError, ParkedError, RetiredError, UnknownSagaError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import amended_by, amendment_request, next_amendment_id, outcome_for_parent
@@ -27,7 +27,8 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import to_json
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.coordinator import Coordinator
-from sagagraph.saga.engine.holder import POLL_S, SagaHolder
+from sagagraph.saga.engine.driving import Drive, Parked, check_drivable, goes_on_by_itself, original_of
+from sagagraph.saga.engine.holder import PARKS_AFTER_S, POLL_S, SagaHolder, saga_and_family
 from sagagraph.saga.engine.maintenance.redact import redact_journals
 from sagagraph.saga.engine.maintenance.replay import JudgePlan, Replay, replay
 from sagagraph.saga.engine.maintenance.retention import Retirement, retire, unfinished
@@ -206,6 +207,54 @@ class Engine(SagaHolder):
                 await coordinator.until_quiet()
         await self.conclude_amendment(saga_id)
         return await self.status(saga_id)
+
+    def drives(self, domain: str, drive: Drive) -> None:
+        """Have `drive` carry on with the sagas of a domain when a fleet drives them: a graph, or a body (whose domain is '')."""
+        self._drivers[domain] = drive
+
+    async def drive(self, saga_id: str) -> Parked:
+        """Drive a saga for a fleet, as long as something is out or due soon, and let go of it until something is due again.
+
+        One that amends or reverses another is driven with that. Safe to repeat, at any time and anywhere. Raises `BusyError` if
+        another worker holds it, and what `check_drivable` raises if it cannot be driven here; nothing is written then.
+        """
+        saga = await self.load(original_of(saga_id))
+        until: float | None = None
+        if goes_on_by_itself(saga) or await has_unseen_requests(self.store, saga):
+            drive = self._drivers.get(saga.domain)
+            check_drivable(saga, self.find, has_driver=drive is not None)
+            family = [await self.load(each) for each in await self._family(saga)]
+            self._driven |= {each.id: each.version for each in family}
+            try:
+                by_itself = self._carry_on if saga.amending is None else partial(self.resume, wait=False)
+                await (by_itself if drive is None or status_of(saga).is_final else drive)(saga.id)
+            except ParkedError as exc:
+                until = exc.until
+            finally:
+                for each in family:
+                    self._driven.pop(each.id, None)
+            saga = await self.load(saga.id)
+        return await self._parked(saga, until)
+
+    async def _carry_on(self, saga_id: str) -> None:
+        async with self.hold(saga_id, wait=False) as coordinator:
+            await coordinator.until_quiet()
+
+    async def _family(self, saga: Saga) -> list[str]:
+        """Return the saga, and those that amend or reverse it and have begun."""
+        beside = [each for each in saga_and_family(saga)[1:] if await self.store.headline(each) is not None]
+        return [saga.id, *beside]
+
+    async def _parked(self, saga: Saga, until: float | None) -> Parked:
+        """Note until when nothing is due. What was asked meanwhile, or could not be noted, is due at once."""
+        is_final, now = status_of(saga).is_final, self._clock()
+        if until is None and not is_quiet(saga) and not is_final:
+            until = now + PARKS_AFTER_S
+        is_noted = True
+        for name in await self._family(saga):
+            each = saga if name == saga.id else await self.load(name)
+            is_noted &= await self.store.park(name, each.version, until=until, heard=each.last_request)
+        return Parked(until, is_final) if is_noted else Parked(now, False)
 
     async def _without_body(self, coordinator: Coordinator) -> None:
         saga = coordinator.saga

@@ -40,6 +40,7 @@ from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry, warn
 from sagagraph.saga.engine.calls import AroundCall, Effects
 from sagagraph.saga.engine.clock import StoreClock
 from sagagraph.saga.engine.coordinator import Coordinator, Observer
+from sagagraph.saga.engine.driving import Drive
 from sagagraph.saga.engine.leases import LeaseKeeper
 from sagagraph.saga.engine.reversal import plan_reversal, reversing_action
 from sagagraph.saga.engine.under_way import HasEnded, has_ended
@@ -57,6 +58,8 @@ LEASE_TTL_S = 4.0
 DRAIN_S = 10.0
 """A worker that is told to stop lets what is out end for so long."""
 POLL_S = 0.1
+PARKS_AFTER_S = 1.0
+"""A driver lets go of a saga that waits for longer than this."""
 
 
 class SagaHolder:
@@ -91,10 +94,14 @@ class SagaHolder:
         jitter = random or Random()  # noqa: S311 - jitter needs no secrecy
         self._owner = this_owner(uuid.uuid4().hex[:8])
         self._effects = Effects(self._owner, jitter, self._clock, around_call, self._check_held, self.telemetry)
+        self._drivers: dict[str, Drive] = {}
+        """Domain → what carries on with its sagas."""
         self._providers: dict[str, ProviderHere] = {}
         """Domain → the provider that its actions call here."""
         self._entered: set[str] = set()
         self._held: dict[str, Coordinator] = {}
+        self._driven: dict[str, int | None] = {}
+        """Saga that is driven for a fleet → the version at which it was looked at, until it is taken."""
         self._is_draining = False
         report = self.telemetry.stumbled
         self._keeper = LeaseKeeper(store, self._held, clock=self._clock, lease_ttl_s=lease_ttl_s, report=report)
@@ -201,6 +208,7 @@ class SagaHolder:
             first=first,
             observers=(*self._observers, telling.observe) if telling.has_listeners else self._observers,
             on_failure=telling.failed,
+            **({"parks_after_s": PARKS_AFTER_S} if saga.id in self._driven else {}),
         )
         self._held[saga.id] = coordinator
         self._keeper.start()
@@ -252,7 +260,12 @@ class SagaHolder:
         give_up_at = self._give_up_at(wait=wait)
         while True:
             try:
-                return await self.store.take(saga_id, owner=self._owner, ttl_s=self._ttl_s, looks_again=looks_again)
+                seen = self._driven.get(saga_id)
+                again = looks_again and seen is None
+                lease = await self.store.take(saga_id, owner=self._owner, ttl_s=self._ttl_s, looks_again=again, seen=seen)
+                if seen is not None:
+                    self._driven[saga_id] = None
+                return lease
             except BusyError:
                 if self._clock() >= give_up_at:
                     raise

@@ -14,7 +14,7 @@ from sagagraph.saga.core.locks import Holding, LockChange, in_the_way, refused
 from sagagraph.saga.core.state import FINAL, Stage
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
-from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, retired, row_json, row_of
+from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, moved_on_since, retired, row_json, row_of
 
 
 @dataclass(slots=True)
@@ -24,6 +24,7 @@ class _Saga:
     rows: list[Row] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    due_at: float | None = 0.0
 
 
 class MemorySagaStore:
@@ -53,14 +54,18 @@ class MemorySagaStore:
         self._sagas[saga_id] = _Saga(headline, 1, [row_of(saga_id, Entry(1, 1, now, begun))])
         return Lease(saga_id, 1, owner)
 
-    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
+    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True, seen: int | None = None) -> Lease:
         saga, now = self._saga(saga_id), self._clock()
         held_by, until = saga.headline.owner, saga.headline.lease_until
         if held_by not in (None, owner) and until > now and not is_known_dead(held_by):
             raise BusyError(f"saga {saga_id!r} is held by another worker for {until - now:.1f} s more", saga_id=saga_id)
+        if seen not in (None, len(saga.rows)):
+            raise moved_on_since(saga_id)
         saga.epoch += 1
-        taken = Entry(len(saga.rows) + 1, saga.epoch, now, LeaseTaken(owner, looks_again, self.epoch if self.epoch > 1 else None))
+        event = LeaseTaken(owner, looks_again, self.epoch if self.epoch > 1 else None, goes_on=seen is not None)
+        taken = Entry(len(saga.rows) + 1, saga.epoch, now, event)
         saga.rows.append(row_of(saga_id, taken))
+        saga.due_at = min(saga.due_at or 0.0, 0.0)
         saga.headline = replace(saga.headline, version=len(saga.rows), owner=owner, lease_until=now + ttl_s, updated_at=now)
         return Lease(saga_id, saga.epoch, owner)
 
@@ -125,6 +130,38 @@ class MemorySagaStore:
             each for each in everything if each.stage not in FINAL or (each.stage is Stage.COMMITTED and each.saga_id in asked)
         )
 
+    async def due(self, most: int, domains: Collection[str]) -> tuple[Headline, ...]:
+        now = self._clock()
+        ready = [
+            (saga.due_at, saga.headline.begun_at, saga.headline)
+            for saga in self._sagas.values()
+            if saga.due_at is not None
+            and saga.due_at <= now
+            and (saga.headline.stage not in FINAL or saga.due_at < 0)
+            and saga.headline.lease_until <= now
+            and saga.headline.domain in domains
+        ]
+        turns: Counter[str] = Counter()
+        queued = []
+        for due_at, begun_at, headline in sorted(ready, key=lambda each: each[:2]):
+            tenant = headline.saga_id.partition(":")[0] if ":" in headline.saga_id else ""
+            turns[tenant] += 1
+            queued.append((turns[tenant], due_at, begun_at, headline))
+        return tuple(each[-1] for each in sorted(queued, key=lambda each: each[:3])[:most])
+
+    async def park(self, saga_id: str, version: int, *, until: float | None, heard: int) -> bool:
+        saga = self._saga(saga_id)
+        is_free = saga.headline.owner is None or saga.headline.lease_until <= self._clock()
+        is_noted = is_free and len(saga.rows) == version and not any(each.number > heard for each in saga.requests)
+        if is_noted:
+            saga.due_at = until
+        return is_noted
+
+    async def wake(self, saga_id: str, at: float = 0.0) -> None:
+        saga = self._any(saga_id)
+        if saga.due_at is None or saga.due_at > at:
+            saga.due_at = at
+
     async def headline(self, saga_id: str) -> Headline | None:
         saga = self._sagas.get(saga_id)
         return saga.headline if saga else None
@@ -142,6 +179,7 @@ class MemorySagaStore:
         self._requests += 1
         request = Request(saga_id, self._requests, kind, by, data)
         saga.requests.append(request)
+        saga.due_at = -float(request.number)
         return request
 
     async def requests(self, after: Mapping[str, int]) -> tuple[Request, ...]:
@@ -177,7 +215,7 @@ class MemorySagaStore:
             raise moved_on(saga_id)
         saga.epoch += 1
         saga.headline = replace(saga.headline, owner=None, lease_until=0.0, retired_at=at)
-        saga.rows, saga.notes, saga.requests = [], [], []
+        saga.rows, saga.notes, saga.requests, saga.due_at = [], [], [], None
         self._documents.pop(saga_id, None)
 
     async def rewrite(self, saga_id: str, recorded: Entry, change: Callable[[Event], Event], hide: Callable[[Any], Any]) -> None:

@@ -53,6 +53,7 @@ class Note:
 class RequestKind(StrEnum):
     CANCEL = "cancel"
     RESOLVE = "resolve"
+    APPROVE = "approve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +114,13 @@ class SagaStore(Documents, Protocol):
     async def create(self, saga_id: str, begun: SagaBegun, *, stage: Stage, owner: str, ttl_s: float) -> Lease:
         """Begin a journal with `begun` as version 1 of epoch 1. Raises `ConflictError` if there is one."""
 
-    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
+    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True, seen: int | None = None) -> Lease:
         """Take the next epoch and append `LeaseTaken(owner, looks_again, store_epoch)` with it.
 
-        Raises `BusyError` while another owner's lease runs, unless that owner is known to be dead; `UnknownSagaError`.
+        With `seen`, only if the journal is still at that version; the saga then goes on as it stands (`LeaseTaken.goes_on`).
+
+        Raises `BusyError` while another owner's lease runs, unless that owner is known to be dead, and for another version than
+        the one `seen`; `UnknownSagaError`.
         """
 
     async def append(self, lease: Lease, entries: Sequence[Entry], *, stage: Stage, locks: LockChange | None = None) -> None:
@@ -164,6 +168,22 @@ class SagaStore(Documents, Protocol):
 
         It costs no more the more sagas have ended.
         """
+
+    async def due(self, most: int, domains: Collection[str]) -> tuple[Headline, ...]:
+        """Return sagas of these domains that somebody should drive now, and nobody holds: the tenants (what an id has before its
+        first colon) take turns, and of each the one that has been due for longest comes first.
+
+        Due is what was begun and never parked, whose time has come, or of which something was asked. What has ended costs
+        nothing.
+        """
+
+    async def park(self, saga_id: str, version: int, *, until: float | None, heard: int) -> bool:
+        """Note that nothing is due before `until`; None: before somebody asks. Returns whether it is noted: not if the journal
+        is no longer at `version`, somebody holds the saga, or anything was asked after request number `heard`.
+        """
+
+    async def wake(self, saga_id: str, at: float = 0.0) -> None:
+        """Have the saga due at `at`, unless it is earlier."""
 
     async def headline(self, saga_id: str) -> Headline | None:
         """Return a saga's headline, also if its journal was archived or dropped."""

@@ -56,6 +56,15 @@ _WRITTEN_WITH_LOCKS = f"""
     SELECT * FROM moved"""  # noqa: S608 - our own text
 
 
+_ASK = """
+    WITH head AS (
+        UPDATE sagas SET due_at = -nextval(pg_get_serial_sequence('requests', 'number')::regclass)
+        WHERE saga_id = ? AND retired_at IS NULL RETURNING saga_id, (-due_at)::int AS number
+    )
+    INSERT INTO requests (number, saga_id, kind, by, data) SELECT number, saga_id, ?, ?, ? FROM head RETURNING number"""
+"""As `statements.ASK`, the number is drawn under the lock."""
+
+
 class PostgresSagaStore(SqlSagaStore):
     def __init__(
         self,
@@ -207,6 +216,10 @@ class PostgresSagaStore(SqlSagaStore):
             *(taken or [[]] * len(sql.LOCK_ROW)),
         )
         return bool(self._connection.execute(_WRITTEN_WITH_LOCKS, given, prepare=True).fetchall())
+
+    def _insert_request(self, row: Sequence[Any]) -> int | None:
+        found = self._execute(_ASK, row).fetchone()
+        return None if found is None else int(found[0])
 
     def _translated(self, work: Callable[[], T]) -> T:
         try:

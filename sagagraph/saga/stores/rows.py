@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sagagraph.errors import JournalError, RetiredError, SupersededError
+from sagagraph.errors import BusyError, JournalError, RetiredError, SupersededError
 from sagagraph.saga.core.codec import Record, decode, encode
 from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import Entry
@@ -128,6 +128,10 @@ def retired(saga_id: str, at: float) -> RetiredError:
 
 def moved_on(saga_id: str) -> SupersededError:
     return SupersededError(f"saga {saga_id!r} has moved on since it was looked at: look again", saga_id=saga_id)
+
+
+def moved_on_since(saga_id: str) -> BusyError:
+    return BusyError(f"saga {saga_id!r} was driven by another worker since it was looked at: look again", saga_id=saga_id)
 
 
 def _is_as_written(saga_id: str, row: Row) -> bool:

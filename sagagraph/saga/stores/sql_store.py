@@ -25,13 +25,14 @@ from sagagraph.saga.stores.rows import (
     headline_of,
     holding_of,
     moved_on,
+    moved_on_since,
     notes_of,
     request_of,
     retired,
     row_of,
 )
 
-HEAD_REVISION = "0008"
+HEAD_REVISION = "0009"
 """Of the tables. Within one thousand, a revision only adds to the one before, so that a release works with those of a later one:
 both run side by side during an upgrade. Whoever takes something away, or changes its meaning, begins the next thousand.
 """
@@ -165,6 +166,13 @@ class SqlSagaStore(Commits):
     def _now(self) -> float:
         """Return the time on the clock that leases follow."""
 
+    def _insert_request(self, row: Sequence[Any]) -> int | None:
+        """Insert a request, and have its saga due. Returns its number; None if there is no such journal."""
+        found = self._execute(sql.ASK, row).fetchone()
+        if found is not None:
+            self._execute(sql.ASKED, (-found[0], row[0])).close()
+        return None if found is None else int(found[0])
+
     def _settle_head(self, saga_id: str) -> None:
         """Return when everything of this store that is still under way on this head has committed or is gone."""
         self._execute(sql.LOCK, (saga_id,)).fetchall()
@@ -176,8 +184,8 @@ class SqlSagaStore(Commits):
         self._leased.add(saga_id)
         return lease
 
-    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True) -> Lease:
-        taking = _Taking(self, saga_id, owner, ttl_s, looks_again)
+    async def take(self, saga_id: str, *, owner: str, ttl_s: float, looks_again: bool = True, seen: int | None = None) -> Lease:
+        taking = _Taking(self, saga_id, owner, ttl_s, looks_again, seen)
         lease: Lease = await self._write(Alone(taking.take, taking.take_again))
         self._leased.add(saga_id)
         return lease
@@ -269,6 +277,24 @@ class SqlSagaStore(Commits):
 
     async def open_headlines(self) -> tuple[Headline, ...]:
         return await self._read(lambda: _headlines(self._execute(sql.OPEN_HEADLINES).fetchall()))
+
+    async def due(self, most: int, domains: Collection[str]) -> tuple[Headline, ...]:
+        def work() -> tuple[Headline, ...]:
+            now = self._now()
+            return _headlines(self._execute(sql.due(len(domains)), (now, now, *domains, most)).fetchall())
+
+        return await self._read(work)
+
+    async def park(self, saga_id: str, version: int, *, until: float | None, heard: int) -> bool:
+        def work() -> bool:
+            given = (until, saga_id, version, self._now(), -heard)
+            return bool(self._execute(sql.PARK, given).fetchall())
+
+        is_noted: bool = await self._write(Alone(work))
+        return is_noted
+
+    async def wake(self, saga_id: str, at: float = 0.0) -> None:
+        await self._write(Alone(lambda: self._execute(sql.WAKE, (at, saga_id, at)).close()))
 
     async def headline(self, saga_id: str) -> Headline | None:
         found = await self._read(lambda: _headlines(self._execute(sql.HEADLINE, (saga_id,)).fetchall()))
@@ -380,12 +406,13 @@ class SqlSagaStore(Commits):
 class _Taking:
     """One takeover: looks who holds the saga, and takes it if that has not changed."""
 
-    def __init__(self, store: SqlSagaStore, saga_id: str, owner: str, ttl_s: float, looks_again: bool) -> None:
+    def __init__(self, store: SqlSagaStore, saga_id: str, owner: str, ttl_s: float, looks_again: bool, seen: int | None) -> None:
         self._store = store
         self._saga_id = saga_id
         self._owner = owner
         self._ttl_s = ttl_s
         self._looks_again = looks_again
+        self._seen = seen
         self._tried: int | None = None
         """The epoch that a statement of ours may have taken."""
 
@@ -404,6 +431,8 @@ class _Taking:
                 raise BusyError(
                     f"saga {self._saga_id!r} is held by another worker for {until - now:.1f} s more", saga_id=self._saga_id
                 )
+            if self._seen not in (None, version):
+                raise moved_on_since(self._saga_id)
             (store_epoch,) = self._store._execute(sql.STORE_EPOCH).fetchone()
             following = max(epoch + 1, (store_epoch - 1) * _EPOCHS_BETWEEN_RESTORATIONS)
             if self._took(epoch, version, until, now, following, store_epoch):
@@ -414,7 +443,8 @@ class _Taking:
         return self.take()
 
     def _took(self, epoch: int, version: int, held_until: float, now: float, following: int, store_epoch: int) -> bool:
-        event = LeaseTaken(self._owner, self._looks_again, store_epoch if store_epoch > 1 else None)
+        told = store_epoch if store_epoch > 1 else None
+        event = LeaseTaken(self._owner, self._looks_again, told, goes_on=self._seen is not None)
         taken = row_of(self._saga_id, Entry(version + 1, following, now, event))
         given = {
             "of_saga": self._saga_id,
@@ -445,7 +475,7 @@ class _Asking:
     def ask(self) -> int:
         if self._after is None:
             self._after = self._number(sql.LAST_REQUEST, ())
-        asked = self._number(sql.ASK, (self._saga_id, *self._row))
+        asked = self._store._insert_request((self._saga_id, *self._row))
         if asked is None:
             self._store._check_kept(self._saga_id)
             raise unknown(self._saga_id)

@@ -271,8 +271,8 @@ class Pace:
 
 @cache
 def _without_locks(statement: str) -> str:
-    """Remove row locks: a transaction that writes locks the whole database."""
-    return statement.replace(" FOR UPDATE", "")
+    """Remove row locks: a transaction that writes locks the whole database. And call a function by SQLite's name."""
+    return statement.replace(" FOR UPDATE", "").replace("strpos(", "instr(")
 
 
 def _connect(path: Path, create: bool, durability: Durability) -> tuple[sqlite3.Connection, int, tuple[str, ...]]:

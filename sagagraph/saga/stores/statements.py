@@ -72,11 +72,12 @@ TAKE = Change(
         "until": "float8",
         "at": "float8",
     },
-    "UPDATE sagas SET epoch = {next}, version = {version} + 1, owner = {owner}, lease_until = {until}, updated_at = {at}"
+    "UPDATE sagas SET epoch = {next}, version = {version} + 1, owner = {owner}, lease_until = {until}, updated_at = {at},"
+    " due_at = CASE WHEN sagas.due_at < 0 THEN sagas.due_at ELSE 0 END"
     " {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version}"
     " AND sagas.lease_until = {held_until} RETURNING saga_id",
 )
-"""Only if nobody took, appended, renewed or released since the head was looked at."""
+"""Only if nobody took, appended, renewed or released since the head was looked at. Whoever dies with it leaves it due."""
 APPEND = Change(
     {"of_saga": "text", "epoch": "int", "version": "int", "reached": "int", "stage": "text", "at": "float8"},
     "UPDATE sagas SET version = {reached}, stage = {stage}, updated_at = {at} {given}"
@@ -113,6 +114,15 @@ OPEN_HEADLINES = f"""
     UNION ALL SELECT {HEADLINE_COLUMNS} FROM sagas
     WHERE saga_id IN (SELECT saga_id FROM requests) AND stage = 'committed' AND retired_at IS NULL
     ORDER BY begun_at DESC, saga_id DESC"""  # noqa: S608 - our own text
+IS_DUE_EVER = f"due_at IS NOT NULL AND ({IS_OPEN} OR due_at < 0)"
+"""As the index `sagas_due` says it. `due_at` is when a driver should look at the saga: 0 from its beginning, minus the number of
+the last request once there is one; NULL when only a request can move it.
+"""
+PARK = """
+    UPDATE sagas SET due_at = ? WHERE saga_id = ? AND version = ? AND (owner IS NULL OR lease_until <= ?)
+    AND (due_at IS NULL OR due_at >= ?) RETURNING saga_id"""
+WAKE = "UPDATE sagas SET due_at = ? WHERE saga_id = ? AND retired_at IS NULL AND (due_at IS NULL OR due_at > ?)"
+ASKED = "UPDATE sagas SET due_at = ? WHERE saga_id = ?"
 HEADLINE = f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE saga_id = ?"  # noqa: S608 - our own text
 NOTE = """
     INSERT INTO evidence (saga_id, operation, call, key, output) SELECT * FROM (VALUES (?, ?, ?, ?, ?)) AS given
@@ -133,8 +143,8 @@ PUT = """
 DOCUMENT = "SELECT data FROM documents WHERE saga_id = ? AND kind = ? AND key = ?"
 DOCUMENTS = "SELECT kind, key, data FROM documents WHERE saga_id = ? ORDER BY number"
 RETIRE = """
-    UPDATE sagas SET retired_at = ?, epoch = epoch + 1, owner = NULL, lease_until = 0 WHERE saga_id = ? AND version = ?
-    AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.saga_id = ? AND r.number > ?)"""
+    UPDATE sagas SET retired_at = ?, epoch = epoch + 1, owner = NULL, lease_until = 0, due_at = NULL
+    WHERE saga_id = ? AND version = ? AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.saga_id = ? AND r.number > ?)"""
 MOVE_ON = "UPDATE sagas SET version = ?, updated_at = ? WHERE saga_id = ? AND version = ? AND retired_at IS NULL"
 REWRITE_EVENT = "UPDATE events SET type = ?, schema_version = ?, data = ?, checksum = ? WHERE saga_id = ? AND version = ?"
 
@@ -181,6 +191,17 @@ def headlines(*, of_domain: bool, named: bool, within: bool, stages: int, limite
     conditions += [f"stage IN ({', '.join('?' * stages)})"] if stages else []
     page = " LIMIT ? OFFSET ?" if limited else ""
     return f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE {' AND '.join(conditions)} ORDER BY begun_at DESC, saga_id DESC{page}"  # noqa: S608 - our own text
+
+
+def due(domains: int) -> str:
+    """Return the query for what is due in this many domains. The tenants take turns."""
+    named = ", ".join("?" * domains) or "NULL"
+    return f"""
+        SELECT {HEADLINE_COLUMNS} FROM (
+            SELECT {HEADLINE_COLUMNS}, due_at,
+                row_number() OVER (PARTITION BY substr(saga_id, 1, strpos(saga_id, ':')) ORDER BY due_at, begun_at) AS turn
+            FROM sagas WHERE due_at <= ? AND {IS_DUE_EVER} AND lease_until <= ? AND domain IN ({named})
+        ) AS waiting ORDER BY turn, due_at, begun_at LIMIT ?"""  # noqa: S608 - our own text
 
 
 def requests_of(sagas: int) -> str:

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.pool import NullPool
 
 from sagagraph.saga.stores.sqlite_file import BUSY_TIMEOUT_S
-from sagagraph.saga.stores.statements import IS_OPEN
+from sagagraph.saga.stores.statements import IS_DUE_EVER, IS_OPEN
 
 METADATA = MetaData()
 _IS_KEPT = "retired_at IS NULL"
@@ -42,7 +42,9 @@ SAGAS = Table(
     Column("begun_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
     Column("retired_at", Float),
+    Column("due_at", Float, server_default="0"),
     Index("sagas_open", "begun_at", "saga_id", sqlite_where=text(IS_OPEN), postgresql_where=text(IS_OPEN)),
+    Index("sagas_due", "due_at", sqlite_where=text(IS_DUE_EVER), postgresql_where=text(IS_DUE_EVER)),
     Index("sagas_latest", "begun_at", "saga_id", sqlite_where=text(_IS_KEPT), postgresql_where=text(_IS_KEPT)),
 )
 """The heads of journals: fence (`epoch`, `version`) and lease. A retired one stays, so that its id is never used again."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from random import Random, SystemRandom
 from typing import Annotated
@@ -13,8 +14,10 @@ from typing import Annotated
 import typer
 
 from sagagraph.errors import SagaGraphError
+from sagagraph.testing.databases import memory_folder
 from tests.support.databases import databases
 from tests.support.storm.supervisor import Weathered, weather
+from tests.support.temporal import temporal
 
 _BATCH = 200
 _LONG = 1000
@@ -25,15 +28,16 @@ def storm(
     sagas: Annotated[int, typer.Option(min=1, help="How many random sagas.")] = 2000,
     workers: Annotated[int, typer.Option(min=2, help="At most so many at once; each batch draws how many.")] = 4,
     store: Annotated[str, typer.Option(help="sqlite, postgresql, or the URL of a PostgreSQL server.")] = "sqlite",
+    fleet: Annotated[str, typer.Option(help="Through the port of a fleet: store, or temporal.")] = "",
     seed: Annotated[int | None, typer.Option(help="Draws everything; by default a new one, which is printed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
 ) -> None:
     """Drive random sagas by workers that are killed, stopped and continued, with a provider that misbehaves, and judge."""
     drawn = SystemRandom().randrange(10**6) if seed is None else seed
     batches: list[Weathered] = []
-    with databases(store) as made:
+    with databases(store) as made, fleet_server(fleet) as (address, restart):
         for each in _batches(drawn, sagas, workers):
-            batches.append(weather(made, *each))
+            batches.append(weather(made, *each, fleet=address, restart_fleet=restart))
             sys.stderr.writelines(f"{line}\n" for line in _progress(batches[-1]))
     if as_json:
         document = {
@@ -46,6 +50,16 @@ def storm(
     else:
         sys.stdout.writelines(f"{line}\n" for line in _summary(drawn, batches))
     raise typer.Exit(1 if _faults(batches) else 0)
+
+
+@contextmanager
+def fleet_server(fleet: str) -> Iterator[tuple[str, Callable[[], None] | None]]:
+    """Where workers find what is due, and what crashes that server and starts it again."""
+    if fleet != "temporal":
+        yield fleet, None
+        return
+    with temporal(memory_folder()) as server:
+        yield server.address, server.restart
 
 
 def _batches(seed: int, sagas: int, workers: int) -> Iterator[tuple[str, int, int]]:

@@ -20,6 +20,7 @@ from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.saga.stores.urls import is_postgres
 
 LOST, FULL, CLOCK, CUT, RESTART = "lost acknowledgements", "full disks", "wrong clocks", "cut connections", "restarts"
+FLEET = "restarts of the fleet's server"
 _LOST = 0.02
 """How likely the acknowledgement of a write gets lost."""
 _FULL = 0.1

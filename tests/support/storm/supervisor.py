@@ -25,6 +25,8 @@ from tests.support.storm.worker import LEASE_TTL_S, Batch, ask, work
 _TICK_S = 0.02
 _HARM_EVERY_S = (0.2, 1.8)
 """Each worker, on average in the middle of this."""
+_CALM_FOR_A_SERVER = 4.0
+"""So many times longer, if workers must first find a server, and that must first miss them."""
 _HARMS_OF_WORKERS = 16
 """For one of each kind that befalls the database."""
 _STOPPED_S = (0.3, 3.0 * LEASE_TTL_S)
@@ -47,20 +49,23 @@ class Weathered:
     report: Report
 
 
-def weather(databases: Databases, seed: str, sagas: int, workers: int) -> Weathered:
+def weather(
+    databases: Databases, seed: str, sagas: int, workers: int, *, fleet: str = "", restart_fleet: Callable[[], None] | None = None
+) -> Weathered:
     """Run one batch of random sagas through a storm. Fork-only: call it from a process without threads."""
     began = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="sagagraph-storm-", dir=memory_folder()) as name,
         databases.fresh(Path(name)) as store_url,
     ):
-        until = time.time() + _PATIENCE_S + _PATIENCE_FOR_EACH_S * sagas
-        batch = Batch(seed, sagas, store_url, Path(name), until, os.getpid())
+        patience_s = (_PATIENCE_S + _PATIENCE_FOR_EACH_S * sagas) * (_CALM_FOR_A_SERVER if restart_fleet else 1.0)
+        until = time.time() + patience_s
+        batch = Batch(seed, sagas, store_url, Path(name), until, os.getpid(), fleet)
         batch.provider.prepare()
         batch.draw()
         harms.prepare(store_url)
         restart = databases.restart if isinstance(databases, ProxiedPostgres) else None
-        struck = _Supervisor(batch, workers, restart).run()
+        struck = _Supervisor(batch, workers, restart, restart_fleet).run()
         harms.end(store_url)
         report = _calm(batch)
         return Weathered(seed, sagas, workers, round(time.monotonic() - began, 1), struck, report)
@@ -83,12 +88,19 @@ def _calm(batch: Batch) -> Report:
 
 
 class _Supervisor:
-    def __init__(self, batch: Batch, workers: int, restart: Callable[[], None] | None) -> None:
-        """`restart` crashes the server of the database and starts it again; None: there is none, or it is not ours."""
+    def __init__(
+        self, batch: Batch, workers: int, restart: Callable[[], None] | None, restart_fleet: Callable[[], None] | None
+    ) -> None:
+        """`restart` crashes the server of the database and starts it again; None: there is none, or it is not ours.
+        `restart_fleet` does the same with the server of the fleet.
+        """
         self._batch = batch
         self._random = Random(f"{batch.seed} supervisor")
         self._restart = restart
+        self._restart_fleet = restart_fleet
+        self._calm = _CALM_FOR_A_SERVER if restart_fleet else 1.0
         self._kinds = harms.kinds_of(batch.store_url, restarts=restart is not None)
+        self._kinds |= {harms.FLEET} if restart_fleet else set()
         self._deck: list[str] = []
         self._harms: Counter[str] = Counter({"kills": 0, "stops": 0, "kills while stopped": 0, **dict.fromkeys(self._kinds, 0)})
         self._started = 0
@@ -107,7 +119,7 @@ class _Supervisor:
                     break
                 if time.time() >= harm_at:
                     self._harm_one()
-                    harm_at = time.time() + self._random.uniform(*_HARM_EVERY_S) / len(self._workers)
+                    harm_at = time.time() + self._calm * self._random.uniform(*_HARM_EVERY_S) / len(self._workers)
         finally:
             for each in (*self._workers, person):
                 each.kill()
@@ -117,13 +129,16 @@ class _Supervisor:
     def _harm_one(self) -> None:
         """The next harm of a shuffled deck: none comes much later than another."""
         if not self._deck:
-            self._deck = [*(["workers"] * _HARMS_OF_WORKERS), *self._kinds & {harms.CUT, harms.RESTART, harms.FULL}]
+            self._deck = [*(["workers"] * _HARMS_OF_WORKERS), *self._kinds & {harms.CUT, harms.RESTART, harms.FULL, harms.FLEET}]
             self._random.shuffle(self._deck)
         kind = self._deck.pop()
         if kind == "workers":
             self._harm_worker()
         elif kind == harms.RESTART and self._restart is not None:
             self._restart()
+            self._harms[kind] += 1
+        elif kind == harms.FLEET and self._restart_fleet is not None:
+            self._restart_fleet()
             self._harms[kind] += 1
         elif kind == harms.CUT:
             self._harms[kind] += harms.cut_all(self._batch.store_url)

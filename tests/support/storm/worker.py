@@ -22,6 +22,7 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.owner import is_known_dead
 from sagagraph.saga.stores.port import Headline, RequestKind, SagaStore
 from sagagraph.saga.stores.urls import open_store
+from tests.support.storm.fleet import begin_all, serve
 from tests.support.storm.harms import CLOCK, Struck, harm, wrong_clock
 from tests.support.storm.provider import Provider
 from tests.support.storm.shape import Shape, saga_id, shape_of
@@ -47,6 +48,8 @@ class Batch:
     folder: Path
     until: float
     supervisor: int
+    fleet: str = ""
+    """How workers find what to do: by themselves; "store", from a fleet's port; or HOST:PORT of a Temporal server."""
 
     @property
     def goes_on(self) -> bool:
@@ -115,7 +118,10 @@ async def work(batch: Batch, name: str) -> None:
     """Returns when all sagas have been seen at rest."""
     random = Random(f"{batch.seed} {name}")
     async with batch.engine(harms=random) as engine:
-        await _Worker(batch, engine, random).run()
+        if batch.fleet:
+            await serve(batch, engine, random)
+        else:
+            await _Worker(batch, engine, random).run()
 
 
 def is_excused(exc: SagaGraphError) -> bool:
@@ -128,6 +134,7 @@ async def ask(batch: Batch) -> None:
     async with AsyncExitStack() as stack:
         store = await batch.store()
         stack.push_async_callback(store.close)
+        beginning = asyncio.create_task(begin_all(batch)) if batch.fleet else None
         waiting = {each.saga_id: each.cancel_after_s for each in batch.shapes.values() if each.cancel_after_s is not None}
         while waiting and batch.goes_on:
             with suppress(StoreError):
@@ -137,6 +144,8 @@ async def ask(batch: Batch) -> None:
                         await store.ask(headline.saga_id, RequestKind.CANCEL, "person", None)
                         del waiting[headline.saga_id]
             await asyncio.sleep(_LOOK_S)
+        if beginning is not None:
+            await beginning
     batch.all_was_asked.touch()
 
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from msgspec.structs import replace
 
-from sagagraph.errors import ConflictError, NotAllowedError, UnknownOperationError
+from sagagraph.errors import ConflictError, NotAllowedError, SagaGraphError, UnknownOperationError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import amended_by
@@ -116,11 +116,17 @@ def ask_approval(saga: Saga, _command: c.AskApproval, _now: float) -> Events:
 
 
 def approve_plan(saga: Saga, command: c.ApprovePlan, _now: float) -> Events:
-    if saga.plan.approved_by:
-        _shown(saga, command.plan_hash)
-        return ()
-    _require(saga, Stage.AWAITING_APPROVAL)
-    return (e.PlanApproved(_shown(saga, command.plan_hash), command.by),)
+    try:
+        if not saga.plan.approved_by:
+            _require(saga, Stage.AWAITING_APPROVAL)
+        shown = _shown(saga, command.plan_hash)
+    except SagaGraphError as exc:
+        if command.request is None:
+            raise
+        return (e.RequestRefused(command.request, str(exc)),)
+    if not saga.plan.approved_by:
+        return (e.PlanApproved(shown, command.by, command.request),)
+    return () if command.request is None else (e.RequestRefused(command.request, "the plan is approved already"),)
 
 
 def reject_plan(saga: Saga, command: c.RejectPlan, _now: float) -> Events:

@@ -59,6 +59,8 @@ class ApprovalAsked(Struct, frozen=True, omit_defaults=True):
 class PlanApproved(Struct, frozen=True, omit_defaults=True):
     plan_hash: str
     by: str
+    request: int | None = None
+    """The number of the request row that this consumes (docs/protocol.md rule 6)."""
 
 
 class PlanRejected(Struct, frozen=True, omit_defaults=True):

@@ -52,6 +52,10 @@ class LeaseTaken(Struct, frozen=True, omit_defaults=True):
     """The store's at that time. A higher one than before says that the store was restored: what this journal does not show may
     have happened nevertheless (docs/protocol.md rule 11).
     """
+    goes_on: bool = False
+    """What waits goes on waiting, with the attempts that it has left: a worker of a fleet takes the saga only when something is
+    due. What was under way is in doubt as ever.
+    """
 
 
 class ExceptionsTrusted(Struct, frozen=True, omit_defaults=True):

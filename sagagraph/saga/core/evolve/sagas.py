@@ -44,7 +44,8 @@ def lease_taken(saga: Saga, event: e.LeaseTaken, at: float) -> Saga:
     operations = saga.operations
     before = sender_of(saga.epoch, saga.holder)
     for name, operation in operations.items():
-        changed = operation if operation.waits_for_person and not event.looks_again else taken_over(operation, before)
+        stays = (operation.waits_for_person and not event.looks_again) or (event.goes_on and not operation.in_flight)
+        changed = operation if stays else taken_over(operation, before)
         changed = restored(changed, at) if was_restored else changed
         if changed is not operation:
             operations = operations.set(name, changed)
@@ -154,7 +155,8 @@ def approval_asked(saga: Saga, _event: e.ApprovalAsked, _at: float) -> Saga:
 
 
 def plan_approved(saga: Saga, event: e.PlanApproved, _at: float) -> Saga:
-    return replace(saga, stage=Stage.PLANNING, plan=replace(saga.plan, approved_by=event.by))
+    approved = replace(saga, stage=Stage.PLANNING, plan=replace(saga.plan, approved_by=event.by))
+    return _consumed(approved, event.request)
 
 
 def plan_rejected(saga: Saga, event: e.PlanRejected, _at: float) -> Saga:

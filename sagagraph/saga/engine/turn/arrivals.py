@@ -71,6 +71,10 @@ def command_of(request: Request) -> c.Command:
         case RequestKind.RESOLVE, {"operation": str(operation), "resolution": str(said), **rest} if said in _RESOLUTIONS:
             because = str(rest.get("because", ""))
             return c.Resolve(operation, e.Resolution(said), request.by, rest.get("output"), request.number, because)
+        case RequestKind.APPROVE, {"plan_hash": str(shown)}:
+            return c.ApprovePlan(request.by, shown, request.number)
+        case RequestKind.APPROVE, _:
+            why = "it does not say which plan it approves"
         case RequestKind.RESOLVE, _:
             why = "it names no operation, or no resolution that this release knows"
         case _:

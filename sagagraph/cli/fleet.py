@@ -1,0 +1,134 @@
+"""Fleet: `sagagraph worker` drives what is due until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sagagraph.cli import render
+from sagagraph.cli.options import Options
+from sagagraph.cli.session import Opened, opening, settings_for
+from sagagraph.errors import FleetError, InvalidInputError
+from sagagraph.extras import needing
+from sagagraph.fleet.port import Fleet
+from sagagraph.fleet.store_fleet import StoreFleet
+from sagagraph.registry import domain_names, open_engine, require_entry, runs_sagas
+from sagagraph.saga.engine.driving import Parked, original_of
+from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.stores.port import SagaStore
+
+if TYPE_CHECKING:
+    from sagagraph.fleet.health import Health
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker is to do. `queues`: domains; all that run sagas here, if none is named."""
+
+    queues: tuple[str, ...] = ()
+    slots: int = 16
+    health_port: int | None = None
+    temporal: str = ""
+    build_id: str = ""
+    promotes: bool = False
+    most_per_second: float | None = None
+
+    def domains(self) -> tuple[str, ...]:
+        for each in self.queues:
+            if not require_entry(each).runs_sagas:
+                raise InvalidInputError(f"{each} runs no sagas", field="--queue")
+        return self.queues or tuple(filter(runs_sagas, domain_names()))
+
+
+async def work(options: Options, job: Work) -> int:
+    """Drive sagas until SIGTERM or Ctrl-C; what is under way then ends first."""
+    domains = job.domains()
+    async with AsyncExitStack() as stack:
+        engine = await stack.enter_async_context(open_engine(options.settings, create=True))
+        sessions = _Sessions(options, engine, stack)
+        health = None
+        if job.health_port is not None:
+            with needing("fleet"):
+                from sagagraph.fleet.health import Health
+                from sagagraph.fleet.metrics import Metrics
+            health = Health(Metrics(), time.monotonic)
+            tell = render.announce("the worker is healthy as long as it answers on", as_json=options.as_json)
+            await stack.enter_async_context(health.served(job.health_port, tell))
+        fleet = await _fleet(engine.store, job, health)
+        serving = asyncio.create_task(fleet.serve(sessions.drive, domains, job.slots, job.build_id))
+        await _told_to_stop(serving)
+        if health is not None:
+            health.is_draining = True
+        await sessions.drain()
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+    return 0
+
+
+async def _fleet(store: SagaStore, job: Work, health: Health | None) -> Fleet:
+    metrics, heard = (health.metrics, health.heard) if health else (None, lambda: None)
+    if not job.temporal:
+        return StoreFleet(store, metrics=metrics, on_look=heard)
+    with needing("temporal"):
+        from sagagraph.fleet.temporal.temporal_fleet import TemporalFleet, connect
+    client, limit = await connect(job.temporal), job.most_per_second
+    return TemporalFleet(client, store, metrics=metrics, on_answer=heard, most_per_second=limit, promotes=job.promotes)
+
+
+async def wake(temporal: str, store: SagaStore, saga_id: str) -> None:
+    """Have a saga driven of which something was just asked. Without a Temporal server workers see that by themselves."""
+    headline = await store.headline(saga_id)
+    if temporal and headline is not None:
+        await (await _fleet(store, Work(temporal=temporal), None)).wake(saga_id, headline.domain)
+
+
+async def up(port: int, database: Path, ui_port: int | None, *, as_json: bool) -> int:
+    """Run a Temporal server until SIGTERM or Ctrl-C."""
+    from sagagraph.fleet.temporal.server import temporal_server
+
+    with temporal_server(port, database, ui_port=ui_port) as running:
+        ended = asyncio.create_task(asyncio.to_thread(running.wait))
+        render.announce("Temporal listens on", as_json=as_json)(f"127.0.0.1:{port}")
+        await _told_to_stop(ended)
+        if ended.done():
+            raise FleetError("the Temporal server ended by itself")
+    return 0
+
+
+async def _told_to_stop(serving: asyncio.Task[Any]) -> None:
+    """Return when this process is told to stop. Raises what ends the serving."""
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    waiting = asyncio.create_task(stopped.wait())
+    await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if serving.done():
+        await serving
+
+
+class _Sessions:
+    """What sagas are driven with: an engine and a graph for each domain and provider, opened when the first saga needs it."""
+
+    def __init__(self, options: Options, engine: Engine, stack: AsyncExitStack) -> None:
+        self._options = options
+        self._engine = engine
+        self._stack = stack
+        self._opened: dict[tuple[str, str], Opened] = {}
+        self._opening = asyncio.Lock()
+
+    async def drive(self, saga_id: str) -> Parked:
+        saga = await self._engine.load(original_of(saga_id))
+        key = saga.domain, settings_for(self._options, saga).provider_url
+        async with self._opening:
+            if key not in self._opened:
+                self._opened[key] = await self._stack.enter_async_context(opening(self._options, saga.domain, saga.id))
+        return await self._opened[key].engine.drive(saga_id)
+
+    async def drain(self) -> None:
+        await asyncio.gather(*(each.engine.drain() for each in self._opened.values()))

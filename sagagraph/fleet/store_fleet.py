@@ -1,0 +1,99 @@
+"""Store fleet: workers that need nothing but the store. Each looks there for what is due; one takes it, the others see that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from random import Random
+from typing import TYPE_CHECKING
+
+from sagagraph.errors import LostStoreError, StoreError
+from sagagraph.fleet.driver import Outcome, driven
+from sagagraph.fleet.port import Drive
+from sagagraph.saga.stores.port import Headline, SagaStore
+
+if TYPE_CHECKING:
+    from sagagraph.fleet.metrics import Metrics
+
+LOOK_EVERY_S = 0.1
+"""A worker with a free slot looks so often, give or take a half."""
+_LOOKS_AT = 4
+"""So many sagas for each free slot: workers that look at the same time choose different ones among them."""
+_LEFT_FOR_S = 10.0
+"""What could not be driven here is left alone for so long."""
+
+
+class StoreFleet:
+    def __init__(
+        self,
+        store: SagaStore,
+        *,
+        random: Random | None = None,
+        metrics: Metrics | None = None,
+        on_look: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_look` is called whenever the store has answered."""
+        self._store = store
+        self._random = random or Random()  # noqa: S311 - which worker takes what needs no secrecy
+        self._metrics = metrics
+        self._on_look = on_look
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._left: dict[str, float] = {}
+        """Saga → until when it is left alone, by the loop's clock."""
+
+    async def wake(self, saga_id: str, queue: str, at: float | None = None, fairness: str | None = None) -> None:  # noqa: ARG002
+        """Have the saga looked at. Its domain, and its tenant, are in the store."""
+        await self._store.wake(saga_id, at or 0.0)
+
+    async def driving(self, saga_id: str) -> str | None:
+        headline = await self._store.headline(saga_id)
+        return headline.owner if headline is not None else None
+
+    async def serve(self, drive: Drive, queues: Collection[str], slots: int, build_id: str) -> None:  # noqa: ARG002 - a drive says
+        # by itself what its build does not have
+        if self._metrics:
+            self._metrics.serves(slots)
+        try:
+            while True:
+                found = await self._look(queues, slots)
+                for each in found:
+                    self._running[each.saga_id] = asyncio.create_task(self._drive(drive, each.saga_id), name=each.saga_id)
+                await self._pause(is_full=len(self._running) >= slots)
+        finally:
+            for task in self._running.values():
+                task.cancel()
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def _look(self, queues: Collection[str], slots: int) -> list[Headline]:
+        """Return what to drive next. While the store is away, that is nothing."""
+        now, free = asyncio.get_running_loop().time(), slots - len(self._running)
+        self._left = {name: until for name, until in self._left.items() if until > now}
+        if free <= 0:
+            return []
+        try:
+            due = await self._store.due(len(self._left) + _LOOKS_AT * free, queues)
+        except LostStoreError:
+            raise
+        except StoreError:
+            return []
+        self._on_look()
+        if self._metrics:
+            self._metrics.looked(len(due))
+        others = [each for each in due if each.saga_id not in self._running and each.saga_id not in self._left]
+        return self._random.sample(others, min(free, len(others)))
+
+    async def _pause(self, *, is_full: bool) -> None:
+        """Wait until a slot is free if none is, and otherwise for a moment, or until a drive ends."""
+        every_s = None if is_full else LOOK_EVERY_S * self._random.uniform(0.5, 1.5)
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=every_s, return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(every_s or 0.0)
+
+    async def _drive(self, drive: Drive, saga_id: str) -> None:
+        try:
+            ended = await driven(drive, saga_id, self._metrics)
+            if ended.outcome is Outcome.LEFT:
+                self._left[saga_id] = asyncio.get_running_loop().time() + _LEFT_FOR_S * self._random.uniform(0.5, 1.5)
+        finally:
+            del self._running[saga_id]

