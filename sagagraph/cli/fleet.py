@@ -18,6 +18,7 @@ from sagagraph.extras import needing
 from sagagraph.fleet.port import Fleet
 from sagagraph.fleet.store_fleet import StoreFleet
 from sagagraph.registry import domain_names, open_engine, require_entry, runs_sagas
+from sagagraph.saga.engine.coordinator import Observer
 from sagagraph.saga.engine.driving import Parked, original_of
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import SagaStore
@@ -50,15 +51,17 @@ async def work(options: Options, job: Work) -> int:
     domains = job.domains()
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(options.settings, create=True))
-        sessions = _Sessions(options, engine, stack)
-        health = None
+        health, observers = None, tuple[Observer, ...]()
         if job.health_port is not None:
             with needing("fleet"):
                 from sagagraph.fleet.health import Health
                 from sagagraph.fleet.metrics import Metrics
-            health = Health(Metrics(), time.monotonic)
+                from sagagraph.operating.meters import Meters
+            meters = Meters()
+            health, observers = Health(Metrics(meters.registry), time.monotonic), (meters,)
             tell = render.announce("the worker is healthy as long as it answers on", as_json=options.as_json)
             await stack.enter_async_context(health.served(job.health_port, tell))
+        sessions = _Sessions(options, engine, stack, observers)
         fleet = await _fleet(engine.store, job, health)
         serving = asyncio.create_task(fleet.serve(sessions.drive, domains, job.slots, job.build_id))
         await _told_to_stop(serving)
@@ -115,7 +118,8 @@ async def _told_to_stop(serving: asyncio.Task[Any]) -> None:
 class _Sessions:
     """What sagas are driven with: an engine and a graph for each domain and provider, opened when the first saga needs it."""
 
-    def __init__(self, options: Options, engine: Engine, stack: AsyncExitStack) -> None:
+    def __init__(self, options: Options, engine: Engine, stack: AsyncExitStack, observers: tuple[Observer, ...]) -> None:
+        self._observers = observers
         self._options = options
         self._engine = engine
         self._stack = stack
@@ -127,7 +131,9 @@ class _Sessions:
         key = saga.domain, settings_for(self._options, saga).provider_url
         async with self._opening:
             if key not in self._opened:
-                self._opened[key] = await self._stack.enter_async_context(opening(self._options, saga.domain, saga.id))
+                self._opened[key] = await self._stack.enter_async_context(
+                    opening(self._options, saga.domain, saga.id, self._observers)
+                )
         return await self._opened[key].engine.drive(saga_id)
 
     async def drain(self) -> None:

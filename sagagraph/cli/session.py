@@ -78,14 +78,16 @@ async def acting(options: Options, domain: str, saga_id: str | None = None, *, c
 
 
 @asynccontextmanager
-async def opening(options: Options, domain: str, saga_id: str | None = None, *, create: bool = False) -> AsyncIterator[Opened]:
+async def opening(
+    options: Options, domain: str, saga_id: str | None = None, also: tuple[Observer, ...] = (), *, create: bool = False
+) -> AsyncIterator[Opened]:
     """Open the same, for a program that handles signals itself."""
     from sagagraph.graph.checkpoints.checkpointer import open_checkpointer
     from sagagraph.graph.planning_graph import planning_graph
 
     settings = options.settings
     async with AsyncExitStack() as stack:
-        observers: tuple[Observer, ...] = (render.show_waits, *((render.show_progress,) if options.verbose else ()))
+        observers: tuple[Observer, ...] = (render.show_waits, *((render.show_progress,) if options.verbose else ()), *also)
         engine = await stack.enter_async_context(open_engine(settings, observers, create=create))
         begun = None if saga_id is None else await saga_if_begun(engine, saga_id)
         served = await stack.enter_async_context(_open_domain_of(options, domain, begun, engine))

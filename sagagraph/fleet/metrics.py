@@ -10,8 +10,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 
 class Metrics:
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
+    """Metrics of one worker, in a registry that may have others too."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        self._registry = registry or CollectorRegistry()
         self._slots = Gauge("sagagraph_slots", "Sagas that this worker drives at most.", registry=self._registry)
         self._busy = Gauge("sagagraph_slots_busy", "Sagas that it drives now.", registry=self._registry)
         self._drives = Counter("sagagraph_drives", "Drives, by how they ended.", ("outcome",), registry=self._registry)
