@@ -1,0 +1,121 @@
+"""Teams: the roles of PRD-102 on a language model, and the same offline, on scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sagagraph.context.model import Answer, Model, Prices, Question, Usage
+from sagagraph.context.quoting import Quoted, new_nonce
+from sagagraph.context.slice import BYTES_PER_TOKEN
+from sagagraph.coordination.agents import Agent, Brief, Turn, agent
+from sagagraph.coordination.budget import Priced
+from sagagraph.coordination.coordinator import Team
+from sagagraph.coordination.matching import Tier
+from sagagraph.coordination.outcomes import Reply
+from sagagraph.errors import UnusableAnswerError
+from sagagraph.saga.engine.actions import to_json
+from sagagraph.workflow.values import Json
+
+_ROLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Tier]]] = {
+    "researcher": (("research",), ("search", "read"), Tier.MID),
+    "analyst": (("analysis",), ("read",), Tier.MID),
+    "writer": (("writing",), (), Tier.MID),
+    "reviewer": (("review",), ("read",), Tier.MID),
+    "coder": (("coding",), ("read",), Tier.TOP),
+}
+"""Role → its skills, tools and tier."""
+_REVIEWER: Final = "reviewer"
+_WORK: Final[Mapping[str, Json]] = {
+    "title": "Work",
+    "type": "object",
+    "properties": {"output": {"type": "string"}, "done": {"type": "boolean"}, "found": {"type": "string"}},
+    "required": ["output", "done"],
+}
+_ANSWER_TOKENS: Final = 2048
+
+
+async def work(brief: Brief, turn: Turn) -> Reply:
+    """Have the agent's model do the task."""
+    quoted = Quoted(to_json(brief), new_nonce())
+    instructions = (
+        "You do one task of a mission. The data holds the task, what it builds upon, and what was wrong with earlier attempts. "
+        "Answer with the output. Say done: false only if you need another turn, and in found what more is needed that nobody has "
+        f"planned; otherwise leave it empty.\n{quoted.rule}"
+    )
+    answer = await turn.model.answer(Question(instructions, quoted, _WORK, max_tokens=_ANSWER_TOKENS))
+    said: Any = answer.content
+    if not isinstance(said, Mapping) or not isinstance(said.get("output"), str):
+        raise UnusableAnswerError(f"{turn.model.name} gave no output")
+    return Reply(said["output"], said.get("done") is not False, str(said.get("found") or ""))
+
+
+def team_of(own: Priced, other: Priced | None = None, *, plans: bool = True) -> Team:
+    """Return the roles on a model. `other`: one of another family, which reviews and judges; without it nobody judges."""
+
+    def member(name: str) -> Agent:
+        skills, tools, tier = _ROLES[name]
+        of = other if name == _REVIEWER and other is not None else own
+        return agent(name, work, skills=skills, tools=tools, model=Priced(of.model, tier, of.prices, of.kin))
+
+    models = {tier: Priced(own.model, tier, own.prices, own.kin) for tier in Tier}
+    return Team(
+        tuple(map(member, _ROLES)),
+        own if plans else None,
+        (other,) if other else (),
+        models,
+        lambda name, tier: agent(name, work, model=models[tier]),
+    )
+
+
+# -- offline -----------------------------------------------------------------------------------------------------------
+
+
+class ScriptedModel(Model):
+    """A model that says what its script says: the same words for the same question."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def answer(self, question: Question) -> Answer:
+        data: Any = question.data.data
+        content = _SCRIPTS.get(str(question.schema["title"]), _nothing)(data, question.data.nonce)
+        usage = Usage(self.name, len(question.data.text) // BYTES_PER_TOKEN, len(str(content)) // BYTES_PER_TOKEN, 0.0)
+        if content is None:
+            raise UnusableAnswerError(f"{self.name} has no script for this", usage=usage)
+        return Answer(content, usage)
+
+
+def _nothing(_data: Any, _nonce: str) -> Json:
+    return None
+
+
+def _worked(data: Any, _nonce: str) -> Json:
+    return {"output": _TEXTS[data["type"]].format(**data), "done": True, "found": ""}
+
+
+def _scored(data: Any, nonce: str) -> Json:
+    scores = [{"number": each["number"], "score": 5, "confidence": 0.9, "reason": "as asked"} for each in data["criteria"]]
+    return {"nonce": nonce, "scores": scores, "task_wrong": ""}
+
+
+_SCRIPTS: Final = {"Work": _worked, "Scores": _scored}
+_TEXTS: Final = {
+    "research": "Sources on “{goal}”:\n1. An overview: https://example.org/overview\n2. A study: https://example.org/study",
+    "analysis": "Key findings on “{goal}”:\n1. It is understood.\n2. It can be measured.\n3. It can be acted on.",
+    "writing": "{title}\n\nExecutive Summary\nIt can be done.\n\nFindings\nThree findings.\n\nRecommendations\nBegin.",
+    "review": "No factual errors were found in the work for “{goal}”. It is complete.",
+    "coding": "The work for “{goal}” is done, with a test.",
+    "simple": "Done: {title}.",
+}
+
+
+def scripted_team() -> Team:
+    """Return a team that works offline: its work is a script, its journal and its accounts are real."""
+    prices = Prices(3.0, 15.0)
+    own = Priced(ScriptedModel("scripted:worker"), prices=prices, family="scripted")
+    return team_of(own, Priced(ScriptedModel("another:judge"), prices=prices, family="another"), plans=False)
