@@ -204,18 +204,15 @@ def allowed_tools(config: Config, task: TaskSpec, has: frozenset[str]) -> frozen
     return (allowed & frozenset(task.tools) if task.tools else allowed) - frozenset(config.denied_tools)
 
 
-def team_at(places: Iterable[str]) -> tuple[Agent, ...]:
-    """Return the agents at each `package.module:NAME`. Raises `InvalidInputError`."""
-    found: list[Agent] = []
-    for place in places:
-        module, _, name = place.partition(":")
-        try:
-            things = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as exc:
-            raise InvalidInputError(f"{place!r} cannot be loaded: {exc}; say package.module:NAME", field="--agents") from exc
-        things = things() if inspect.isfunction(things) else things
-        for each in things:
-            if not isinstance(each, Agent):
-                raise InvalidInputError(f"{place!r} holds a {type(each).__name__}, and no Agent", field="--agents")
-            found.append(each)
-    return tuple(found)
+def things_at(place: str) -> tuple[Any, ...]:
+    """Return what is at `package.module:NAME`, or what a function there makes: agents, or one thing. Raises `InvalidInputError`."""
+    module, _, name = place.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as exc:
+        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}; say package.module:NAME", field="--agents") from exc
+    made = found() if inspect.isfunction(found) else found
+    things = tuple(made) if isinstance(made, list | tuple) else (made,)
+    if strange := [each for each in things if not isinstance(each, Agent) and not hasattr(each, "agents")]:
+        raise InvalidInputError(f"{place!r} holds a {type(strange[0]).__name__}, and no Agent", field="--agents")
+    return things

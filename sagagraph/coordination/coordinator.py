@@ -78,6 +78,10 @@ class Coordinator:
         for each in work_actions(team.agents, self._runs.get):
             engine.register(each)
 
+    def name(self) -> str:
+        """Return an id for a new mission."""
+        return f"mission-{self._new_id()[:8]}"
+
     # -- what people do ------------------------------------------------------------------------------------------------
 
     async def begin(
@@ -89,7 +93,7 @@ class Coordinator:
         """
         if not goal.strip():
             raise InvalidInputError("say what is to be reached", field="goal")
-        name = mission_id or f"mission-{self._new_id()[:8]}"
+        name = mission_id or self.name()
         request = {"goal": goal, "config": config_json(config or Config()), "by": by, "source": source}
         return await self.drive(name, SagaBegun(Driver.BODY, DOMAIN, request))
 

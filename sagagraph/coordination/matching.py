@@ -117,52 +117,11 @@ def model_fit(task: TaskType, tier: Tier) -> float:
 # -- similarity without a model -----------------------------------------------------------------------------------------
 
 _STOPS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "do",
-        "for",
-        "from",
-        "give",
-        "how",
-        "i",
-        "in",
-        "into",
-        "is",
-        "it",
-        "make",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "please",
-        "that",
-        "the",
-        "their",
-        "this",
-        "to",
-        "us",
-        "want",
-        "we",
-        "what",
-        "which",
-        "with",
-        "write",
-        "you",
-        "your",
-        "about",
-        "can",
-        "need",
-        "should",
-    ]
+    re.findall(
+        r"[a-z]+",
+        "a an and are as at be by do for from give how i in into is it make me my of on or our please that the their this to us "
+        "want we what which with write you your about can need should",
+    )
 )
 _ENDINGS: Final = ("ations", "ation", "ings", "ing", "ers", "er", "ies", "ions", "ion", "es", "ed", "s", "e", "y")
 

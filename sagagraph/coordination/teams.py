@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from sagagraph.context.model import Answer, Model, Prices, Question, Usage
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import BYTES_PER_TOKEN
-from sagagraph.coordination.agents import Agent, Brief, Turn, agent
+from sagagraph.coordination.agents import Agent, Brief, Turn, agent, things_at
 from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.coordinator import Team
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
-from sagagraph.errors import UnusableAnswerError
+from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.registry import limits_of, model_of
 from sagagraph.saga.engine.actions import to_json
+from sagagraph.settings import Settings
 from sagagraph.workflow.values import Json
 
 _ROLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Tier]]] = {
@@ -66,6 +69,23 @@ def team_of(own: Priced, other: Priced | None = None, *, plans: bool = True) -> 
         models,
         lambda name, tier: agent(name, work, model=models[tier]),
     )
+
+
+def team_from(places: Iterable[str], settings: Settings) -> Team:
+    """Return a team: of the agents at these places, on the model of the settings, or, without either, on scripts.
+
+    A place may hold a whole `Team` instead, or a function that makes one. Raises `InvalidInputError`.
+    """
+    found = [each for place in places for each in things_at(place)]
+    if teams := [each for each in found if isinstance(each, Team)]:
+        return teams[0]
+    own, model = scripted_team(), model_of(settings)
+    if model is not None:
+        prices = limits_of(settings).prices
+        if prices is None:
+            raise InvalidInputError("a mission's budget needs the prices of its model", field="SAGAGRAPH_MODEL_PRICES")
+        own = team_of(Priced(model, prices=prices))
+    return replace(own, agents=tuple(found), hires=own.hires if model else None) if found else own
 
 
 # -- offline -----------------------------------------------------------------------------------------------------------
