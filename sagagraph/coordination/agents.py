@@ -86,7 +86,8 @@ class Turn:
     def check_tool(self, name: str) -> None:
         """Raises `Refused` for a tool that the policy of the mission, the task or the agent does not allow."""
         if name not in self.tools:
-            raise Refused(f"tool {name!r} is not allowed here; allowed: {', '.join(sorted(self.tools)) or 'none'}", code="tool")
+            allowed = ", ".join(sorted(self.tools)) or "none"
+            raise Refused(f"tool {name!r} is not allowed here; allowed: {allowed}", code="unknown_tool")
 
 
 _TURN: ContextVar[Turn] = ContextVar("sagagraph_turn")
@@ -205,7 +206,7 @@ def allowed_tools(config: Config, task: TaskSpec, has: frozenset[str]) -> frozen
 
 
 def things_at(place: str) -> tuple[Any, ...]:
-    """Return what is at `package.module:NAME`, or what a function there makes: agents, or one thing. Raises `InvalidInputError`."""
+    """Return what is at `package.module:NAME`, or what a function there makes. Raises `InvalidInputError`."""
     module, _, name = place.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)

@@ -111,8 +111,11 @@ class Mission(Struct, frozen=True):
         return self.spent + sum(self.pending.values(), Decimal(0))
 
     @property
-    def is_still(self) -> bool:
-        return self.state is not RunState.RUNNING
+    def waits(self) -> bool:
+        """Whether nothing more happens without a person."""
+        if self.state is not RunState.RUNNING:
+            return self.state not in (RunState.PENDING, RunState.PLANNING)
+        return not self.triggers and not any(self.of(*_MOVING))
 
     def of(self, *states: TaskState) -> Iterator[Task]:
         return (each for each in self.tasks.values() if each.state in states)
@@ -122,6 +125,9 @@ class Mission(Struct, frozen=True):
         if order not in self.tasks:
             raise NotAllowedError(f"mission {self.id!r} has tasks {', '.join(map(str, self.tasks))}, and no task {order}")
         return self.tasks[order]
+
+
+_MOVING = frozenset(TaskState) - {TaskState.PENDING, TaskState.AWAITING_HUMAN} - {e for e in TaskState if e.is_terminal}
 
 
 def folded(saga: Saga) -> Mission:

@@ -58,8 +58,6 @@ _ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
 _PLAN: Final = "mission.plan"
 _REPLAN: Final = "mission.replan"
 _VERIFY: Final = "mission.verify"
-_OPEN: Final = frozenset({RunState.PENDING, RunState.PLANNING, RunState.RUNNING})
-"""States in which there is something to do without a person."""
 
 Find = Callable[[str], "Run | None"]
 
@@ -163,7 +161,7 @@ class Run:
             await self._note(*tick(self.mission, self._clock(), self._bench()))
             await self._undo_stale()
             self._begin_due()
-            if self.mission.state not in _OPEN and not self.mission.state.is_terminal and not self._jobs:
+            if self.mission.waits and not self.mission.state.is_terminal and not self._jobs:
                 return
             if holder.saga.stage is not Stage.RUNNING or holder.saga.cancel_by:
                 break

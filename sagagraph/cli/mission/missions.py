@@ -103,8 +103,8 @@ def _shown(options: Options, mission: Mission) -> int:
 
 
 def _lines(told: dict[str, Any]) -> Iterator[str]:
-    money = told["budget"]
-    yield f"{told['mission_id']}: {told['state']}, ${money['spent_usd']:.4f} of ${money['cap_usd']:.2f} spent, plan {told['plan_hash']}"
+    spent, cap = told["budget"]["spent_usd"], told["budget"]["cap_usd"]
+    yield f"{told['mission_id']}: {told['state']}, ${spent:.4f} of ${cap:.2f} spent, plan {told['plan_hash']}"
     for each in told["tasks"]:
         score = "" if each["verifier_score"] is None else f" {each['verifier_score']:.2f}"
         yield f"  {each['task_id']:>2} {each['state']:<15}{score:<6} {each['agent_id'] or '':<12} {each['title']}"
