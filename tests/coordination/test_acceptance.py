@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -287,9 +286,9 @@ def test_point_7_rubbish_climbs_to_a_higher_tier() -> None:
 
 def test_point_7_a_tool_that_is_gone_is_not_tried_again() -> None:
     world = World(plan([task(1, tools=["telescope"])]), ())
-    world.coordinator.team = replace(world.team, agents=(world.agent("ann", fine, tools=["telescope"]),))
+    world.staff(world.agent("ann", fine, tools=["telescope"]))
     world.begin(autonomy_mode="approve")
-    world.coordinator.team = replace(world.team, agents=(world.agent("ann", fine),))
+    world.staff(world.agent("ann", fine))
     asked = world.say("approve")
     assert _levels(world) == [4]
     assert world.calls == []

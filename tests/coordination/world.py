@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar
 
@@ -129,7 +129,14 @@ class World:
     def run(self, doing: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(doing)
 
+    def staff(self, *agents: Agent, **team: Any) -> None:
+        """Give the work to others."""
+        self.team = replace(self.team, agents=agents, **team)
+        self.coordinator = self.another(self.engine)
+
     def close(self) -> None:
+        if self.loop.is_closed():
+            return
         self.run(self.engine.close())
         for each in asyncio.all_tasks(self.loop):
             each.cancel()
