@@ -23,8 +23,8 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy, Retry
 from sagagraph.workflow.values import Json
 
-LONGEST_TURN_S: Final = 86_400.0
-"""What is silent is stopped far earlier, by the mission."""
+_ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
+"""Of work without an effect: the mission repeats it, and stops what is silent far earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,7 @@ def agent(
     else:
         member = Roster.of([thing.with_config(run_name=name) if hasattr(thing, "with_config") and not _named(thing) else thing])
         work, how = member.members[0].action, _messages_of if _takes_messages(thing) else _request_of
-    policy = Policy(retry=Retry(1), timeout_s=LONGEST_TURN_S, compensation=work.policy.compensation)
-    made = replace(work, policy=policy)
+    made = replace(work, policy=_ONCE) if work.kind is ActionKind.READ_ONLY else work
     return Agent(name, made, tuple(skills), frozenset(tools), model, tier, limit, ask=ask or how)
 
 

@@ -43,7 +43,8 @@ def slow_team() -> Team:
 
 def _task(order: int, agent_id: str) -> dict[str, Any]:
     there = {"criterion": "is there", "must_pass": True, "check": {"length": {"min": 1}}}
-    return {"order": order, "title": f"T{order}", "type": "writing", "criteria": [there], "agent": agent_id}
+    tools = ["pen"] if agent_id == "last" else []
+    return {"order": order, "title": f"T{order}", "type": "writing", "criteria": [there], "agent": agent_id, "tools": tools}
 
 
 def _template(edges: list[tuple[int, int]], names: list[str]) -> Template:
