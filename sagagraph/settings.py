@@ -44,6 +44,8 @@ class Settings(BaseModel):
     """A JSON file: which external validators a harness may name, and what is run for each (docs/harness.md)."""
     goals: str = ""
     """`package.module:NAME` of the `GoalLibrary` whose actions `sagagraph goal` plans with."""
+    agents: str = ""
+    """`package.module:NAME` of the agents, or the team, of missions in the app (docs/missions.md)."""
 
     @property
     def store_url(self) -> str:

@@ -21,7 +21,7 @@ from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
 from sagagraph.coordination.matching import Similarity, Tier, by_words
 from sagagraph.coordination.mission import DOMAIN, Mission, folded
 from sagagraph.coordination.people import rework_of, settle
-from sagagraph.coordination.run import Run, work_actions
+from sagagraph.coordination.run import ANSWER, Run, work_actions
 from sagagraph.coordination.templates import Template, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError
 from sagagraph.saga.core.events import Driver, SagaBegun
@@ -32,7 +32,6 @@ from sagagraph.workflow.values import Json
 
 WISH: Final = "mission wish"
 """The kind of document with which a person's wish reaches whoever holds the mission."""
-ANSWER: Final = "mission answer"
 _ROUTINES: Final = "mission-routines"
 _ROUTINE: Final = "routine"
 _POLL_S: Final = 0.05
@@ -91,11 +90,14 @@ class Coordinator:
 
         Raises `ConflictError` if the id is that of another mission.
         """
+        begun = self.beginning(goal, config or Config(), by=by, source=source)
+        return await self.drive(mission_id or self.name(), begun)
+
+    def beginning(self, goal: str, config: Config, *, by: str, source: Json = None) -> SagaBegun:
+        """Return the first event of a mission. Raises `InvalidInputError` without a goal."""
         if not goal.strip():
             raise InvalidInputError("say what is to be reached", field="goal")
-        name = mission_id or self.name()
-        request = {"goal": goal, "config": config_json(config or Config()), "by": by, "source": source}
-        return await self.drive(name, SagaBegun(Driver.BODY, DOMAIN, request))
+        return SagaBegun(Driver.BODY, DOMAIN, {"goal": goal, "config": config_json(config), "by": by, "source": source})
 
     async def drive(self, mission_id: str, begun: SagaBegun | None = None, *, wait: bool = True) -> Mission:
         """Go on with a mission until it has ended or waits for a person; one that does is only reported.
@@ -150,29 +152,37 @@ class Coordinator:
 
         Raises `NotAllowedError` if the mission is in a state in which that cannot be, and what else the decision is refused with.
         """
-        mission = await self.status(mission_id)
-        trial = Deciding(mission, self.clock(), self._bench(mission))
-        settle(trial, verb, told or {}, by)  # what cannot be is refused here and now
-        key = self._new_id()
-        await self.engine.store.put(Document(mission_id, WISH, key, {"verb": verb, "told": dict(told or {}), "by": by}))
-        await self._heard(mission_id, key)
-        return await self.status(mission_id)
-
-    async def _heard(self, mission_id: str, key: str) -> None:
-        """Wait until the wish is decided: by a holder elsewhere, or by this coordinator once nobody holds the mission."""
-        while True:
-            if (run := self._runs.get(mission_id)) is not None:
-                run.nudge()
-            else:
+        key = await self.wish(mission_id, verb, told or {}, by=by)
+        while not await self.is_heard(mission_id, key):
+            if not self.nudge(mission_id):
                 with suppress(BusyError):
                     await self.drive(mission_id, wait=False)
-            mission = await self.status(mission_id)
-            if key in mission.heard:
-                break
             await asyncio.sleep(_POLL_S)
+        return await self.status(mission_id)
+
+    async def wish(self, mission_id: str, verb: str, told: Mapping[str, Any], *, by: str) -> str:
+        """Write a person's decision down for whoever holds the mission, and return its key. What cannot be is refused at once."""
+        mission = await self.status(mission_id)
+        settle(Deciding(mission, self.clock(), self._bench(mission)), verb, told, by)
+        key = self._new_id()
+        await self.engine.store.put(Document(mission_id, WISH, key, {"verb": verb, "told": dict(told), "by": by}))
+        return key
+
+    async def is_heard(self, mission_id: str, key: str) -> bool:
+        """Tell whether that was decided. Raises `NotAllowedError` if the mission had moved on, and it was refused."""
+        if key not in (await self.status(mission_id)).heard:
+            return False
         for each in await self.engine.store.documents(mission_id, ANSWER):
             if each.key == key:
                 raise NotAllowedError(str(each.data), saga_id=mission_id)
+        return True
+
+    def nudge(self, mission_id: str) -> bool:
+        """Have the run here, if there is one, look again at once."""
+        run = self._runs.get(mission_id)
+        if run is not None:
+            run.nudge()
+        return run is not None
 
     async def _wishes(self, mission_id: str) -> tuple[Document, ...]:
         return await self.engine.store.documents(mission_id, WISH)

@@ -54,6 +54,8 @@ from sagagraph.workflow.policy import Policy, Retry
 if TYPE_CHECKING:
     from sagagraph.coordination.coordinator import Team
 
+ANSWER: Final = "mission answer"
+"""The kind of document that says why a wish was refused."""
 _ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
 _PLAN: Final = "mission.plan"
 _REPLAN: Final = "mission.replan"
@@ -224,7 +226,7 @@ class Run:
             try:
                 settle(deciding, each.data["verb"], each.data["told"], each.data["by"])
             except SagaGraphError as exc:
-                await self._refuse(Document(self.id, "mission answer", each.key, str(exc)))
+                await self._refuse(Document(self.id, ANSWER, each.key, str(exc)))
                 deciding = self._deciding()
                 heard["refused"] = str(exc)
             deciding.say(Kind.WISH_HEARD, None, **heard)

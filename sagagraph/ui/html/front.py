@@ -16,6 +16,7 @@ from sagagraph.ui.service import Service
 
 _HOME: Final = ("/", "Plans")
 _HARNESS: Final = ("/harness", "Rules over numbers")
+_MISSIONS: Final = ("/missions", "Missions")
 _PROMISE: Final = "What passes a set of rules, or a proof that nothing can, and what would have to give."
 _REGION: Final = {
     "variables": [{"name": "replicas", "low": 1, "high": 20, "unit": "replica"}],
@@ -29,7 +30,7 @@ def front_words(service: Service, today: date | None = None, current: str = _HOM
     is_practice = any(each.desk is not None for each in service.pages.values())
     day = "" if today is None else f"{today:%A} {today.day} {today:%B %Y}"
     boards = [(f"/board/{name}", board.title) for name, board in service.boards.items()]
-    return render("front", is_practice=is_practice, today=day, pages=[_HOME, *boards, _HARNESS], current=current)
+    return render("front", is_practice=is_practice, today=day, pages=[_HOME, *boards, _HARNESS, _MISSIONS], current=current)
 
 
 def boards_shown(service: Service) -> Markup:

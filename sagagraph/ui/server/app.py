@@ -38,6 +38,7 @@ from sagagraph.ui.server.boards import router as boards
 from sagagraph.ui.server.first_words import FirstWords
 from sagagraph.ui.server.harness_page import router as harness_page
 from sagagraph.ui.server.harnesses import router as harnesses
+from sagagraph.ui.server.missions import router as missions
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shared_page import router as shared_page
 from sagagraph.ui.server.shutdown import Shutdown
@@ -63,6 +64,7 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     api.include_router(harnesses)
     api.include_router(harness_page)
     api.include_router(boards)
+    api.include_router(missions)
     api.include_router(shared_page)
     add_pages(api, service, Conversations(service.first_page.name))
     api.add_middleware(FirstWords, words=front_words(service))
