@@ -118,20 +118,20 @@ class Deciding:
         if self.mission.config.autonomy_mode is Autonomy.FULL_AUTO:
             return False
         self.say(Kind.TASK_ESCALATED, task, level=4)
-        self.say(Kind.HUMAN_REVIEW_REQUESTED, task, why=why)
+        self.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
         return True
 
     def give_up(self, task: Task, why: str) -> None:
         """Let a task fail, and the mission with it unless it can do without."""
         if not task.spec.optional:
             self.say(Kind.TASK_ESCALATED, task, level=5)
-        self.say(Kind.TASK_FAILED, task, why=why)
+        self.say(Kind.TASK_FAILED, task, error=why)
         if not task.spec.optional:
             self.fail(f"task {task.spec.order} ({task.spec.title}) failed: {why}")
 
     def fail(self, why: str) -> None:
         self.cancel_rest()
-        self.say(Kind.RUN_FAILED, why=why)
+        self.say(Kind.RUN_FAILED, error=why)
 
     def cancel_rest(self) -> None:
         for each in list(self.mission.tasks.values()):
@@ -141,13 +141,13 @@ class Deciding:
     # -- trying again (section 5) --------------------------------------------------------------------------------------
 
     def _retry(self, task: Task, why: str, **data: Json) -> None:
-        self.say(Kind.TASK_RETRYING, task, why=why, not_before=self.now, **data)
+        self.say(Kind.TASK_RETRYING, task, error=why, not_before=self.now, **data)
 
     def retry_or_climb(self, task: Task, why: str, *, quality: bool = False, feedback: dict[str, Json] | None = None) -> None:
         told: dict[str, Json] = {"feedback": feedback} if feedback else {}
         if task.used + 1 < task.spec.max_attempts:
             wait = self.mission.config.backoff_after(task.attempt)
-            self.say(Kind.TASK_RETRYING, task, why=why, not_before=self.now + wait, **told)
+            self.say(Kind.TASK_RETRYING, task, error=why, not_before=self.now + wait, **told)
         else:
             self.climb(task, why, quality=quality)
 

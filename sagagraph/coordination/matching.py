@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
@@ -116,36 +117,13 @@ def model_fit(task: TaskType, tier: Tier) -> float:
 
 # -- similarity without a model -----------------------------------------------------------------------------------------
 
-_STOPS: Final = frozenset(
-    re.findall(
-        r"[a-z]+",
-        "a an and are as at be by do for from give how i in into is it make me my of on or our please that the their this to us "
-        "want we what which with write you your about can need should",
-    )
-)
-_ENDINGS: Final = ("ations", "ation", "ings", "ing", "ers", "er", "ies", "ions", "ion", "es", "ed", "s", "e", "y")
-
-
-def words_of(text: str) -> tuple[str, ...]:
-    """Return the stems of the words that say something."""
-    return tuple(_stem(each) for each in re.findall(r"[a-z]+", text.lower()) if each not in _STOPS)
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word.removesuffix(ending)
-    return word
-
 
 def by_words(one: str, other: str) -> float:
-    """Return the cosine of two bags of stems: the same everywhere, and offline."""
-    first, second = _counted(words_of(one)), _counted(words_of(other))
-    if not first or not second:
-        return 0.0
-    dot = sum(count * second.get(word, 0) for word, count in first.items())
-    return dot / math.sqrt(sum(n * n for n in first.values()) * sum(n * n for n in second.values()))
+    """Return the cosine of two bags of words: the same everywhere, and offline."""
+    first, second = (Counter(re.findall(r"\w+", text.lower())) for text in (one, other))
+    dot = sum(count * second[word] for word, count in first.items())
+    return dot / math.sqrt(_square(first) * _square(second)) if dot else 0.0
 
 
-def _counted(words: Sequence[str]) -> dict[str, int]:
-    return {word: words.count(word) for word in words}
+def _square(words: Counter[str]) -> int:
+    return sum(count * count for count in words.values())

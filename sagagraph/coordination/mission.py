@@ -236,22 +236,6 @@ def _budget_changed(mission: Mission, fact: Fact) -> Mission:
     return replace(_state_said(mission, fact), config=config, warned=left, **changes)
 
 
-def _downgraded(mission: Mission, fact: Fact) -> Mission:
-    return replace(_state_said(mission, fact), downgraded=True)
-
-
-def _completed_run(mission: Mission, fact: Fact) -> Mission:
-    return _moved(mission, fact, RunState.COMPLETED)
-
-
-def _failed_run(mission: Mission, fact: Fact) -> Mission:
-    return _moved(mission, fact, RunState.FAILED, error=str(fact.data.get("why", "")))
-
-
-def _queued(mission: Mission, fact: Fact) -> Mission:
-    return _with_task(mission, fact, TaskState.QUEUED, avoid=str(fact.data.get("avoid", "")))
-
-
 def _assigned(mission: Mission, fact: Fact) -> Mission:
     data: Mapping[str, Any] = fact.data
     task = mission.task(fact.task or 0)
@@ -286,15 +270,6 @@ def _continuing(mission: Mission, fact: Fact) -> Mission:
     return _with_task(mission, fact, TaskState.CONTINUING, turn=turn, not_before=wait, output=fact.data.get("output"))
 
 
-def _submitted(mission: Mission, fact: Fact) -> Mission:
-    return _with_task(mission, fact, TaskState.VERIFYING, output=fact.data.get("output"))
-
-
-def _verified(mission: Mission, fact: Fact) -> Mission:
-    data: Mapping[str, Any] = fact.data
-    return _with_task(mission, fact, score=data.get("score"), verdict=data["verdict"], verified_by=data.get("by", ""))
-
-
 def _retrying(mission: Mission, fact: Fact) -> Mission:
     """Have a task tried again; where a person says so (`again`), as if for the first time."""
     data: Mapping[str, Any] = fact.data
@@ -305,10 +280,10 @@ def _retrying(mission: Mission, fact: Fact) -> Mission:
     changes["used"] = 0 if data.get("again") else task.used + (1 if data.get("counts", True) else 0)
     if data.get("again"):
         changes["ladder"] = ()
-    for name in ("tier_up", "avoid"):
+    for name in ("tier_up", "avoid", "error"):
         if name in data:
             changes[name] = data[name]
-    return _with_task(mission, fact, TaskState.AWAITING_RETRY, error=str(data.get("why", "")), **changes)
+    return _with_task(mission, fact, TaskState.AWAITING_RETRY, **changes)
 
 
 def _handed_in(mission: Mission, fact: Fact) -> Mission:
@@ -319,8 +294,8 @@ def _handed_in(mission: Mission, fact: Fact) -> Mission:
 
 def _asks_person(mission: Mission, fact: Fact) -> Mission:
     mission = _handed_in(mission, fact)
-    why = str(fact.data.get("why", mission.task(fact.task or 0).error))
-    return _with_task(mission, fact, TaskState.AWAITING_HUMAN, error=why, parked="")
+    error = fact.data.get("error", mission.task(fact.task or 0).error)
+    return _with_task(mission, fact, TaskState.AWAITING_HUMAN, error=error, parked="")
 
 
 def _escalated(mission: Mission, fact: Fact) -> Mission:
@@ -328,14 +303,6 @@ def _escalated(mission: Mission, fact: Fact) -> Mission:
     parked = str(fact.data.get("trigger", ""))
     mission = _handed_in(mission, fact) if parked else mission
     return _with_task(mission, fact, ladder=(*mission.task(fact.task or 0).ladder, level), parked=parked)
-
-
-def _failed_task(mission: Mission, fact: Fact) -> Mission:
-    return _with_task(mission, fact, TaskState.FAILED, error=str(fact.data.get("why", "")))
-
-
-def _crashed(mission: Mission, fact: Fact) -> Mission:
-    return _with_task(mission, fact, error=str(fact.data.get("why", "")), error_code=str(fact.data.get("code", "")))
 
 
 def _reassigned(mission: Mission, fact: Fact) -> Mission:
@@ -378,51 +345,58 @@ def _heard(mission: Mission, fact: Fact) -> Mission:
     return replace(mission, heard=(*mission.heard, str(fact.data["key"])))
 
 
-def _to_run(then: RunState) -> Callable[[Mission, Fact], Mission]:
-    return lambda mission, fact: _moved(mission, fact, then)
+def _run(then: RunState | None = None, *names: str, **changes: Any) -> Callable[[Mission, Fact], Mission]:
+    """Return what moves a mission (to the state that the fact names, if none is given), and takes these of the fact's data over."""
+
+    def evolve(mission: Mission, fact: Fact) -> Mission:
+        mission = _state_said(mission, fact) if then is None else _moved(mission, fact, then)
+        return replace(mission, **changes, **{name: fact.data[name] for name in names if name in fact.data})
+
+    return evolve
 
 
-def _to_task(then: TaskState | None) -> Callable[[Mission, Fact], Mission]:
-    return lambda mission, fact: _with_task(mission, fact, then)
+def _task(then: TaskState | None = None, *names: str) -> Callable[[Mission, Fact], Mission]:
+    """Return what moves a task, and takes these of the fact's data over."""
+    return lambda mission, fact: _with_task(mission, fact, then, **{name: fact.data[name] for name in names if name in fact.data})
 
 
 _EVOLVE: Final[Mapping[Kind, Callable[[Mission, Fact], Mission]]] = {
     Kind.RUN_STARTED: _begun,
-    Kind.PLANNING_STARTED: _to_run(RunState.PLANNING),
+    Kind.PLANNING_STARTED: _run(RunState.PLANNING),
     Kind.PLAN_READY: _planned,
     Kind.PLAN_REVISED: _revised,
     Kind.REVISION_REFUSED: _answered,
     Kind.REPLAN_TRIGGERED: _triggered,
-    Kind.HUMAN_APPROVED: _state_said,
-    Kind.HUMAN_REJECTED: _state_said,
-    Kind.REVIEW_REQUESTED: _to_run(RunState.AWAITING_REVIEW),
-    Kind.RUN_PAUSED: _to_run(RunState.PAUSED),
-    Kind.RUN_RESUMED: _to_run(RunState.RUNNING),
+    Kind.HUMAN_APPROVED: _run(),
+    Kind.HUMAN_REJECTED: _run(),
+    Kind.REVIEW_REQUESTED: _run(RunState.AWAITING_REVIEW),
+    Kind.RUN_PAUSED: _run(RunState.PAUSED),
+    Kind.RUN_RESUMED: _run(RunState.RUNNING),
     Kind.BUDGET_WARNING: _warned,
-    Kind.BUDGET_EXCEEDED: _to_run(RunState.BUDGET_EXCEEDED),
+    Kind.BUDGET_EXCEEDED: _run(RunState.BUDGET_EXCEEDED),
     Kind.BUDGET_CHANGED: _budget_changed,
-    Kind.BUDGET_DOWNGRADED: _downgraded,
-    Kind.RUN_COMPLETED: _completed_run,
-    Kind.RUN_FAILED: _failed_run,
-    Kind.RUN_CANCELLED: _to_run(RunState.CANCELLED),
-    Kind.TASK_QUEUED: _queued,
+    Kind.BUDGET_DOWNGRADED: _run(downgraded=True),
+    Kind.RUN_COMPLETED: _run(RunState.COMPLETED),
+    Kind.RUN_FAILED: _run(RunState.FAILED, "error"),
+    Kind.RUN_CANCELLED: _run(RunState.CANCELLED),
+    Kind.TASK_QUEUED: _task(TaskState.QUEUED, "avoid"),
     Kind.TASK_ASSIGNED: _assigned,
     Kind.TASK_STARTED: _started,
-    Kind.TASK_PROGRESS: _to_task(None),
+    Kind.TASK_PROGRESS: _task(None),
     Kind.TASK_CONTINUING: _continuing,
     Kind.TASK_RESUMED: _resumed,
-    Kind.TASK_SUBMITTED: _submitted,
-    Kind.VERIFICATION_STARTED: _to_task(None),
-    Kind.VERIFICATION_COMPLETED: _verified,
-    Kind.VERIFICATION_BROKE: _to_task(None),
+    Kind.TASK_SUBMITTED: _task(TaskState.VERIFYING, "output"),
+    Kind.VERIFICATION_STARTED: _task(None),
+    Kind.VERIFICATION_COMPLETED: _task(None, "score", "verdict", "verified_by"),
+    Kind.VERIFICATION_BROKE: _task(None),
     Kind.HUMAN_REVIEW_REQUESTED: _asks_person,
-    Kind.TASK_COMPLETED: _to_task(TaskState.COMPLETED),
+    Kind.TASK_COMPLETED: _task(TaskState.COMPLETED),
     Kind.TASK_RETRYING: _retrying,
-    Kind.TASK_CRASHED: _crashed,
-    Kind.TASK_STALLED: _to_task(None),
-    Kind.TASK_SKIPPED: _to_task(TaskState.SKIPPED),
-    Kind.TASK_CANCELLED: _to_task(TaskState.CANCELLED),
-    Kind.TASK_FAILED: _failed_task,
+    Kind.TASK_CRASHED: _task(None, "error", "error_code"),
+    Kind.TASK_STALLED: _task(None),
+    Kind.TASK_SKIPPED: _task(TaskState.SKIPPED),
+    Kind.TASK_CANCELLED: _task(TaskState.CANCELLED),
+    Kind.TASK_FAILED: _task(TaskState.FAILED, "error"),
     Kind.TASK_ESCALATED: _escalated,
     Kind.TASK_REASSIGNED: _reassigned,
     Kind.TASK_RENEWED: _renewed,

@@ -42,17 +42,17 @@ def turn_replied(deciding: Deciding, task: Task, reply: Reply) -> None:
         deciding.say(Kind.TASK_CONTINUING, task, output=reply.output, not_before=wait)
     else:
         why = f"it is not done after {task.turn} turns"
-        deciding.say(Kind.TASK_CRASHED, task, code="turns", why=why)
+        deciding.say(Kind.TASK_CRASHED, task, error_code="turns", error=why)
         deciding.retry_or_climb(deciding.again(task), why)
 
 
 def turn_failed(deciding: Deciding, task: Task, code: str, why: str) -> None:
     """Handle an agent that ended without a reply; what ran into the budget waits, and that counts as no attempt."""
     if code == BUDGET:
-        deciding.say(Kind.TASK_RETRYING, task, why=why, not_before=deciding.now, counts=False)
+        deciding.say(Kind.TASK_RETRYING, task, error=why, not_before=deciding.now, counts=False)
         deciding.over_budget(why)
         return
-    deciding.say(Kind.TASK_CRASHED, task, code=code, why=why)
+    deciding.say(Kind.TASK_CRASHED, task, error_code=code, error=why)
     if code in CONFIGURATION:
         deciding.climb(deciding.again(task), why)
     else:
@@ -67,7 +67,7 @@ def output_verified(deciding: Deciding, task: Task, found: Verification) -> None
         score=found.score,
         verdict=found.outcome.value,
         confidence=found.confidence,
-        by=found.by,
+        verified_by=found.by,
         unmet=reasons,
     )
     task, why = deciding.again(task), "; ".join(f"{each.criterion}: {each.reason}" for each in found.unmet)
@@ -78,7 +78,7 @@ def output_verified(deciding: Deciding, task: Task, found: Verification) -> None
         "unmet": reasons,
     }
     if found.confidence < deciding.mission.config.least_confidence and _may_ask(deciding):
-        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, why=f"the verifier is not sure ({found.confidence:.2f})")
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"the verifier is not sure ({found.confidence:.2f})")
     elif found.outcome is Outcome.PASS:
         deciding.say(Kind.TASK_COMPLETED, task)
     elif found.task_wrong and deciding.bench.can_replan and f"task_wrong:{task.name}" not in deciding.mission.replanned_for:
@@ -86,7 +86,7 @@ def output_verified(deciding: Deciding, task: Task, found: Verification) -> None
         deciding.say(Kind.TASK_ESCALATED, task, level=3, trigger=key)
         deciding.say(Kind.REPLAN_TRIGGERED, task, key=key, trigger="task_wrong", why=found.task_wrong)
     elif found.outcome is Outcome.PARTIAL and task.used + 1 >= task.spec.max_attempts and _may_ask(deciding):
-        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, why=why or f"it scores {found.score:.2f}")
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why or f"it scores {found.score:.2f}")
     else:
         deciding.retry_or_climb(task, why or f"it scores {found.score:.2f}", quality=True, feedback=feedback)
 
@@ -100,7 +100,7 @@ def verifier_broke(deciding: Deciding, task: Task, why: str) -> None:
     deciding.say(Kind.VERIFICATION_BROKE, task, why=why)
     task = deciding.again(task)
     if _may_ask(deciding):
-        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, why=f"the verifier broke: {why}")
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"the verifier broke: {why}")
     else:
         deciding.retry_or_climb(task, f"the verifier broke: {why}")
 
@@ -119,7 +119,7 @@ def plan_made(deciding: Deciding, plan: MissionPlan, *, rounds: int = 1) -> None
 
 
 def planning_failed(deciding: Deciding, objections: Iterable[str]) -> None:
-    deciding.say(Kind.RUN_FAILED, why=f"no plan: {'; '.join(objections)}")
+    deciding.say(Kind.RUN_FAILED, error=f"no plan: {'; '.join(objections)}")
 
 
 def plan_revised(deciding: Deciding, trigger: dict[str, Json], plan: MissionPlan, changed: list[int], removed: list[int]) -> None:
@@ -130,7 +130,7 @@ def plan_revised(deciding: Deciding, trigger: dict[str, Json], plan: MissionPlan
     )
     for task in _parked(deciding, key):
         if task.spec.order in changed:
-            deciding.say(Kind.TASK_RETRYING, task, why="it was planned anew", not_before=deciding.now, counts=False)
+            deciding.say(Kind.TASK_RETRYING, task, error="it was planned anew", not_before=deciding.now, counts=False)
         else:
             deciding.climb(task, task.error or "it failed, and no other plan does without it")
 

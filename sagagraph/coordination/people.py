@@ -89,7 +89,7 @@ def _review(deciding: Deciding, told: Told, by: str) -> None:
         deciding.say(Kind.RUN_COMPLETED, by=by)
     elif decision == "reject_all":
         deciding.say(Kind.HUMAN_REJECTED, by=by)
-        deciding.say(Kind.RUN_FAILED, why=f"{by} rejected the result", by=by)
+        deciding.say(Kind.RUN_FAILED, error=f"{by} rejected the result", by=by)
     elif decision == "reject" and told.get("tasks"):
         reasons = {int(each["task_id"]): str(each.get("reason", "")) for each in told["tasks"]}
         for order in reasons:
@@ -137,7 +137,7 @@ def _retry(deciding: Deciding, told: Told, by: str) -> None:
     reason = str(told.get("reason", ""))
     if task.state is TaskState.AWAITING_HUMAN:
         feedback: dict[str, Any] = {"feedback": {"attempt": task.attempt, "reason": reason, "by": by}} if reason else {}
-        deciding.say(Kind.TASK_RETRYING, task, why=reason, not_before=deciding.now, again=True, by=by, **feedback)
+        deciding.say(Kind.TASK_RETRYING, task, error=reason, not_before=deciding.now, again=True, by=by, **feedback)
     elif task.state is TaskState.COMPLETED and deciding.mission.state in (RunState.RUNNING, RunState.PAUSED):
         busy = [each.spec.order for each in deciding.mission.of(*ACTIVE, TaskState.VERIFYING)]
         if at_work := sorted(set(busy) & set(rework_of(deciding.mission, [task.spec.order]))):
@@ -160,7 +160,7 @@ def _skip(deciding: Deciding, told: Told, by: str) -> None:
     if task.state is TaskState.PENDING:
         deciding.say(Kind.TASK_SKIPPED, task, by=by)
     elif task.state is TaskState.AWAITING_HUMAN:
-        deciding.say(Kind.TASK_FAILED, task, by=by, why=f"{by} does without it")
+        deciding.say(Kind.TASK_FAILED, task, by=by, error=f"{by} does without it")
     elif task.state in (TaskState.QUEUED, TaskState.AWAITING_RETRY):
         deciding.say(Kind.TASK_CANCELLED, task, by=by)
     else:

@@ -136,7 +136,7 @@ def _hired(deciding: Deciding, task: Task) -> int:
     if deciding.bench.contractors < 0 or mission.contractors >= MOST_CONTRACTORS_EVER:
         deciding.say(Kind.TASK_ASSIGNED, task, agent="nobody", agent_type=ROSTER)
         deciding.say(Kind.TASK_STARTED, deciding.again(task))
-        deciding.say(Kind.TASK_CRASHED, deciding.again(task), code="configuration", why=f"nobody can do task {order}")
+        deciding.say(Kind.TASK_CRASHED, deciding.again(task), error_code="configuration", error=f"nobody can do task {order}")
         deciding.climb(deciding.again(task), f"nobody has the tools {', '.join(task.spec.tools) or 'for it'}")
         return 0
     if at_work >= MOST_CONTRACTORS_OF_MISSION or deciding.bench.contractors <= at_work:
@@ -173,7 +173,7 @@ def _find_stalls(deciding: Deciding) -> None:
                 deciding.say(Kind.TASK_RESUMED, task)
             case TaskState.VERIFYING if still_s > deciding.mission.config.stall_of(state):
                 deciding.say(Kind.TASK_STALLED, task, state=state)
-                deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, why=f"it was not verified within {still_s:.0f} s")
+                deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"it was not verified within {still_s:.0f} s")
 
 
 def _end_if_over(deciding: Deciding) -> None:

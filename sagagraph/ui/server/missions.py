@@ -34,33 +34,21 @@ class NewMission(Body):
     config: Json = Field(default_factory=dict)
 
 
-class Modified(Body):
-    """Approval of exactly this plan, with other agents for some of its tasks: `{"task_id", "agent"}`."""
+class Said(Body):
+    """What goes with a decision. `plan`: the hash of the plan that is approved; `reassign`: `{"task_id", "agent"}` of each task
+    that another agent is to do; `tasks`: `{"task_id", "reason"}` of each that is rejected; the budget: one of the last four.
+    """
 
     plan: str | None = Field(None, max_length=200)
     reassign: list[Json] = Field(default_factory=list, max_length=20)
-
-
-class Reason(Body):
     reason: str = Field("", max_length=1000)
-
-
-class Review(Body):
-    """`tasks`: `{"task_id", "reason"}` of each that is rejected."""
-
-    decision: Literal["accept", "reject", "reject_all"]
+    text: str = Field("", max_length=4000)
+    decision: Literal["accept", "reject", "reject_all"] = "accept"
     tasks: list[Json] = Field(default_factory=list, max_length=20)
-
-
-class Money(Body):
     max_cost_usd: float | None = Field(None, ge=0)
     max_tokens: int | None = Field(None, ge=1)
     downgrade: bool = False
     complete_current: bool = False
-
-
-class Told(Body):
-    text: str = Field(min_length=1, max_length=4000)
 
 
 class Own:
@@ -82,6 +70,7 @@ class Own:
 
 
 OwnMission = Annotated[Own, Depends(Own)]
+Verb = Literal["approve", "reject", "pause", "resume", "review", "budget", "tell"]
 
 
 @router.post(f"{PREFIX}/missions", status_code=201, summary="Begin a mission")
@@ -107,45 +96,15 @@ async def cancel(own: OwnMission) -> Json:
     return await own.say("cancel", {})
 
 
-@router.post(f"{PREFIX}/missions/{{mission_id}}/approve", summary="Approve the plan")
-async def approve(body: Modified, own: OwnMission) -> Json:
-    return await own.say("approve", body.model_dump())
-
-
-@router.post(f"{PREFIX}/missions/{{mission_id}}/reject", summary="Reject the plan")
-async def reject(body: Reason, own: OwnMission) -> Json:
-    return await own.say("reject", body.model_dump())
-
-
-@router.post(f"{PREFIX}/missions/{{mission_id}}/pause", summary="Begin nothing new")
-async def pause(own: OwnMission) -> Json:
-    return await own.say("pause", {})
-
-
-@router.post(f"{PREFIX}/missions/{{mission_id}}/resume", summary="Go on")
-async def resume(own: OwnMission) -> Json:
-    return await own.say("resume", {})
-
-
-@router.post(f"{PREFIX}/missions/{{mission_id}}/review", summary="Accept the result, or send tasks back")
-async def review(body: Review, own: OwnMission) -> Json:
-    return await own.say("review", body.model_dump())
-
-
-@router.post(f"{PREFIX}/missions/{{mission_id}}/budget", summary="Raise the cap, lower it, or go on more cheaply")
-async def budget(body: Money, own: OwnMission) -> Json:
-    return await own.say("budget", _exact(body.model_dump()))
-
-
-@router.post(f"{PREFIX}/missions/{{mission_id}}/instructions", summary="Give new instructions")
-async def instruct(body: Told, own: OwnMission) -> Json:
-    return await own.say("tell", body.model_dump())
-
-
 @router.post(f"{PREFIX}/missions/{{mission_id}}/routine", summary="Save it as a template")
 async def routine(own: OwnMission) -> Json:
     made = await own.missions.save_routine(own.visitor, own.id)
     return {"routine": made.name, "source": made.source, "plan": made.plan}
+
+
+@router.post(f"{PREFIX}/missions/{{mission_id}}/{{verb}}", summary="Decide what waits for a person; see `Said`")
+async def decide(verb: Verb, own: OwnMission, body: Said | None = None) -> Json:
+    return await own.say(verb, _exact((body or Said()).model_dump()))
 
 
 @router.get(f"{PREFIX}/missions/{{mission_id}}/events", summary="What has happened")
@@ -165,9 +124,9 @@ async def one_task(number: int, own: OwnMission) -> Json:
 
 
 @router.post(f"{PREFIX}/missions/{{mission_id}}/tasks/{{number}}/{{verb}}", summary="Retry, skip or accept a task")
-async def task_verb(number: int, verb: Literal["retry", "skip", "accept"], body: Reason, own: OwnMission) -> Json:
+async def task_verb(number: int, verb: Literal["retry", "skip", "accept"], own: OwnMission, body: Said | None = None) -> Json:
     await own.task(number)
-    return await own.say(verb, {"task_id": number, "reason": body.reason})
+    return await own.say(verb, {"task_id": number, "reason": body.reason if body else ""})
 
 
 def _exact(given: Json) -> Json:
