@@ -346,7 +346,7 @@ def _heard(mission: Mission, fact: Fact) -> Mission:
 
 
 def _run(then: RunState | None = None, *names: str, **changes: Any) -> Callable[[Mission, Fact], Mission]:
-    """Return what moves a mission (to the state that the fact names, if none is given), and takes these of the fact's data over."""
+    """Return what moves a mission, to the state that the fact names if none is given, and takes these of its data over."""
 
     def evolve(mission: Mission, fact: Fact) -> Mission:
         mission = _state_said(mission, fact) if then is None else _moved(mission, fact, then)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -13,12 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from sagagraph.context.slice import content_hash
-from sagagraph.errors import InvalidInputError
-from sagagraph.factory.blueprint import Blueprint, Role
+from sagagraph.errors import InvalidInputError, WorkflowError
+from sagagraph.factory.blueprint import Blueprint, Role, template_of
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.language.document import Edge as FlowEdge
 from sagagraph.workflow.language.document import Node, NodeType
 from sagagraph.workflow.operation import reference
+from sagagraph.workflow.order import descendants
 from sagagraph.workflow.values import Json
 
 MOST_TASKS: Final = 20
@@ -118,19 +119,16 @@ class MissionPlan(_Part, frozen=True):
     def needs(self, order: int) -> tuple[Edge, ...]:
         return tuple(each for each in self.edges if each.dependent == order)
 
-    def dependents(self, order: int) -> tuple[int, ...]:
-        return tuple(each.dependent for each in self.edges if each.prerequisite == order)
-
     def below(self, order: int) -> frozenset[int]:
         """Return all tasks that depend on this one, directly or not."""
-        found: set[int] = set()
-        frontier = [order]
-        while frontier:
-            for each in self.dependents(frontier.pop()):
-                if each not in found:
-                    found.add(each)
-                    frontier.append(each)
-        return frozenset(found)
+        return frozenset(map(int, descendants(_dependents(self), str(order))))
+
+
+def _dependents(plan: MissionPlan) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for each in plan.edges:
+        found.setdefault(str(each.prerequisite), []).append(str(each.dependent))
+    return found
 
 
 def read_plan(value: object) -> MissionPlan:
@@ -172,7 +170,16 @@ class Means:
 
 def judged_plan(plan: MissionPlan, means: Means) -> Verdict:
     """Judge the structure of a plan, whoever made it: every fault with its code."""
-    return Verdict.of([*_faults_of_tasks(plan, means), *_faults_of_edges(plan), *_faults_of_estimate(plan, means)])
+    faults = [*_faults_of_tasks(plan, means), *_faults_of_edges(plan), *_faults_of_estimate(plan, means)]
+    return Verdict.of(faults or _faults_of_workflow(plan))
+
+
+def _faults_of_workflow(plan: MissionPlan) -> Iterator[Violation]:
+    """Check that the task graph is a workflow like any other."""
+    try:
+        template_of(blueprint_of(plan, "mission"))
+    except WorkflowError as exc:
+        yield _fault("MALFORMED", str(exc))
 
 
 def _fault(code: str, message: str, **scope: Json) -> Violation:
@@ -223,16 +230,9 @@ def _faults_of_edges(plan: MissionPlan) -> Iterator[Violation]:
     except CycleError as exc:
         path = [int(each) for each in exc.args[1]]
         yield _fault("CYCLE", f"tasks wait for each other: {' → '.join(map(str, path))}", path=list(path))
-        behind = _above(graph, set(path))
+        behind = {int(each) for name in path for each in descendants(_dependents(plan), str(name))}
         for order in sorted(behind - set(path)):
             yield _fault("UNREACHABLE", f"task {order} waits for a circle, and is never reached", task=order)
-
-
-def _above(graph: Mapping[int, Collection[int]], from_: set[int]) -> set[int]:
-    found = set(from_)
-    while more := {order for order, needs in graph.items() if order not in found and found & set(needs)}:
-        found |= more
-    return found
 
 
 def _faults_of_estimate(plan: MissionPlan, means: Means) -> Iterator[Violation]:

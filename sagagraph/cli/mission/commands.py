@@ -81,18 +81,6 @@ def approve_command(
     _say(store, mission_id, "approve", told, as_json=as_json)
 
 
-@mission.command("reject")
-def reject_command(mission_id: MissionId, reason: Reason = "", store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Reject the plan."""
-    _say(store, mission_id, "reject", {"reason": reason}, as_json=as_json)
-
-
-@mission.command("pause")
-def pause_command(mission_id: MissionId, store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Begin nothing new until it is resumed; what runs ends."""
-    _say(store, mission_id, "pause", {}, as_json=as_json)
-
-
 @mission.command("resume")
 def resume_command(mission_id: MissionId, store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Resume a mission that is paused, or whose coordinator died."""
@@ -144,26 +132,6 @@ def budget_command(
     _say(store, mission_id, "budget", told, as_json=as_json)
 
 
-@mission.command("retry")
-def retry_command(
-    mission_id: MissionId, task: TaskNumber, reason: Reason = "", store: o.Store = "", as_json: o.AsJson = False
-) -> None:
-    """Have a task done again."""
-    _say(store, mission_id, "retry", {"task_id": task, "reason": reason}, as_json=as_json)
-
-
-@mission.command("accept")
-def accept_command(mission_id: MissionId, task: TaskNumber, store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Accept the output of a task that waits for a person."""
-    _say(store, mission_id, "accept", {"task_id": task}, as_json=as_json)
-
-
-@mission.command("skip")
-def skip_command(mission_id: MissionId, task: TaskNumber, store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Do without a task that has not begun, or waits for a person."""
-    _say(store, mission_id, "skip", {"task_id": task}, as_json=as_json)
-
-
 @mission.command("tell")
 def tell_command(
     mission_id: MissionId,
@@ -187,3 +155,24 @@ def _say(store: str, mission_id: str, verb: str, told: dict[str, Any], *, as_jso
     from sagagraph.cli.mission import missions
 
     o.end(missions.say(Options(store, as_json=as_json), mission_id, verb, told))
+
+
+def _add(verb: str, about: str) -> None:
+    @mission.command(verb, help=about)
+    def of_mission(mission_id: MissionId, reason: Reason = "", store: o.Store = "", as_json: o.AsJson = False) -> None:
+        _say(store, mission_id, verb, {"reason": reason}, as_json=as_json)
+
+
+def _add_of_task(verb: str, about: str) -> None:
+    @mission.command(verb, help=about)
+    def of_task(
+        mission_id: MissionId, task: TaskNumber, reason: Reason = "", store: o.Store = "", as_json: o.AsJson = False
+    ) -> None:
+        _say(store, mission_id, verb, {"task_id": task, "reason": reason}, as_json=as_json)
+
+
+_add("reject", "Reject the plan.")
+_add("pause", "Begin nothing new until it is resumed; what runs ends.")
+_add_of_task("retry", "Have a task done again.")
+_add_of_task("accept", "Accept the output of a task that waits for a person.")
+_add_of_task("skip", "Do without a task that has not begun, or waits for a person.")
