@@ -37,7 +37,7 @@ from sagagraph.coordination.people import settle
 from sagagraph.coordination.plan import read_plan
 from sagagraph.coordination.states import RunState, TaskState
 from sagagraph.coordination.templates import Template
-from sagagraph.coordination.tick import next_at, tick
+from sagagraph.coordination.tick import CONTRACTOR, next_at, tick
 from sagagraph.coordination.verification import Outcome, Score, Verification, verified
 from sagagraph.errors import ModelError, Refused, SagaGraphError
 from sagagraph.saga.core import commands as c
@@ -60,6 +60,8 @@ _ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
 _PLAN: Final = "mission.plan"
 _REPLAN: Final = "mission.replan"
 _VERIFY: Final = "mission.verify"
+_CONTRACT: Final = "mission.contract"
+"""What contractors do: they are made in memory, so that no process knows an action of theirs beforehand."""
 
 Find = Callable[[str], "Run | None"]
 
@@ -86,7 +88,7 @@ def work_actions(agents: Iterable[Agent], find: Find) -> Iterator[Action]:
 
     def working(each: Agent) -> Action:
         async def execute(request: Any, call: Call) -> Any:
-            return await run_of(call).work(each, request, call)
+            return await run_of(call).work(request, call)
 
         return replace(each.work, execute=execute)
 
@@ -94,6 +96,7 @@ def work_actions(agents: Iterable[Agent], find: Find) -> Iterator[Action]:
     yield named(_PLAN, lambda run, _request, call: run.plan(call))
     yield named(_REPLAN, lambda run, request, call: run.replan(request, call))
     yield named(_VERIFY, lambda run, request, call: run.verify(request, call))
+    yield named(_CONTRACT, lambda run, request, call: run.work(request, call))
     yield from map(working, agents)
 
 
@@ -346,7 +349,9 @@ class Run:
             brief = brief_of(self.mission, task, agent.tools)
             before = [each for each in self._before(task) if each in self._holder.saga.operations]
             try:
-                operation, _saga = await self._run(name, agent.work, agent.ask(brief), before)
+                hired = task.agent_type == CONTRACTOR
+                made = replace(note, name=_CONTRACT, policy=_ONCE) if hired else agent.work
+                operation, _saga = await self._run(name, made, agent.ask(brief), before)
             except SagaGraphError as exc:
                 if exc.exit_code == 3 or self._holder.saga.stage is not Stage.RUNNING:
                     raise
@@ -417,12 +422,14 @@ class Run:
             raise Refused(f"the judge could not be asked: {exc}", code="judge") from exc
         return {**asdict(found), "scores": [asdict(each) for each in found.scores]}
 
-    async def work(self, agent: Agent, request: Any, call: Call) -> Any:
+    async def work(self, request: Any, call: Call) -> Any:
         """Let an agent work; one that is not heard of for too long is stopped."""
         await self._ready.wait()
         order = int(_task_of(call.operation_id).removeprefix("task-"))
         task = self.mission.tasks[order]
-        doer = self._agent(task) or agent
+        doer = self._agent(task)
+        if doer is None:
+            raise Refused(f"there is no agent {task.agent!r} here", code="configuration")
         tools = allowed_tools(self.mission.config, task.spec, doer.tools)
         brief = brief_of(self.mission, task, doer.tools)
         turn = Turn(brief, self._model_of(doer, task), tools, partial(self._progress, order))
@@ -445,7 +452,7 @@ class Run:
         await self._note(Fact(Kind.TASK_PROGRESS, self._clock(), order, {"what": what}))
 
     def _agent(self, task: Task) -> Agent | None:
-        if task.agent_type == "contractor" and self._team.hires is not None:
+        if task.agent_type == CONTRACTOR and self._team.hires is not None:
             if task.agent not in self._hired:
                 made = self._team.hires(task.agent, EXPECTED[task.spec.type])
                 self._hired[task.agent] = replace(made, tools=frozenset(task.spec.tools))
