@@ -13,7 +13,7 @@ from sagagraph.coordination.coordinator import Coordinator
 from sagagraph.coordination.mission import DOMAIN, Mission
 from sagagraph.coordination.states import RunState
 from sagagraph.coordination.teams import team_from
-from sagagraph.coordination.templates import Template
+from sagagraph.coordination.templates import Template, matched
 from sagagraph.errors import BusyError, DrainedError, SagaGraphError
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.engine import Engine
@@ -37,6 +37,10 @@ class Missions:
         while await self._engine.store.headline(name) is None and name in self._driving:  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.01)
         return Mission(name, goal, goal[:500], visitor.name, config, RunState.PLANNING)
+
+    async def fits(self, text: str) -> bool:
+        """Tell whether it is a goal of a known kind, that a template plans."""
+        return matched(text, await self._coordinator.templates()) is not None
 
     async def say(self, visitor: Visitor, mission_id: str, verb: str, told: Mapping[str, Any]) -> Mission:
         """Have a decision carried out; returns when it is journalled, and what it leads to goes on."""

@@ -41,6 +41,25 @@ def slow_team() -> Team:
     return team_of(slow, own.judges[0], plans=False)
 
 
+def unsure_team() -> Team:
+    """The team of scripts, whose judge is not sure of the first review."""
+    own = scripted_team()
+    asked: list[str] = []
+
+    class Unsure(ScriptedModel):
+        async def answer(self, question: Question) -> Answer:
+            answer = await super().answer(question)
+            data: Any = question.data.data
+            asked.append(str(data))
+            if "Name factual errors" not in str(data) or sum("Name factual errors" in each for each in asked) > 1:
+                return answer
+            said: Any = answer.content
+            return Answer({**said, "scores": [{**each, "confidence": 0.1} for each in said["scores"]]}, answer.usage)
+
+    judge = Priced(Unsure("third:judge"), prices=own.judges[0].prices, family="third")
+    return Team(own.agents, None, (judge,), own.models, own.hires)
+
+
 def _task(order: int, agent_id: str) -> dict[str, Any]:
     there = {"criterion": "is there", "must_pass": True, "check": {"length": {"min": 1}}}
     tools = ["pen"] if agent_id == "last" else []

@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 import pytest_asyncio
+from axe_playwright_python.sync_playwright import Axe
 
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
+from tests.ui.page import PATIENCE_MS
+from tests.ui.test_looks import GRAVE
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import OpenVisit, Serve
 
 API = "/api/v1/missions"
 GOAL = "research EU AI Act compliance for our product"
@@ -133,3 +139,39 @@ async def test_the_board(ann: httpx2.AsyncClient) -> None:
     refused = await ann.post(place, data={"verb": "pause"})
     assert (refused.status_code, 'role="alert"' in refused.text) == (422, True)
     assert (await ann.post("/missions", data={"goal": ""})).status_code == 422
+
+
+def test_a_mission_is_begun_in_the_chat_answered_and_sent_back_on_the_board(serve: Serve, visit: OpenVisit) -> None:
+    server = serve(SAGAGRAPH_AGENTS="tests.support.missions:unsure_team")
+    person = visit(server.url, reduced_motion="reduce")
+    page, found, axe = person.page, {}, Axe()
+
+    def look(at: str) -> None:
+        rules = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        if serious := [(each["id"], each["nodes"][0]["html"][:200]) for each in rules if each["impact"] in GRAVE]:
+            found[at] = serious
+
+    person.say(GOAL)
+    page.get_by_text("That is work for a team").wait_for()
+    page.get_by_role("link", name="Missions").click()
+    look("missions")
+    page.get_by_role("link", name=GOAL).click()
+    page.get_by_role("button", name="Approve the plan").wait_for()
+    look("awaiting approval")
+    page.get_by_role("button", name="Approve the plan").click()
+    page.get_by_role("button", name="Try task 4 again").wait_for(timeout=PATIENCE_MS)
+    look("waits for a person")
+    assert "the verifier is not sure" in page.inner_text("[aria-label='Waits for you']")
+    page.get_by_role("button", name="Try task 4 again").click()
+    page.get_by_role("button", name="Accept the result").wait_for(timeout=PATIENCE_MS)
+    look("awaiting review")
+    page.get_by_text("Send task 3 back").first.click()
+    page.locator("#task-3 input[name=reason]").fill("too surface level")
+    page.locator("#task-3").get_by_role("button", name="Send task 3 back").click()
+    page.get_by_role("button", name="Accept the result").wait_for(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Accept the result").click()
+    page.get_by_role("button", name="Save as a routine").wait_for(timeout=PATIENCE_MS)
+    look("completed")
+    assert page.locator("section[aria-label=done] article").count() == 4
+    assert found == {}
+    assert person.faults == []
