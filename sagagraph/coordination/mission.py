@@ -104,6 +104,13 @@ class Mission(Struct, frozen=True):
     started_at: float = 0.0
     ended_at: float = 0.0
     last_at: float = 0.0
+    running_since: float = 0.0
+    ran_s: float = 0.0
+    """How long it ran before, since a person last decided about its budget."""
+
+    def ran_for(self, now: float) -> float:
+        """Return how long it has run: the time in which it waits for a person does not count."""
+        return self.ran_s + (now - self.running_since if self.state is RunState.RUNNING else 0.0)
 
     @property
     def committed(self) -> Decimal:
@@ -163,6 +170,10 @@ def _moved(mission: Mission, fact: Fact, then: RunState, **changes: Any) -> Miss
     state = checked_move(RUN_TRANSITIONS, mission.state, then, f"mission {mission.id!r}")
     if state.is_terminal:
         changes["ended_at"] = fact.at
+    if state is RunState.RUNNING:
+        changes["running_since"] = fact.at
+    elif mission.state is RunState.RUNNING:
+        changes["ran_s"] = mission.ran_for(fact.at)
     return replace(mission, state=state, **changes)
 
 
@@ -233,7 +244,7 @@ def _budget_changed(mission: Mission, fact: Fact) -> Mission:
     config = read_config({**msgspec.to_builtins(mission.config), **fact.data.get("config", {})})
     changes = {"finishing": True} if fact.data.get("complete_current") else {}
     left = tuple(each for each in mission.warned if mission.spent >= config.max_cost_usd * Decimal(str(each)))
-    return replace(_state_said(mission, fact), config=config, warned=left, **changes)
+    return replace(_state_said(mission, fact), config=config, warned=left, ran_s=0.0, **changes)
 
 
 def _assigned(mission: Mission, fact: Fact) -> Mission:
@@ -375,7 +386,7 @@ _EVOLVE: Final[Mapping[Kind, Callable[[Mission, Fact], Mission]]] = {
     Kind.BUDGET_WARNING: _warned,
     Kind.BUDGET_EXCEEDED: _run(RunState.BUDGET_EXCEEDED),
     Kind.BUDGET_CHANGED: _budget_changed,
-    Kind.BUDGET_DOWNGRADED: _run(downgraded=True),
+    Kind.BUDGET_DOWNGRADED: _run(downgraded=True, ran_s=0.0),
     Kind.RUN_COMPLETED: _run(RunState.COMPLETED),
     Kind.RUN_FAILED: _run(RunState.FAILED, "error"),
     Kind.RUN_CANCELLED: _run(RunState.CANCELLED),

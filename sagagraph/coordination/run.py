@@ -124,6 +124,7 @@ class Run:
         self._holder: Holder
         self._ready = asyncio.Event()
         self._nudged = asyncio.Event()
+        self._booked = asyncio.Event()
         self._notes = 0
         self._calls = 0
         self._jobs: dict[str, asyncio.Task[None]] = {}
@@ -152,6 +153,8 @@ class Run:
             await holder.until_quiet()
             return
         await self._settle_lost_calls()
+        for task in self.mission.of(TaskState.RUNNING, TaskState.VERIFYING):  # silent until now, for nobody was there
+            await self._note(Fact(Kind.TASK_PROGRESS, self._clock(), task.spec.order, {"what": "taken over"}))
         if self.mission.state is RunState.PENDING:
             told: Any = saga.request
             await self._note(
@@ -159,6 +162,8 @@ class Run:
                 Fact(Kind.PLANNING_STARTED, self._clock()),
             )
         while not self.mission.state.is_terminal:
+            if holder.saga.stage is not Stage.RUNNING or holder.saga.cancel_by:
+                break
             if self._failure is not None:
                 raise self._failure
             self._nudged.clear()
@@ -168,8 +173,6 @@ class Run:
             self._begin_due()
             if self.mission.waits and not self.mission.state.is_terminal and not self._jobs:
                 return
-            if holder.saga.stage is not Stage.RUNNING or holder.saga.cancel_by:
-                break
             if not self.mission.state.is_terminal:
                 await self._wait()
         await self._finish()
@@ -476,8 +479,11 @@ class Run:
         return MeteredModel(priced, partial(self._admit, order, priced), partial(self._book, order))
 
     async def _admit(self, order: int | None, priced: Priced, estimate: Estimate) -> str:
-        if why := why_not(self.mission, estimate):
-            raise over(why)
+        while why := why_not(self.mission, estimate):
+            if not self.mission.pending:
+                raise over(why)
+            self._booked.clear()
+            await self._booked.wait()  # a call under way may cost less than was reckoned with
         self._calls += 1
         call = f"call-{self._calls}"
         data: dict[str, Any] = {"call": call, "estimate": str(estimate.cost), "model": priced.model.name}
@@ -488,6 +494,7 @@ class Run:
         data: dict[str, Any] = {"call": call, "cost": str(cost), "model": usage.model}
         data |= {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out}
         await self._note(Fact(Kind.MODEL_BOOKED, self._clock(), order, data))
+        self._booked.set()
 
 
 async def _worked(work: Action, request: Any, call: Call, turn: Turn) -> Any:

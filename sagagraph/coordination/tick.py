@@ -204,8 +204,8 @@ def _watch_budget(deciding: Deciding) -> None:
         deciding.over_budget(f"${mission.spent} of ${config.max_cost_usd} are spent")
     elif mission.tokens >= config.max_tokens:
         deciding.over_budget(f"{mission.tokens} of {config.max_tokens} tokens are used")
-    elif config.max_seconds and deciding.now - mission.started_at > config.max_seconds:
-        deciding.over_budget(f"{deciding.now - mission.started_at:.0f} of {config.max_seconds:.0f} s are over")
+    elif config.max_seconds and mission.ran_for(deciding.now) > config.max_seconds:
+        deciding.over_budget(f"{mission.ran_for(deciding.now):.0f} of {config.max_seconds:.0f} s are over")
 
 
 def _could_save(deciding: Deciding) -> bool:

@@ -14,6 +14,7 @@ from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.errors import ConflictError, NotAllowedError, Refused
+from sagagraph.saga.engine.engine import Engine
 from tests.coordination.world import DIAMOND, MUST, Script, World, chain, fine, plan, scored, spender, spends, states, task
 
 ONE_TASK = [
@@ -460,3 +461,63 @@ def test_a_person_has_another_agent_do_it() -> None:
     assert [each[0] for each in world.calls] == ["bob"]
     told = next(each for each in world.events() if each["type"] == "task_reassigned")
     assert told["data"]["by"] == "Pat"
+
+
+def test_time_in_which_a_person_is_waited_for_does_not_count() -> None:
+    world = World(chain(1))
+    world.begin(autonomy_mode="approve", max_seconds=100)
+    world.run(asyncio.sleep(5000))
+    assert world.say("approve").state == "awaiting_review"
+
+    async def slow(brief: Brief, turn: Turn) -> str:
+        for _number in range(3):
+            await asyncio.sleep(50)
+            await turn.progress("at it")
+        return "ok"
+
+    world = World(chain(1), {"ann": slow})
+    assert world.begin(autonomy_mode="autonomous", max_seconds=100).state == "budget_exceeded"
+    assert world.say("budget", max_cost_usd="6").state == "completed"
+
+
+def test_a_mission_that_is_cancelled_as_a_saga_is_cancelled() -> None:
+    async def slow(brief: Brief, turn: Turn) -> str:
+        await asyncio.sleep(50)
+        return "ok"
+
+    world = World(chain(2), {"ann": slow})
+
+    async def cancelled() -> Any:
+        going = asyncio.ensure_future(world.coordinator.begin("go", _auto(), mission_id="m"))
+        await asyncio.sleep(10)
+        await world.engine.cancel("m")
+        return await going
+
+    assert world.run(cancelled()).state == "cancelled"
+    assert world.run(world.engine.status("m")).status == "compensated"
+
+
+def test_two_coordinators_and_nothing_is_begun_twice() -> None:
+    async def slow(brief: Brief, turn: Turn) -> str:
+        await asyncio.sleep(1)
+        return "ok"
+
+    world = World(DIAMOND, {"ann": slow})
+    other = world.another(Engine(world.store, clock=world.loop.time))
+
+    async def both() -> Any:
+        begun = world.coordinator.begin("go", _auto(), mission_id="m")
+        return await asyncio.gather(begun, other.begin("go", _auto(), mission_id="m"), return_exceptions=True)
+
+    ended = world.run(both())
+    assert [each.state for each in ended if not isinstance(each, Exception)][-1] == "completed"
+    assert len(world.calls) == 4
+    assert world.run(other.status("m")).state == "completed"
+    world.run(other.engine.close())
+
+
+def test_a_slow_call_does_not_stop_what_would_still_fit() -> None:
+    model = spender(dollars=0.30)  # reckoned with at 0.21 a call, and three at once do not fit into 0.95 otherwise
+    world = World(plan([task(n, cost="0") for n in (1, 2, 3)]), [agent("ann", spends, skills=("writing",), model=model, limit=3)])
+    done = world.begin(autonomy_mode="autonomous", max_cost_usd="0.95")
+    assert (done.state, done.spent) == ("completed", Decimal("0.90"))

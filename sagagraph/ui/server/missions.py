@@ -36,7 +36,7 @@ class NewMission(Body):
 
 class Said(Body):
     """What goes with a decision. `plan`: the hash of the plan that is approved; `reassign`: `{"task_id", "agent"}` of each task
-    that another agent is to do; `tasks`: `{"task_id", "reason"}` of each that is rejected; the budget: one of the last four.
+    that another agent is to do; `tasks`: `{"task_id", "reason"}` of each that is rejected; the budget: one of the last five.
     """
 
     plan: str | None = Field(None, max_length=200)
@@ -47,6 +47,7 @@ class Said(Body):
     tasks: list[Json] = Field(default_factory=list, max_length=20)
     max_cost_usd: float | None = Field(None, ge=0)
     max_tokens: int | None = Field(None, ge=1)
+    max_seconds: float | None = Field(None, ge=0)
     downgrade: bool = False
     complete_current: bool = False
 
