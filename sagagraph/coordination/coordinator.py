@@ -21,7 +21,7 @@ from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
 from sagagraph.coordination.matching import Similarity, Tier, by_words
 from sagagraph.coordination.mission import DOMAIN, Mission, folded
 from sagagraph.coordination.people import rework_of, settle
-from sagagraph.coordination.run import ANSWER, Run, work_actions
+from sagagraph.coordination.run import ANSWER, WISH, Run, work_actions
 from sagagraph.coordination.templates import Template, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError
 from sagagraph.saga.core.events import Driver, SagaBegun
@@ -30,8 +30,6 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import Document
 from sagagraph.workflow.values import Json
 
-WISH: Final = "mission wish"
-"""The kind of document with which a person's wish reaches whoever holds the mission."""
 _ROUTINES: Final = "mission-routines"
 _ROUTINE: Final = "routine"
 _POLL_S: Final = 0.05
@@ -108,7 +106,7 @@ class Coordinator:
             mission = await self.status(mission_id)
             if mission.state.is_terminal and (await self.engine.load(mission_id)).stage in FINAL:
                 return mission
-        run = Run(mission_id, self.team, self.clock, self._wishes, self._bench, self.templates, self.engine.store.put)
+        run = Run(mission_id, self)
         async with self._entered(run), self.engine.hold(mission_id, begin=begun, wait=wait) as holder:
             await run.through(holder)
         return await self.status(mission_id)
@@ -163,7 +161,7 @@ class Coordinator:
     async def wish(self, mission_id: str, verb: str, told: Mapping[str, Any], *, by: str) -> str:
         """Write a person's decision down for whoever holds the mission, and return its key. What cannot be is refused at once."""
         mission = await self.status(mission_id)
-        settle(Deciding(mission, self.clock(), self._bench(mission)), verb, told, by)
+        settle(Deciding(mission, self.clock(), self.bench(mission)), verb, told, by)
         key = self._new_id()
         await self.engine.store.put(Document(mission_id, WISH, key, {"verb": verb, "told": dict(told), "by": by}))
         return key
@@ -183,9 +181,6 @@ class Coordinator:
         if run is not None:
             run.nudge()
         return run is not None
-
-    async def _wishes(self, mission_id: str) -> tuple[Document, ...]:
-        return await self.engine.store.documents(mission_id, WISH)
 
     async def preview(self, mission_id: str, orders: Iterable[int]) -> tuple[int, ...]:
         """Return which tasks are done again if these are rejected."""
@@ -207,7 +202,7 @@ class Coordinator:
 
     # -- who is there --------------------------------------------------------------------------------------------------
 
-    def _bench(self, mission: Mission) -> Bench:
+    def bench(self, mission: Mission) -> Bench:
         """Return who could do something now, with what other missions here have given them."""
         others = [each.mission for name, each in self._runs.items() if name != mission.id and each.is_ready]
         busy: dict[str, int] = {}

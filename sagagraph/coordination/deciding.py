@@ -109,7 +109,7 @@ class Deciding:
     def _other_plan(self, task: Task, why: str, *, quality: bool) -> bool:  # noqa: ARG002 - one form for all steps
         if not self.bench.can_replan or task.spec.optional:
             return False
-        key = f"task_failed:{task.name}"
+        key = f"task_failed:{task.turn_id}"
         self.say(Kind.TASK_ESCALATED, task, level=3, trigger=key)
         self.say(Kind.REPLAN_TRIGGERED, task, key=key, trigger="task_failed", why=why)
         return True

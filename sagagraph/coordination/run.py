@@ -36,7 +36,6 @@ from sagagraph.coordination.outcomes import (
 from sagagraph.coordination.people import settle
 from sagagraph.coordination.plan import read_plan
 from sagagraph.coordination.states import RunState, TaskState
-from sagagraph.coordination.templates import Template
 from sagagraph.coordination.tick import CONTRACTOR, next_at, tick
 from sagagraph.coordination.verification import Outcome, Score, Verification, verified
 from sagagraph.errors import ModelError, Refused, SagaGraphError
@@ -52,8 +51,10 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy, Retry
 
 if TYPE_CHECKING:
-    from sagagraph.coordination.coordinator import Team
+    from sagagraph.coordination.coordinator import Coordinator
 
+WISH: Final = "mission wish"
+"""The kind of document with which a person's wish reaches whoever holds the mission."""
 ANSWER: Final = "mission answer"
 """The kind of document that says why a wish was refused."""
 _ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
@@ -103,24 +104,13 @@ def work_actions(agents: Iterable[Agent], find: Find) -> Iterator[Action]:
 class Run:
     """Run of one mission. `mission` is always what is journalled, or about to be."""
 
-    def __init__(
-        self,
-        mission_id: str,
-        team: Team,
-        clock: Callable[[], float],
-        wishes: Callable[[str], Awaitable[tuple[Document, ...]]],
-        bench: Callable[[Mission], Bench],
-        templates: Callable[[], Awaitable[tuple[Template, ...]]],
-        refuse: Callable[[Document], Awaitable[Any]],
-    ) -> None:
+    def __init__(self, mission_id: str, coordinator: Coordinator) -> None:
         self.id = mission_id
         self.mission = Mission(mission_id)
-        self._team = team
-        self._clock = clock
-        self._wishes = wishes
-        self._bench_of = bench
-        self._templates = templates
-        self._refuse = refuse
+        self._coordinator = coordinator
+        self._team = coordinator.team
+        self._clock = coordinator.clock
+        self._store = coordinator.engine.store
         self._holder: Holder
         self._ready = asyncio.Event()
         self._nudged = asyncio.Event()
@@ -205,7 +195,7 @@ class Run:
     # -- the journal ---------------------------------------------------------------------------------------------------
 
     def _bench(self) -> Bench:
-        return self._bench_of(self.mission)
+        return self._coordinator.bench(self.mission)
 
     def _deciding(self) -> Deciding:
         return Deciding(self.mission, self._clock(), self._bench())
@@ -224,7 +214,7 @@ class Run:
 
     async def _hear(self) -> None:
         """Decide what people have said since; what cannot be any more is answered, and changes nothing."""
-        for each in await self._wishes(self.id):
+        for each in await self._store.documents(self.id, WISH):
             if each.key in self.mission.heard:
                 continue
             deciding = self._deciding()
@@ -232,7 +222,7 @@ class Run:
             try:
                 settle(deciding, each.data["verb"], each.data["told"], each.data["by"])
             except SagaGraphError as exc:
-                await self._refuse(Document(self.id, ANSWER, each.key, str(exc)))
+                await self._store.put(Document(self.id, ANSWER, each.key, str(exc)))
                 deciding = self._deciding()
                 heard["refused"] = str(exc)
             deciding.say(Kind.WISH_HEARD, None, **heard)
@@ -290,19 +280,19 @@ class Run:
             self._jobs.pop(name, None)
             self._nudged.set()
 
-    async def _run(self, name: str, made: Action, request: Any, after: Iterable[str] = ()) -> tuple[Operation, Saga]:
-        spec = made.spec(name, request, tuple(after))
-        over_then = partial(is_over, name=name)
-        known = self._holder.saga.operations.get(name)
-        if known is None:
-            saga = await self._holder.tell_until(c.PlanOperation(spec), over_then, operation=name)
+    async def _run(self, name: str, made: Action | str, request: Any, after: Iterable[str] = ()) -> Operation:
+        """Run an operation, or wait for it if it has begun. `made`: an action, or the name of one of ours."""
+        made = replace(note, name=made, policy=_ONCE) if isinstance(made, str) else made
+        is_done = partial(is_over, name=name)
+        if name in self._holder.saga.operations:
+            saga = await self._holder.until(is_done, operation=name)
         else:
-            saga = await self._holder.until(over_then, operation=name)
-        return saga.operations[name], saga
+            planned = c.PlanOperation(made.spec(name, request, tuple(after)))
+            saga = await self._holder.tell_until(planned, is_done, operation=name)
+        return saga.operations[name]
 
     async def _planned(self, name: str) -> None:
-        made = replace(note, name=_PLAN, policy=_ONCE)
-        operation, _saga = await self._run(name, made, {"goal": self.mission.goal})
+        operation = await self._run(name, _PLAN, {"goal": self.mission.goal})
         if self.mission.state is not RunState.PLANNING:
             return
         deciding = self._deciding()
@@ -314,9 +304,7 @@ class Run:
         await self._note(*deciding.facts)
 
     async def _replanned(self, trigger: dict[str, Any]) -> None:
-        made = replace(note, name=_REPLAN, policy=_ONCE)
-        count = len(self.mission.replanned_for)
-        operation, _saga = await self._run(f"replan-{count}-{trigger['key']}", made, dict(trigger))
+        operation = await self._run(f"replan-{trigger['key']}", _REPLAN, dict(trigger))
         if self.mission.state.is_terminal:
             return
         deciding, said = self._deciding(), operation.output
@@ -352,9 +340,8 @@ class Run:
             brief = brief_of(self.mission, task, agent.tools)
             before = [each for each in self._before(task) if each in self._holder.saga.operations]
             try:
-                hired = task.agent_type == CONTRACTOR
-                made = replace(note, name=_CONTRACT, policy=_ONCE) if hired else agent.work
-                operation, _saga = await self._run(name, made, agent.ask(brief), before)
+                made = _CONTRACT if task.agent_type == CONTRACTOR else agent.work
+                operation = await self._run(name, made, agent.ask(brief), before)
             except SagaGraphError as exc:
                 if exc.exit_code == 3 or self._holder.saga.stage is not Stage.RUNNING:
                     raise
@@ -381,8 +368,7 @@ class Run:
         """Have an output verified, and take in the verdict."""
         task = self.mission.tasks[order]
         name = task.check_id
-        made = replace(note, name=_VERIFY, policy=_ONCE)
-        operation, _saga = await self._run(name, made, {"task": order, "of": task.operation}, (task.operation,))
+        operation = await self._run(name, _VERIFY, {"task": order, "of": task.operation}, (task.operation,))
         task = self.mission.tasks[order]
         if task.check_id != name or task.state is not TaskState.VERIFYING or self.mission.state.is_terminal:
             return
@@ -404,7 +390,7 @@ class Run:
     async def plan(self, _call: Call) -> Any:
         await self._ready.wait()
         model = self._metered(self._team.planner, None)
-        return decomposed_json(await decomposed(self.mission, await self._templates(), self._bench(), model))
+        return decomposed_json(await decomposed(self.mission, await self._coordinator.templates(), self._bench(), model))
 
     async def replan(self, trigger: Any, _call: Call) -> Any:
         await self._ready.wait()
