@@ -122,7 +122,8 @@ class Agent:
     @property
     def profile(self) -> Profile:
         tier, family = (self.model.tier, self.model.kin) if self.model else (self.tier, "")
-        return Profile(self.id, self.skills, self.tools, tier, family, limit=self.limit, online=self.online)
+        special = self.work.kind is not ActionKind.READ_ONLY
+        return Profile(self.id, self.skills, self.tools, tier, family, {}, 0, self.limit, self.online, special)
 
 
 def agent(

@@ -13,6 +13,7 @@ from sagagraph.coordination.plan import Dependency
 from sagagraph.coordination.states import TaskState
 from sagagraph.coordination.tick import waits_for
 from sagagraph.coordination.verification import text_of
+from sagagraph.workflow.operation import resolve
 from sagagraph.workflow.values import Json
 
 AGENT_READS: Final = 8000
@@ -45,7 +46,7 @@ def brief_of(mission: Mission, task: Task, has: frozenset[str]) -> Brief:
         task.output if task.turn > 1 else None,
         task.feedback,
         mission.instructions,
-        spec.request,
+        resolve(spec.request, {f"task-{order}": each.output for order, each in mission.tasks.items()}),
         tuple(sorted(allowed_tools(mission.config, spec, has))),
         spec.type.value,
     )

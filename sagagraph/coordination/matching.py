@@ -64,6 +64,8 @@ class Profile:
     busy: int = 0
     limit: int = 1
     online: bool = True
+    specialist: bool = False
+    """It takes only tasks that name it, or ask for a tool of its own: what has effects is given to nobody by likeness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ def ranked(
 
 
 def is_eligible(task: TaskSpec, agent: Profile) -> bool:
-    return agent.online and set(task.tools) <= agent.tools
+    wanted = set(task.tools)
+    return agent.online and wanted <= agent.tools and (not agent.specialist or bool(wanted))
 
 
 def _match(task: TaskSpec, agent: Profile, similarity: Similarity) -> Match:

@@ -12,11 +12,13 @@ from sagagraph.context.slice import BYTES_PER_TOKEN
 from sagagraph.coordination.agents import Agent, Brief, Turn, agent, things_at
 from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.coordinator import Team
+from sagagraph.coordination.domain_agents import domain_agent
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
-from sagagraph.registry import limits_of, model_of
+from sagagraph.registry import entries, limits_of, model_of
 from sagagraph.saga.engine.actions import to_json
+from sagagraph.saga.engine.engine import Engine
 from sagagraph.settings import Settings
 from sagagraph.workflow.values import Json
 
@@ -71,8 +73,9 @@ def team_of(own: Priced, other: Priced | None = None, *, plans: bool = True) -> 
     )
 
 
-def team_from(places: Iterable[str], settings: Settings) -> Team:
-    """Return a team: of the agents at these places, on the model of the settings, or, without either, on scripts.
+def team_from(places: Iterable[str], settings: Settings, engine: Engine) -> Team:
+    """Return a team: of the agents at these places, on the model of the settings, or, without either, on scripts; and always of
+    the installed domains.
 
     A place may hold a whole `Team` instead, or a function that makes one. Raises `InvalidInputError`.
     """
@@ -85,7 +88,30 @@ def team_from(places: Iterable[str], settings: Settings) -> Team:
         if prices is None:
             raise InvalidInputError("a mission's budget needs the prices of its model", field="SAGAGRAPH_MODEL_PRICES")
         own = team_of(Priced(model, prices=prices))
-    return replace(own, agents=tuple(found), hires=own.hires if model else None) if found else own
+    if found:
+        return replace(own, agents=tuple(found), hires=own.hires if model else None)
+    host = agent("host", invite, skills=("analysis",), tools=("guests",))
+    return replace(own, agents=(*own.agents, host, *(domain_agent(each, each, engine, settings) for each in _domains(settings))))
+
+
+def _domains(settings: Settings) -> list[str]:
+    return [each.name for each in entries() if each.runs_sagas and each.is_configured(settings)]
+
+
+def invite(brief: Brief, _turn: Turn) -> Json:
+    """Make the day of a reunion for whoever has booked the trip: a host fetches them, and all are at home by the evening."""
+    return {
+        "name": brief.goal[:60],
+        "places": {"AIR": "Airport", "HOME": "Home"},
+        "travel_minutes": [["AIR", "HOME", 45]],
+        "people": [
+            {"name": "Traveller", "place": "AIR", "from": "12:00", "drives": False},
+            {"name": "Host", "place": "HOME", "from": "09:00", "drives": True},
+        ],
+        "vehicles": [{"name": "Host's car", "seats": 4, "place": "HOME", "from": "09:00", "drivers": ["Host"]}],
+        "tasks": [{"name": "dinner", "place": "HOME", "minutes": 60, "window": ["16:00", None], "who": ["Host"]}],
+        "goals": [{"people": "all", "place": "HOME", "by": "18:00"}],
+    }
 
 
 # -- offline -----------------------------------------------------------------------------------------------------------

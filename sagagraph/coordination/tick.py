@@ -107,8 +107,8 @@ def _assign(deciding: Deciding, task: Task) -> int:
         if profile is not None and profile.online:
             return _given(deciding, task, task.spec.agent, None)
     keeps = task.agent if task.state is TaskState.AWAITING_RETRY and task.agent != task.avoid else ""
-    if keeps and task.agent_type == CONTRACTOR:
-        return _given(deciding, task, keeps, None, CONTRACTOR)
+    if keeps and (task.agent_type == CONTRACTOR or keeps == task.spec.agent):
+        return _given(deciding, task, keeps, None, task.agent_type)
     found = [each for each in deciding.matches(task) if each.score >= LEAST_SCORE]
     if keeps:
         found = [each for each in found if each.agent == keeps] or found

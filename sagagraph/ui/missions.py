@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from sagagraph.coordination.config import Config
@@ -14,7 +15,7 @@ from sagagraph.coordination.mission import DOMAIN, Mission
 from sagagraph.coordination.states import RunState
 from sagagraph.coordination.teams import team_from
 from sagagraph.coordination.templates import Template, matched
-from sagagraph.errors import BusyError, DrainedError, SagaGraphError
+from sagagraph.errors import BusyError, DrainedError, InvalidInputError, SagaGraphError
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.settings import Settings
@@ -24,10 +25,15 @@ from sagagraph.ui.visitors import Visitor
 class Missions:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._places = (settings.agents,) if settings.agents else ()
-        self._coordinator = Coordinator(engine, team_from(self._places, settings))
+        self._settings = settings
         self._engine = engine
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._problems: dict[str, str] = {}
+
+    @cached_property
+    def _coordinator(self) -> Coordinator:
+        """Made when it is first needed: the rest of the app does without agents, and without the prices of a model."""
+        return Coordinator(self._engine, team_from(self._places, self._settings, self._engine))
 
     async def begin(self, visitor: Visitor, goal: str, config: Config) -> Mission:
         """Begin to plan, and return at once."""
@@ -39,8 +45,11 @@ class Missions:
         return Mission(name, goal, goal[:500], visitor.name, config, RunState.PLANNING)
 
     async def fits(self, text: str) -> bool:
-        """Tell whether it is a goal of a known kind, that a template plans."""
-        return matched(text, await self._coordinator.templates()) is not None
+        """Tell whether it is a goal of a known kind, that a template plans; nothing is, where there is no team."""
+        try:
+            return matched(text, await self._coordinator.templates()) is not None
+        except InvalidInputError:
+            return False
 
     async def say(self, visitor: Visitor, mission_id: str, verb: str, told: Mapping[str, Any]) -> Mission:
         """Have a decision carried out; returns when it is journalled, and what it leads to goes on."""

@@ -415,7 +415,7 @@ def test_a_rejected_attempt_with_an_effect_is_undone_before_the_next() -> None:
         return len(ledger)
 
     judge = [scored(1, "no"), scored(5)]
-    world = World(plan([task(1, criteria=[MUST])]), [agent("ann", book, skills=("writing",))], judge=judge)
+    world = World(plan([task(1, criteria=[MUST], agent="ann")]), [agent("ann", book)], judge=judge)
     assert world.begin().state == "completed"
     assert ledger == ["book", "undo 1", "book"]
 

@@ -33,7 +33,7 @@ async def _opened(
     async with open_engine(options.settings, create=create) as engine:
         places = agents if mission_id is None else await _places(engine, mission_id, agents)
         async with drained_when_told_to_stop(engine):
-            yield Coordinator(engine, team_from(places, options.settings))
+            yield Coordinator(engine, team_from(places, options.settings, engine))
 
 
 async def _places(engine: Engine, mission_id: str, agents: tuple[str, ...]) -> tuple[str, ...]:
