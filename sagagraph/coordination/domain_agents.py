@@ -13,6 +13,7 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.planning.page import Page
 from sagagraph.registry import open_domain, require_entry
 from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.next_steps import is_quiet
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Guarantees, action
 from sagagraph.saga.engine.call import Probe
@@ -47,7 +48,8 @@ def domain_agent(name: str, domain: str, engine: Engine, settings: Settings) -> 
             view = await engine.status(child(call))
         except UnknownSagaError:
             return Probe.absent()
-        if view.status is SagaStatus.COMMITTED:
+        is_open = view.status is SagaStatus.RUNNING and is_quiet(await engine.load(child(call)))
+        if view.status is SagaStatus.COMMITTED or is_open:
             return Probe.landed(_told(view))
         return Probe.undone() if view.status.is_final else Probe.absent()
 
