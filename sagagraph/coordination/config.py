@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.workflow.values import Json
 
 _Seconds = Annotated[float, Meta(ge=0)]
 _Count = Annotated[int, Meta(ge=1)]
@@ -32,7 +31,6 @@ class Autonomy(StrEnum):
 class Config(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     autonomy_mode: Autonomy = Autonomy.APPROVE
     auto_approve_threshold: Decimal = Decimal(2)
-    soft_limit_usd: Decimal = Decimal(2)
     max_cost_usd: Decimal = Decimal(5)
     max_tokens: _Count = 500_000
     max_seconds: _Seconds = 3600.0
@@ -52,7 +50,8 @@ class Config(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     judges: bool = True
     allowed_tools: tuple[str, ...] | None = None
     denied_tools: tuple[str, ...] = ()
-    model_preferences: dict[str, Json] = {}
+    model_preferences: dict[str, Literal["cheap", "mid", "top"]] = {}
+    """Type of task → the tier of model that does it, where the team has one."""
 
     def stall_of(self, state: str) -> float:
         return self.stall_s.get(state, STALL_S[state])
@@ -78,7 +77,7 @@ def read_config(value: object) -> Config:
     except msgspec.ValidationError as exc:
         what, _, where = str(exc).partition(" - at `$")
         raise InvalidInputError(what, field="config" + where.strip("`")) from exc
-    for name in ("max_cost_usd", "soft_limit_usd", "auto_approve_threshold"):
+    for name in ("max_cost_usd", "auto_approve_threshold"):
         if not getattr(config, name).is_finite() or getattr(config, name) < 0:
             raise InvalidInputError("an amount of dollars, 0 or more", field=f"config.{name}")
     return config

@@ -20,15 +20,14 @@ from sagagraph.coordination.config import MOST_CONTRACTORS, Config, config_json
 from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
 from sagagraph.coordination.matching import Similarity, Tier, by_words
 from sagagraph.coordination.mission import DOMAIN, Mission, folded
-from sagagraph.coordination.people import rework_of, settle
+from sagagraph.coordination.people import settle
 from sagagraph.coordination.run import ANSWER, WISH, Run, work_actions
 from sagagraph.coordination.templates import Template, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError
 from sagagraph.saga.core.events import Driver, SagaBegun
-from sagagraph.saga.core.state import FINAL
+from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import Document
-from sagagraph.workflow.values import Json
 
 _ROUTINES: Final = "mission-routines"
 _ROUTINE: Final = "routine"
@@ -57,19 +56,24 @@ class Team:
 
 
 class Coordinator:
-    """Coordinator of missions on one engine. `clock` and `new_id` are arguments, as everything is that decides."""
+    """Coordinator of missions on one engine. `clock` and `new_id` are arguments, as everything is that decides.
+
+    `source`: where its team comes from; it goes on only with missions that began with the same one.
+    """
 
     def __init__(
         self,
         engine: Engine,
         team: Team,
         *,
+        source: Iterable[str] = (),
         clock: Callable[[], float] = time.time,
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
         self.engine = engine
         self.team = team
         self.clock = clock
+        self.source = tuple(source)
         self._new_id = new_id
         self._runs: dict[str, Run] = {}
         for each in work_actions(team.agents, self._runs.get):
@@ -81,21 +85,20 @@ class Coordinator:
 
     # -- what people do ------------------------------------------------------------------------------------------------
 
-    async def begin(
-        self, goal: str, config: Config | None = None, *, mission_id: str | None = None, by: str = "user", source: Json = None
-    ) -> Mission:
+    async def begin(self, goal: str, config: Config | None = None, *, mission_id: str | None = None, by: str = "user") -> Mission:
         """Begin a mission, or go on with the one of that id, as far as it goes without a person.
 
         Raises `ConflictError` if the id is that of another mission.
         """
-        begun = self.beginning(goal, config or Config(), by=by, source=source)
+        begun = self.beginning(goal, config or Config(), by=by)
         return await self.drive(mission_id or self.name(), begun)
 
-    def beginning(self, goal: str, config: Config, *, by: str, source: Json = None) -> SagaBegun:
+    def beginning(self, goal: str, config: Config, *, by: str) -> SagaBegun:
         """Return the first event of a mission. Raises `InvalidInputError` without a goal."""
         if not goal.strip():
             raise InvalidInputError("say what is to be reached", field="goal")
-        return SagaBegun(Driver.BODY, DOMAIN, {"goal": goal, "config": config_json(config), "by": by, "source": source})
+        request = {"goal": goal, "config": config_json(config), "by": by, "source": list(self.source)}
+        return SagaBegun(Driver.BODY, DOMAIN, request)
 
     async def drive(self, mission_id: str, begun: SagaBegun | None = None, *, wait: bool = True) -> Mission:
         """Go on with a mission until it has ended or waits for a person; one that does is only reported.
@@ -103,9 +106,12 @@ class Coordinator:
         Raises `BusyError` if another coordinator is at it.
         """
         if begun is None:
-            mission = await self.status(mission_id)
-            if mission.state.is_terminal and (await self.engine.load(mission_id)).stage in FINAL:
+            mission, saga = await self.status(mission_id), await self.engine.load(mission_id)
+            if mission.state.is_terminal and saga.stage in FINAL:
                 return mission
+            if (places := source_of(saga)) != self.source:
+                named = ", ".join(places) or "the default team"
+                raise NotAllowedError(f"mission {mission_id!r} began with {named}: open those agents", saga_id=mission_id)
         run = Run(mission_id, self)
         async with self._entered(run), self.engine.hold(mission_id, begin=begun, wait=wait) as holder:
             await run.through(holder)
@@ -124,13 +130,17 @@ class Coordinator:
 
     async def drive_all(self) -> tuple[Mission, ...]:
         """Go on with every open mission that nobody else is at, all at once (the tick of all missions)."""
-        there = [each.saga_id for each in await self.engine.open_sagas() if each.domain == DOMAIN]
-        names = [each for each in there if each not in self._runs]
+        names = [each for each in await self.open_missions() if each not in self._runs]
         ended = await asyncio.gather(*(self.drive(each, wait=False) for each in names), return_exceptions=True)
         for each in ended:
             if isinstance(each, BaseException) and not isinstance(each, BusyError):
                 raise each
         return tuple(each for each in ended if isinstance(each, Mission))
+
+    async def open_missions(self) -> tuple[str, ...]:
+        """Return the open missions that this coordinator's team can go on with."""
+        there = [each.saga_id for each in await self.engine.open_sagas() if each.domain == DOMAIN]
+        return tuple([each for each in there if source_of(await self.engine.load(each)) == self.source])
 
     async def status(self, mission_id: str) -> Mission:
         """Return a mission as its journal has it. Raises `UnknownSagaError`, `NotAllowedError` for a saga that is no mission."""
@@ -182,10 +192,6 @@ class Coordinator:
             run.nudge()
         return run is not None
 
-    async def preview(self, mission_id: str, orders: Iterable[int]) -> tuple[int, ...]:
-        """Return which tasks are done again if these are rejected."""
-        return rework_of(await self.status(mission_id), list(orders))
-
     # -- routines ------------------------------------------------------------------------------------------------------
 
     async def save_routine(self, mission_id: str) -> Template:
@@ -213,3 +219,9 @@ class Coordinator:
         hired = sum(count for name, count in busy.items() if name.startswith("contractor-"))
         contractors = MOST_CONTRACTORS - hired if self.team.hires else -1
         return Bench(profiles, contractors, self.team.planner is not None, self.team.similarity)
+
+
+def source_of(saga: Saga) -> tuple[str, ...]:
+    """Return where the team of a mission comes from; empty for the default one."""
+    request: Any = saga.request
+    return tuple(request["source"]) if saga.domain == DOMAIN else ()

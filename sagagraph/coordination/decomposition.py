@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from sagagraph.context.model import Model, Question
@@ -15,7 +15,7 @@ from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import content_hash
 from sagagraph.coordination.deciding import Bench
 from sagagraph.coordination.mission import Mission
-from sagagraph.coordination.plan import Means, MissionPlan, judged_plan, plan_json, read_plan
+from sagagraph.coordination.plan import Means, MissionPlan, judged_plan, read_plan
 from sagagraph.coordination.states import TaskState
 from sagagraph.coordination.templates import Template, matched
 from sagagraph.coordination.verification import CHECKS
@@ -41,8 +41,7 @@ PROMPT_VERSION: Final = content_hash(_INSTRUCTIONS)
 _FREE: Final = frozenset({TaskState.PENDING, TaskState.QUEUED})
 
 
-@dataclass(frozen=True, slots=True)
-class Decomposed:
+class Decomposed(Struct, frozen=True):
     """Result: a plan, or objections; and how many times a model was asked."""
 
     plan: MissionPlan | None
@@ -118,8 +117,7 @@ def _strange_checks(plan: MissionPlan) -> tuple[str, ...]:
 # -- revisions (section 10) --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Revised:
+class Revised(Struct, frozen=True):
     """Result: the plan with what was changed and removed; or objections."""
 
     plan: MissionPlan | None
@@ -207,16 +205,3 @@ def _without_optional(mission: Mission) -> Revised:
     tasks = tuple(each for each in plan.tasks if each.order in kept)
     edges = tuple(each for each in plan.edges if {each.dependent, each.prerequisite} <= kept)
     return Revised(replace(plan, tasks=tasks, edges=edges, cost=None, tokens=None), (), optional)
-
-
-def decomposed_json(found: Decomposed) -> dict[str, Any]:
-    return {"plan": plan_json(found.plan) if found.plan else None, "objections": list(found.objections), "rounds": found.rounds}
-
-
-def revised_json(found: Revised) -> dict[str, Any]:
-    return {
-        "plan": plan_json(found.plan) if found.plan else None,
-        "changed": list(found.changed),
-        "removed": list(found.removed),
-        "objections": list(found.objections),
-    }

@@ -35,8 +35,6 @@ class Task(Struct, frozen=True):
     turn: int = 1
     agent: str = ""
     agent_type: str = ""
-    model: str = ""
-    """The override; empty for the agent's own."""
     tier_up: bool = False
     parked: str = ""
     """The trigger of the replanning that it waits for."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
@@ -63,8 +63,8 @@ class Criterion(_Part, frozen=True):
 
 
 class TaskSpec(_Part, frozen=True):
-    """Task as planned. `agent` and `model` are suggestions; `optional`: the mission can do without it. `request`: what an agent
-    that takes a request of its own is asked, instead of the description.
+    """Task as planned. `agent` and `model`, a tier, are suggestions; `optional`: the mission can do without it. `request`: what
+    an agent that takes a request of its own is asked, instead of the description; it may hold references to `task-N`.
     """
 
     order: int
@@ -73,7 +73,7 @@ class TaskSpec(_Part, frozen=True):
     type: TaskType = TaskType.SIMPLE
     criteria: tuple[Criterion, ...] = ()
     agent: str = ""
-    model: str = ""
+    model: Literal["", "cheap", "mid", "top"] = ""
     tools: tuple[str, ...] = ()
     max_attempts: int = msgspec.field(default=3, name="max_retries")
     stall_timeout_s: float = 300.0

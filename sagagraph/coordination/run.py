@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -17,9 +17,9 @@ from sagagraph.coordination.agents import Agent, Turn, allowed_tools, enter_turn
 from sagagraph.coordination.briefing import brief_of, coordinator_slice
 from sagagraph.coordination.budget import Estimate, MeteredModel, Priced, over, why_not
 from sagagraph.coordination.deciding import Bench, Deciding
-from sagagraph.coordination.decomposition import decomposed, decomposed_json, revised, revised_json
+from sagagraph.coordination.decomposition import Decomposed, Revised, decomposed, revised
 from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import EXPECTED, TIERS
+from sagagraph.coordination.matching import EXPECTED, TIERS, Tier
 from sagagraph.coordination.mission import NOTE, Mission, Task, advanced
 from sagagraph.coordination.outcomes import (
     CONFIGURATION,
@@ -34,10 +34,9 @@ from sagagraph.coordination.outcomes import (
     verifier_broke,
 )
 from sagagraph.coordination.people import settle
-from sagagraph.coordination.plan import read_plan
 from sagagraph.coordination.states import RunState, TaskState
 from sagagraph.coordination.tick import CONTRACTOR, next_at, tick
-from sagagraph.coordination.verification import Outcome, Score, Verification, verified
+from sagagraph.coordination.verification import Verification, verified
 from sagagraph.errors import ModelError, Refused, SagaGraphError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call
@@ -296,34 +295,33 @@ class Run:
         if self.mission.state is not RunState.PLANNING:
             return
         deciding = self._deciding()
-        if operation.succeeded and isinstance(operation.output, dict) and operation.output["plan"]:
-            plan_made(deciding, read_plan(operation.output["plan"]), rounds=operation.output["rounds"])
+        found = msgspec.convert(operation.output, Decomposed, strict=False) if operation.succeeded else Decomposed(None)
+        if found.plan is not None:
+            plan_made(deciding, found.plan, rounds=found.rounds)
         else:
-            said: Any = operation.output or {}
-            planning_failed(deciding, said.get("objections") or [_fault_of(operation)[1]])
+            planning_failed(deciding, found.objections or (_fault_of(operation)[1],))
         await self._note(*deciding.facts)
 
     async def _replanned(self, trigger: dict[str, Any]) -> None:
         operation = await self._run(f"replan-{trigger['key']}", _REPLAN, dict(trigger))
         if self.mission.state.is_terminal:
             return
-        deciding, said = self._deciding(), operation.output
-        if operation.succeeded and isinstance(said, dict) and said["plan"]:
-            if moved := self._moved_on(said["changed"], said["removed"], trigger):
-                revision_refused(deciding, trigger, (f"task {moved} has moved on meanwhile",))
-            else:
-                plan_revised(deciding, trigger, read_plan(said["plan"]), list(said["changed"]), list(said["removed"]))
+        deciding = self._deciding()
+        found = msgspec.convert(operation.output, Revised, strict=False) if operation.succeeded else Revised(None)
+        if found.plan is None:
+            revision_refused(deciding, trigger, found.objections or (_fault_of(operation)[1],))
+        elif moved := self._moved_on((*found.changed, *found.removed), trigger):
+            revision_refused(deciding, trigger, (f"task {moved} has moved on meanwhile",))
         else:
-            objections = said["objections"] if isinstance(said, dict) else [_fault_of(operation)[1]]
-            revision_refused(deciding, trigger, objections)
+            plan_revised(deciding, trigger, found.plan, list(found.changed), list(found.removed))
         await self._note(*deciding.facts)
 
-    def _moved_on(self, changed: Any, removed: Any, trigger: dict[str, Any]) -> int:
+    def _moved_on(self, orders: Iterable[int], trigger: dict[str, Any]) -> int:
         """Return a task that has begun or ended since its change was planned; 0 if none has."""
-        for order in (*changed, *removed):
+        for order in orders:
             task = self.mission.tasks.get(order)
             if task and task.state not in (TaskState.PENDING, TaskState.QUEUED) and task.parked != trigger["key"]:
-                return int(order)
+                return order
         return 0
 
     async def _started(self, task: Task) -> None:
@@ -374,7 +372,7 @@ class Run:
             return
         deciding = self._deciding()
         if operation.succeeded:
-            output_verified(deciding, task, _verification_from(operation.output))
+            output_verified(deciding, task, msgspec.convert(operation.output, Verification))
         else:
             code, why = _fault_of(operation)
             if code == "budget":
@@ -390,13 +388,14 @@ class Run:
     async def plan(self, _call: Call) -> Any:
         await self._ready.wait()
         model = self._metered(self._team.planner, None)
-        return decomposed_json(await decomposed(self.mission, await self._coordinator.templates(), self._bench(), model))
+        found = await decomposed(self.mission, await self._coordinator.templates(), self._bench(), model)
+        return msgspec.to_builtins(found)
 
     async def replan(self, trigger: Any, _call: Call) -> Any:
         await self._ready.wait()
         shown = coordinator_slice(self.mission, self._bench(), self._clock(), trigger).facts
         model = self._metered(self._team.planner, None)
-        return revised_json(await revised(self.mission, trigger, shown, self._bench(), model))
+        return msgspec.to_builtins(await revised(self.mission, trigger, shown, self._bench(), model))
 
     async def verify(self, request: Any, _call: Call) -> Any:
         await self._ready.wait()
@@ -406,10 +405,9 @@ class Run:
         judge = next((each for each in self._team.judges if each.kin != own), None)
         model = self._metered(judge, task.spec.order)
         try:
-            found = await verified(task.spec, task.output, self.mission.config, model)
+            return msgspec.to_builtins(await verified(task.spec, task.output, self.mission.config, model))
         except ModelError as exc:
             raise Refused(f"the judge could not be asked: {exc}", code="judge") from exc
-        return {**asdict(found), "scores": [asdict(each) for each in found.scores]}
 
     async def work(self, request: Any, call: Call) -> Any:
         """Let an agent work; one that is not heard of for too long is stopped."""
@@ -451,12 +449,13 @@ class Run:
     # -- models --------------------------------------------------------------------------------------------------------
 
     def _model_of(self, agent: Agent, task: Task) -> Model | None:
-        """Return the agent's model: one tier up where the ladder says so, one down where the budget does."""
+        """Return its model, of the tier that is preferred: one up where the ladder says so, one down where the budget does."""
         priced = agent.model
         if priced is None:
             return None
         step = (1 if task.tier_up else 0) - (1 if self.mission.downgraded else 0)
-        tier = TIERS[min(max(TIERS.index(priced.tier) + step, 0), len(TIERS) - 1)]
+        own: str = task.spec.model or self.mission.config.model_preferences.get(task.spec.type.value, "") or priced.tier
+        tier = TIERS[min(max(TIERS.index(Tier(own)) + step, 0), len(TIERS) - 1)]
         return self._metered(self._team.models.get(tier, priced) if tier is not priced.tier else priced, task.spec.order)
 
     def _metered(self, priced: Priced | None, order: int | None) -> Model | None:
@@ -523,8 +522,3 @@ def _fault_of(operation: Operation) -> tuple[str, str]:
         return "unknown", operation.status.value
     code = "configuration" if operation.fault.code in CONFIGURATION else operation.fault.code
     return code, operation.fault.message
-
-
-def _verification_from(said: Any) -> Verification:
-    scores = tuple(Score(**each) for each in said["scores"])
-    return Verification(Outcome(said["outcome"]), said["score"], scores, said["confidence"], said["by"], said["task_wrong"])

@@ -6,11 +6,11 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sagagraph.context.model import Model, Question
@@ -35,8 +35,7 @@ class Outcome(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """Score of one criterion, from 0 to 1."""
 
     criterion: str
@@ -46,8 +45,7 @@ class Score:
     confidence: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Struct, frozen=True):
     """Verification. `unsure`: a person looks at it, whatever the outcome. `task_wrong`: no output could meet the task."""
 
     outcome: Outcome

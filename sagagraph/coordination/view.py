@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from sagagraph.coordination.mission import Mission, Task, facts_in
+from sagagraph.coordination.people import rework_of
 from sagagraph.coordination.plan import MissionPlan
 from sagagraph.coordination.states import RunState, TaskState
 from sagagraph.coordination.tick import waits_for
@@ -95,6 +96,7 @@ def task_json(mission: Mission, task: Task, *, whole: bool = False) -> dict[str,
         "feedback": list(task.feedback),
         "waits_for": list(waits or ()),
         "escalations": list(task.ladder),
+        "done_again_with_it": [each for each in rework_of(mission, [spec.order]) if each != spec.order],
         "error": task.error or None,
         "tokens_used": task.tokens,
         "cost": float(task.cost),

@@ -33,12 +33,12 @@ class Missions:
     @cached_property
     def _coordinator(self) -> Coordinator:
         """Made when it is first needed: the rest of the app does without agents, and without the prices of a model."""
-        return Coordinator(self._engine, team_from(self._places, self._settings, self._engine))
+        return Coordinator(self._engine, team_from(self._places, self._settings, self._engine), source=self._places)
 
     async def begin(self, visitor: Visitor, goal: str, config: Config) -> Mission:
         """Begin to plan, and return at once."""
         name = visitor.new_id("mission", uuid.uuid4().hex[:8])
-        begun = self._coordinator.beginning(goal, config, by=visitor.name, source=list(self._places))
+        begun = self._coordinator.beginning(goal, config, by=visitor.name)
         self._drive(name, begun)
         while await self._engine.store.headline(name) is None and name in self._driving:  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.01)
@@ -82,9 +82,9 @@ class Missions:
 
     async def pick_up(self) -> None:
         """Go on with every mission that was open when the last server ended."""
-        for each in await self._engine.open_sagas():
-            if each.domain == DOMAIN:
-                self._drive(each.saga_id)
+        if any(each.domain == DOMAIN for each in await self._engine.open_sagas()):
+            for each in await self._coordinator.open_missions():
+                self._drive(each)
 
     def _drive(self, mission_id: str, begun: Any = None) -> None:
         self._coordinator.nudge(mission_id)

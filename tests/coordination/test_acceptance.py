@@ -11,8 +11,10 @@ import pytest
 from sagagraph import Call, action
 from sagagraph.coordination.agents import Brief, Turn, agent
 from sagagraph.coordination.budget import Priced
+from sagagraph.coordination.coordinator import Coordinator
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
+from sagagraph.coordination.people import rework_of
 from sagagraph.errors import ConflictError, NotAllowedError, Refused
 from sagagraph.saga.engine.engine import Engine
 from tests.coordination.world import DIAMOND, MUST, Script, World, chain, fine, plan, scored, spender, spends, states, task
@@ -101,7 +103,7 @@ def test_point_4_a_person_sends_the_last_task_back() -> None:
     world = World(chain(3))
     world.begin(autonomy_mode="approve")
     world.say("approve")
-    assert world.run(world.coordinator.preview("m", [3])) == (3,)
+    assert rework_of(world.run(world.coordinator.status("m")), [3]) == (3,)
     again = world.say("review", decision="reject", tasks=[{"task_id": 3, "reason": "too surface level"}])
     assert (again.state, states(again)) == ("awaiting_review", ["completed"] * 3)
     assert [each[1] for each in world.calls] == ["T1", "T2", "T3", "T3"]
@@ -114,7 +116,7 @@ def test_point_4_what_was_built_upon_it_is_done_again() -> None:
     world = World(chain(3))
     world.begin(autonomy_mode="approve")
     world.say("approve")
-    assert world.run(world.coordinator.preview("m", [1])) == (1, 2, 3)
+    assert rework_of(world.run(world.coordinator.status("m")), [1]) == (1, 2, 3)
     world.say("review", decision="reject", tasks=[{"task_id": 1, "reason": "wrong"}])
     assert [each[1] for each in world.calls] == ["T1", "T2", "T3"] * 2
     assert world.say("review", decision="reject_all").state == "failed"
@@ -514,6 +516,17 @@ def test_two_coordinators_and_nothing_is_begun_twice() -> None:
     assert len(world.calls) == 4
     assert world.run(other.status("m")).state == "completed"
     world.run(other.engine.close())
+
+
+def test_a_coordinator_with_another_team_leaves_a_mission_alone() -> None:
+    world = World(chain(2))
+    world.begin(autonomy_mode="approve")
+    other = Coordinator(world.engine, world.team, clock=world.loop.time, source=["errands:TEAM"])
+    assert world.run(other.drive_all()) == ()
+    with pytest.raises(NotAllowedError, match="began with the default team"):
+        world.run(other.drive("m"))
+    world.run(world.coordinator.wish("m", "approve", {}, by="Pat"))
+    assert [each.state for each in world.run(world.coordinator.drive_all())] == ["awaiting_review"]
 
 
 def test_a_slow_call_does_not_stop_what_would_still_fit() -> None:

@@ -82,8 +82,10 @@ def approve_command(
 
 
 @mission.command("resume")
-def resume_command(mission_id: MissionId, store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Resume a mission that is paused, or whose coordinator died."""
+def resume_command(
+    mission_id: Annotated[str | None, typer.Argument(metavar="[MISSION]")] = None, store: o.Store = "", as_json: o.AsJson = False
+) -> None:
+    """Resume a mission that is paused, or whose coordinator died; without one, all whose coordinators died."""
     from sagagraph.cli.mission import missions
 
     o.end(missions.resume(Options(store, as_json=as_json), mission_id))

@@ -11,8 +11,8 @@ from sagagraph.cli.session import checked_id, drained_when_told_to_stop
 from sagagraph.cli.telling import tell
 from sagagraph.cli.terminal import interruptible
 from sagagraph.coordination.config import read_config
-from sagagraph.coordination.coordinator import Coordinator
-from sagagraph.coordination.mission import DOMAIN, Mission
+from sagagraph.coordination.coordinator import Coordinator, source_of
+from sagagraph.coordination.mission import Mission
 from sagagraph.coordination.states import RunState
 from sagagraph.coordination.teams import team_from
 from sagagraph.coordination.view import mission_json
@@ -33,15 +33,11 @@ async def _opened(
     async with open_engine(options.settings, create=create) as engine:
         places = agents if mission_id is None else await _places(engine, mission_id, agents)
         async with drained_when_told_to_stop(engine):
-            yield Coordinator(engine, team_from(places, options.settings, engine))
+            yield Coordinator(engine, team_from(places, options.settings, engine), source=places)
 
 
 async def _places(engine: Engine, mission_id: str, agents: tuple[str, ...]) -> tuple[str, ...]:
-    if await engine.store.headline(mission_id) is None:
-        return agents
-    saga = await engine.load(mission_id)
-    request: Any = saga.request
-    return tuple(request["source"] or ()) if saga.domain == DOMAIN else ()
+    return agents if await engine.store.headline(mission_id) is None else source_of(await engine.load(mission_id))
 
 
 async def begin(options: Options, goal: str, config: dict[str, Any], agents: tuple[str, ...], mission_id: str | None) -> int:
@@ -49,16 +45,17 @@ async def begin(options: Options, goal: str, config: dict[str, Any], agents: tup
     async with _opened(options, name, agents, create=True) as coordinator:
         made = name or coordinator.name()
         with interruptible(made, "mission resume"):
-            return _shown(
-                options, await coordinator.begin(goal, read_config(config), mission_id=made, by=PERSON, source=list(agents))
-            )
+            return _shown(options, await coordinator.begin(goal, read_config(config), mission_id=made, by=PERSON))
 
 
 async def status(options: Options, mission_id: str | None) -> int:
     async with _opened(options, mission_id) as coordinator:
         if mission_id is not None:
             return _shown(options, await coordinator.status(mission_id)) * 0
-        found = await coordinator.missions()
+        return _listed(options, await coordinator.missions())
+
+
+def _listed(options: Options, found: tuple[Mission, ...]) -> int:
     lines = [f"{each.id}  {each.state.value}  {each.title}" for each in found]
     tell([mission_json(each) for each in found], lines or ["there is no mission"], as_json=options.as_json)
     return 0
@@ -70,8 +67,10 @@ async def say(options: Options, mission_id: str, verb: str, told: dict[str, Any]
             return _shown(options, await coordinator.say(mission_id, verb, told, by=PERSON))
 
 
-async def resume(options: Options, mission_id: str) -> int:
+async def resume(options: Options, mission_id: str | None) -> int:
     async with _opened(options, mission_id) as coordinator:
+        if mission_id is None:
+            return _listed(options, await coordinator.drive_all())
         with interruptible(mission_id, "mission resume"):
             if (await coordinator.status(mission_id)).state is RunState.PAUSED:
                 return _shown(options, await coordinator.say(mission_id, "resume", by=PERSON))
