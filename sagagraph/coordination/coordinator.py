@@ -56,7 +56,7 @@ class Team:
 
 
 class Coordinator:
-    """Coordinator of missions on one engine. `clock` and `new_id` are arguments, as everything is that decides.
+    """Coordinator of missions, one for each engine. `clock` and `new_id` are arguments, as everything is that decides.
 
     `source`: where its team comes from; it goes on only with missions that began with the same one.
     """

@@ -521,12 +521,14 @@ def test_two_coordinators_and_nothing_is_begun_twice() -> None:
 def test_a_coordinator_with_another_team_leaves_a_mission_alone() -> None:
     world = World(chain(2))
     world.begin(autonomy_mode="approve")
-    other = Coordinator(world.engine, world.team, clock=world.loop.time, source=["errands:TEAM"])
+    engine = Engine(world.store, clock=world.loop.time)
+    other = Coordinator(engine, world.team, clock=world.loop.time, source=["errands:TEAM"])
     assert world.run(other.drive_all()) == ()
     with pytest.raises(NotAllowedError, match="began with the default team"):
         world.run(other.drive("m"))
     world.run(world.coordinator.wish("m", "approve", {}, by="Pat"))
     assert [each.state for each in world.run(world.coordinator.drive_all())] == ["awaiting_review"]
+    world.run(engine.close())
 
 
 def test_a_slow_call_does_not_stop_what_would_still_fit() -> None:
