@@ -15,6 +15,7 @@ from sagagraph.coordination.coordinator import Team
 from sagagraph.coordination.domain_agents import domain_agent
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
+from sagagraph.coordination.rules import design_for
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
 from sagagraph.registry import entries, limits_of, model_of
 from sagagraph.saga.engine.actions import to_json
@@ -91,11 +92,20 @@ def team_from(places: Iterable[str], settings: Settings, engine: Engine) -> Team
     if found:
         return replace(own, agents=tuple(found), hires=own.hires if model else None)
     host = agent("host", invite, skills=("analysis",), tools=("guests",))
-    return replace(own, agents=(*own.agents, host, *(domain_agent(each, each, engine, settings) for each in _domains(settings))))
+    designer = agent("designer", design, skills=("coding",), tools=("rules",))
+    domains = [domain_agent(each, each, engine, settings) for each in _domains(settings)]
+    return replace(own, agents=(*own.agents, host, designer, *domains))
 
 
 def _domains(settings: Settings) -> list[str]:
     return [each.name for each in entries() if each.runs_sagas and each.is_configured(settings)]
+
+
+def design(brief: Brief, _turn: Turn) -> Json:
+    """Propose a guess first, and, once it is told which rules that breaks, a design that passes them."""
+    request: Any = brief.request
+    found = design_for(str(request["harness"]))
+    return found if brief.feedback else dict.fromkeys(found, 1)
 
 
 def invite(brief: Brief, _turn: Turn) -> Json:

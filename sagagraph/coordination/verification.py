@@ -19,6 +19,7 @@ from sagagraph.context.slice import Fact as Shown
 from sagagraph.context.slice import select
 from sagagraph.coordination.config import Config
 from sagagraph.coordination.plan import Criterion, TaskSpec, TaskType
+from sagagraph.coordination.rules import broken_rules
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
 from sagagraph.workflow.language.schemas import misfits
 from sagagraph.workflow.values import Json
@@ -183,6 +184,7 @@ CHECKS: Final[Mapping[str, Callable[[str, Json, Any], Iterator[str]]]] = {
     ),
     "urls": lambda text, _output, wanted: _bounded(len(re.findall(r"https?://[^\s<>\"')]+", text)), wanted, "URLs"),
     "schema": lambda _text, output, wanted: iter(misfits(output, wanted)),
+    "harness": lambda _text, output, name: broken_rules(output, str(name)),
     "equals": lambda _text, output, wanted: iter(() if output == wanted else ("it is not what was wanted",)),
 }
 """Ways to tell without a model. Each yields what is wrong."""

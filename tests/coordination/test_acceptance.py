@@ -12,9 +12,14 @@ from sagagraph import Call, action
 from sagagraph.coordination.agents import Brief, Turn, agent
 from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.coordinator import Coordinator
-from sagagraph.coordination.matching import Tier
+from sagagraph.coordination.deciding import Bench
+from sagagraph.coordination.facts import Fact, Kind
+from sagagraph.coordination.matching import Profile, Tier
+from sagagraph.coordination.mission import Mission, evolved
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.coordination.people import rework_of
+from sagagraph.coordination.plan import plan_json, read_plan
+from sagagraph.coordination.tick import tick
 from sagagraph.errors import ConflictError, NotAllowedError, Refused
 from sagagraph.saga.engine.engine import Engine
 from tests.coordination.world import DIAMOND, MUST, Script, World, chain, fine, plan, scored, spender, spends, states, task
@@ -329,6 +334,57 @@ def test_point_8_a_silent_agent_is_stalled_and_one_that_tells_is_not() -> None:
     assert world.begin().state == "completed"
     assert "task_stalled" not in world.kinds(1)
     assert len(world.calls) == 1
+
+
+STALLED = {
+    "assigned": (30, ["task_queued"], "queued"),
+    "running": (300, ["task_retrying"], "awaiting_retry"),
+    "continuing": (10, ["task_resumed"], "running"),
+    "verifying": (180, ["human_review_requested"], "awaiting_human"),
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("state", STALLED)
+def test_point_8_a_stall_in_each_state_is_found_within_two_ticks(state: str) -> None:
+    limit, then, ends = STALLED[state]
+    ways = {
+        "assigned": [Fact(Kind.TASK_QUEUED, 0.0, 1), Fact(Kind.TASK_ASSIGNED, 0.0, 1, {"agent": "ann"})],
+        "running": [Fact(Kind.TASK_STARTED, 0.0, 1)],
+        "continuing": [Fact(Kind.TASK_CONTINUING, 0.0, 1, {"not_before": 0.0})],
+        "verifying": [Fact(Kind.TASK_SUBMITTED, 0.0, 1, {"output": "x"})],
+    }
+    made = read_plan(chain(1))
+    begun = {"goal": "go", "config": {"autonomy_mode": "autonomous"}, "by": "Pat"}
+    facts = [Fact(Kind.RUN_STARTED, 0.0, None, begun), Fact(Kind.PLANNING_STARTED, 0.0)]
+    facts += [Fact(Kind.PLAN_READY, 0.0, None, {"plan": plan_json(made), "state": "running"}), *ways["assigned"]]
+    facts += ways["running"] if state != "assigned" else []
+    facts += ways[state] if state in ("continuing", "verifying") else []
+    before = evolved(Mission("m"), facts)
+    assert before.tasks[1].state == state
+    bench = Bench((Profile("ann", ("writing",)),))
+    early = [each.type for each in tick(before, limit - 0.5, bench)]
+    assert "task_stalled" not in early
+    late = tick(before, limit + 2 * 5.0, bench)
+    told = [each.type.value for each in late]
+    if state == "continuing":  # it is dispatched again, as any that is due
+        assert told[0] == "task_resumed"
+    else:
+        assert told[:2] == ["task_stalled", *then]
+    assert evolved(before, late).tasks[1].state == ends
+
+
+def test_point_8_whoever_stalled_is_not_asked_first_again() -> None:
+    made = read_plan(chain(1))
+    begun = {"goal": "go", "config": {}, "by": "Pat"}
+    facts = [Fact(Kind.RUN_STARTED, 0.0, None, begun), Fact(Kind.PLANNING_STARTED, 0.0)]
+    facts += [Fact(Kind.PLAN_READY, 0.0, None, {"plan": plan_json(made), "state": "running"})]
+    facts += [Fact(Kind.TASK_QUEUED, 0.0, 1), Fact(Kind.TASK_ASSIGNED, 0.0, 1, {"agent": "ann"})]
+    bench = Bench((Profile("ann", ("writing",)), Profile("bob", ("writing",))))
+    mission = evolved(Mission("m"), facts)
+    mission = evolved(mission, tick(mission, 31.0, bench))
+    mission = evolved(mission, tick(mission, 36.0, bench))
+    assert (mission.tasks[1].state, mission.tasks[1].agent) == ("assigned", "bob")
 
 
 def test_continuation_is_no_retry() -> None:

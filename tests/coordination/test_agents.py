@@ -16,9 +16,11 @@ from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.coordination.plan import read_plan
-from sagagraph.coordination.teams import scripted_team
+from sagagraph.coordination.rules import broken_rules
+from sagagraph.coordination.teams import scripted_team, team_from
 from sagagraph.coordination.verification import CHECKS, Outcome, verified
 from sagagraph.errors import InvalidInputError, NotAllowedError
+from sagagraph.settings import Settings
 from tests.coordination.world import MUST, Script, World, chain, configured, fine, plan, scored, spends, states, task
 
 
@@ -152,6 +154,7 @@ def test_a_person_has_it_tried_again_with_a_reason() -> None:
         ({"urls": {"min": 1}}, "see https://example.org", "see it"),
         ({"schema": {"type": "object", "required": ["a"]}}, {"a": 1}, {"b": 1}),
         ({"equals": 3}, 3, 4),
+        ({"harness": "ad_degradation_clear"}, {"vehicle_speed_kmph_t5": 90}, {"vehicle_speed_kmph_t5": 50}),
     ],
 )
 async def test_checks(check: dict[str, Any], good: Any, bad: Any) -> None:
@@ -194,3 +197,16 @@ def test_the_scripted_team_does_every_template() -> None:
         done = world.begin(goal)
         assert (done.state, done.plan.template) == ("completed", name), done.error
         assert done.spent > 0
+
+
+def test_a_design_must_pass_its_rules() -> None:
+    world = World(chain(1))
+    team = team_from((), Settings(), world.engine)
+    world.staff(*team.agents, judges=team.judges, models=team.models, hires=team.hires, templates=None)
+    done = world.begin("a design for driving on within its rules")
+    assert (done.state, done.plan.template, done.tasks[1].attempt) == ("completed", "design_within_rules", 2), done.error
+    assert "is broken, by" in str(done.tasks[1].feedback)
+    assert not list(broken_rules(done.tasks[1].output, "ad_degradation_clear"))
+    assert list(broken_rules({"vehicle_speed_kmph_t5": 50}, "ad_degradation_clear"))
+    with pytest.raises(InvalidInputError):
+        list(broken_rules({}, "../secrets"))
