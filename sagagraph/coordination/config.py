@@ -61,7 +61,7 @@ class Config(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
         return min(self.backoff_s * float(2 ** min(attempt - 1, 30)), self.longest_backoff_s)
 
 
-STALL_S: Final[Mapping[str, float]] = {"assigned": 30.0, "running": 300.0, "continuing": 10.0, "verifying": 180.0, "ended": 60.0}
+STALL_S: Final[Mapping[str, float]] = {"assigned": 30.0, "running": 300.0, "continuing": 10.0, "verifying": 180.0}
 TICK_S: Final = 5.0
 MOST_CONTRACTORS: Final = 5
 """Of a workspace, at work at once."""

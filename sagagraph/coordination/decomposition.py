@@ -14,6 +14,7 @@ from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import content_hash
 from sagagraph.coordination.deciding import Bench
+from sagagraph.coordination.matching import TOKENS
 from sagagraph.coordination.mission import Mission
 from sagagraph.coordination.plan import Means, MissionPlan, judged_plan, read_plan
 from sagagraph.coordination.states import TaskState
@@ -73,6 +74,7 @@ async def decomposed(mission: Mission, templates: Iterable[Template], bench: Ben
     for number in range(1, ROUNDS + 1):
         data: dict[str, Any] = {"goal": mission.goal, "agents": roster_of(bench), "cap_usd": str(cap)}
         data |= {"cap_tokens": mission.config.max_tokens, "objections": list(objections)}
+        data["usual_tokens"] = {each.value: sum(count) for each, count in TOKENS.items()}
         said, objections = await _asked(model, _INSTRUCTIONS, data, schema)
         if said is None:
             continue
