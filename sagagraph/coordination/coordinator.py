@@ -197,13 +197,17 @@ class Coordinator:
     async def save_routine(self, mission_id: str) -> Template:
         """Save a completed mission as a template: the next goal like it needs no model. Safe to repeat."""
         mission = await self.status(mission_id)
-        made = routine_of(mission, await self.templates())
+        made = routine_of(mission, await self.templates_for(mission_id))
         document: Any = {name: getattr(made, name) for name in made.__struct_fields__}
-        await self.engine.store.put(Document(_ROUTINES, _ROUTINE, mission_id, document))
+        await self.engine.store.put(Document(f"{owner_of(mission_id)}{_ROUTINES}", _ROUTINE, mission_id, document))
         return made
 
-    async def templates(self) -> tuple[Template, ...]:
-        own = await self.engine.store.documents(_ROUTINES, _ROUTINE)
+    async def templates_for(self, mission_id: str) -> tuple[Template, ...]:
+        return await self.templates(owner_of(mission_id))
+
+    async def templates(self, owner: str = "") -> tuple[Template, ...]:
+        """Return the routines of an owner, whose words are in them, and the templates of the team."""
+        own = await self.engine.store.documents(f"{owner}{_ROUTINES}", _ROUTINE)
         return (*(template_from(each.data) for each in own), *(seeds() if self.team.templates is None else self.team.templates))
 
     # -- who is there --------------------------------------------------------------------------------------------------
@@ -219,6 +223,11 @@ class Coordinator:
         hired = sum(count for name, count in busy.items() if name.startswith("contractor-"))
         contractors = MOST_CONTRACTORS - hired if self.team.hires else -1
         return Bench(profiles, contractors, self.team.planner is not None, self.team.similarity)
+
+
+def owner_of(mission_id: str) -> str:
+    """Return the prefix of the missions of one visitor of the app; empty for those of the command line."""
+    return mission_id.partition("mission-")[0] if "mission-" in mission_id else ""
 
 
 def source_of(saga: Saga) -> tuple[str, ...]:

@@ -388,7 +388,7 @@ class Run:
     async def plan(self, _call: Call) -> Any:
         await self._ready.wait()
         model = self._metered(self._team.planner, None)
-        found = await decomposed(self.mission, await self._coordinator.templates(), self._bench(), model)
+        found = await decomposed(self.mission, await self._coordinator.templates_for(self.id), self._bench(), model)
         return msgspec.to_builtins(found)
 
     async def replan(self, trigger: Any, _call: Call) -> Any:

@@ -44,10 +44,10 @@ class Missions:
             await asyncio.sleep(0.01)
         return Mission(name, goal, goal[:500], visitor.name, config, RunState.PLANNING)
 
-    async def fits(self, text: str) -> bool:
+    async def fits(self, visitor: Visitor, text: str) -> bool:
         """Tell whether it is a goal of a known kind, that a template plans; nothing is, where there is no team."""
         try:
-            return matched(text, await self._coordinator.templates()) is not None
+            return matched(text, await self._coordinator.templates(visitor.prefix)) is not None
         except InvalidInputError:
             return False
 

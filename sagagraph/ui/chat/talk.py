@@ -56,7 +56,7 @@ class Talk(Wishing, Deciding):
         self._pending = self.conversation.pending
         self._begin_turn()
         await self._told_why_not(self._understand(text, saga))
-        if saga is None and not self.conversation.draft.wishes and await self._service.missions.fits(text):
+        if saga is None and not self.conversation.draft.wishes and await self._service.missions.fits(self._visitor, text):
             await self._told_why_not(self._begin_mission(text))
         return self.conversation
 
