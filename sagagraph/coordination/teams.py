@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -101,10 +102,10 @@ def _domains(settings: Settings) -> list[str]:
     return [each.name for each in entries() if each.runs_sagas and each.is_configured(settings)]
 
 
-def design(brief: Brief, _turn: Turn) -> Json:
+async def design(brief: Brief, _turn: Turn) -> Json:
     """Propose a guess first, and, once it is told which rules that breaks, a design that passes them."""
     request: Any = brief.request
-    found = design_for(str(request["harness"]))
+    found = await asyncio.to_thread(design_for, str(request["harness"]))  # a proof takes seconds
     return found if brief.feedback else dict.fromkeys(found, 1)
 
 
