@@ -21,11 +21,12 @@ SAMPLE = Plan a trip from San Francisco to Berlin and Cologne and then back to S
 flexible within the month, at most $$5,000 in total, 3-4 star hotels, direct flights when possible, \
 4 days in Berlin and 2 in Cologne
 
-.PHONY: help install trip test test-all test-again proof check lint sweep storm load model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-alas bench-recipes \
+.PHONY: help install trip mission test test-all test-again proof check lint sweep storm load model fuzz simulate lock wheel bench bench-trips bench-repair bench-reunions bench-jobshop bench-alas bench-recipes \
   bench-context bench-caaf bench-fleet bench-ui bench-langgraph screenshots clean
 
 help:
 	@echo "make trip     plan and book the sample trip (approves itself, prints committed)"
+	@echo "make mission  a team of scripts reaches a goal: killed in the middle, resumed, saved as a routine, run again"
 	@echo "make test     every promise once: four minutes at most"
 	@echo "make check    lint, types, import contracts, make test"
 	@echo "make test-all everything else beside: PostgreSQL, explorations, planted faults, kills, the browser, a small model; samples"
@@ -67,6 +68,9 @@ $(MODELS): $(STAMP) requirements-models.lock
 
 trip: $(STAMP)
 	@$(BIN)/sagagraph trip '$(SAMPLE)' --today 2025-03-01 --yes
+
+mission: $(STAMP)
+	@$(BIN)/python -m tests.support.mission_demonstration
 
 # What a newcomer runs: tests that are marked quick. All others are of test-all (tests/conftest.py).
 test: $(STAMP)

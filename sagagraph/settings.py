@@ -81,6 +81,8 @@ class Settings(BaseModel):
     """HOST:PORT of a Temporal server that keeps the queues of a fleet (docs/fleet.md); by default workers look into the store."""
     goals: str = ""
     """`package.module:NAME` of the `GoalLibrary` whose actions `sagagraph goal` plans with."""
+    agents: str = ""
+    """`package.module:NAME` of the agents, or the team, of missions in the app (docs/missions.md)."""
 
     ui_user: str = ""
     """Who may log in to the app, as its operator; more users are in `users`."""

@@ -27,6 +27,7 @@ GRAPHS = {
     "graphs": "tests.graph.crash_scenarios:SCENARIOS",
     "inner graphs": "tests.graph.inner_scenarios:SCENARIOS",
     "prebuilt agents": "tests.agents.scenarios:SCENARIOS",
+    "missions": "tests.support.missions:SCENARIOS",
 }
 PYTEST = ("pytest", "-q", "-n", "2", "--dist", "worksteal")
 FULL = {"SAGAGRAPH_EXPLORE": "full"}
@@ -66,6 +67,11 @@ def parts() -> list[Part]:
             (SWEEP, GRAPHS["prebuilt agents"], "--jobs", JOBS["stop"], "--store", store, "--harm", "stop"),
         )
         for store in ("sqlite", "postgresql")
+    ]
+    two += [
+        Part(f"missions {harm} {store}", (SWEEP, GRAPHS["missions"], "--jobs", JOBS[harm], "--store", store, "--harm", harm))
+        for store, harms in (("sqlite", ("stop",)), ("postgresql", ("stop", "cut")))
+        for harm in harms
     ]
     promised = [
         Part(f"promises {harm} {store}", (SWEEP, PROMISED, "--jobs", JOBS[harm], "--store", store, "--harm", harm))

@@ -60,6 +60,8 @@ RULES: Final = (
     Rule(r"/api/v1/sagas/[^/]+/(yield|redact)", ACTS, OPERATORS),
     Rule(r"/api/v1/sagas(/.*)?", SAFE, ANYBODY),
     Rule(r"/api/v1/sagas(/.*)?", ACTS, PLANNERS),
+    Rule(r"(/api/v1)?/missions(/.*)?", SAFE, ANYBODY),
+    Rule(r"(/api/v1)?/missions(/.*)?", ACTS, PLANNERS),
     Rule(r"/api/v1/harness/[^/]+/audit", SAFE, ANYBODY),
     Rule(r"/api/v1/harness/\w+", ACTS, PLANNERS),
     Rule(r"/(docs|openapi\.json)", SAFE, ANYBODY),

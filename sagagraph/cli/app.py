@@ -19,6 +19,7 @@ from sagagraph import __version__
 from sagagraph.cli import options as o
 from sagagraph.cli.harness.life import harness
 from sagagraph.cli.logs import LogLevel, configure_logs
+from sagagraph.cli.mission.commands import mission
 from sagagraph.cli.options import Options
 from sagagraph.cli.services import services
 from sagagraph.cli.verbs import Verbs
@@ -38,6 +39,7 @@ app.add_typer(fleets, name="fleet")
 app.add_typer(harness, name="harness")
 app.add_typer(services, name="services")
 app.add_typer(workflow, name="workflow")
+app.add_typer(mission, name="mission")
 
 
 class Found(StrEnum):

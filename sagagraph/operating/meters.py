@@ -98,7 +98,8 @@ class Meters:
             self._set(name, overview.oldest(status))
 
     def _count(self, saga: Saga, event: e.Event) -> None:
-        operation = saga.operations.get(getattr(event, "operation", ""))
+        name = getattr(event, "operation", "")  # of what a body plans, that is its specification
+        operation = saga.operations.get(name) if isinstance(name, str) else None
         if operation is not None and (outcome := _SETTLED.get(type(event))):
             self._add("operations", domain=saga.domain, action=operation.spec.action, outcome=outcome)
         if operation is not None and operation.has_effect and (answer := _ANSWERED.get(type(event))):

@@ -50,6 +50,7 @@ from sagagraph.saga.stores.port import Document
 from sagagraph.saga.stores.projections import Projection
 from sagagraph.settings import Settings
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
+from sagagraph.ui.missions import Missions
 from sagagraph.ui.oversight import Oversight
 from sagagraph.ui.sharing import SHARED_PATH, Sharing
 from sagagraph.ui.versions import Version, version_before, versions_of
@@ -97,6 +98,7 @@ class Service:
         self._days: dict[str, tuple[float, date]] = {}
         self._sketches: dict[str, Sketch] = {}
         self._sharing = Sharing(engine.store)
+        self.missions = Missions(engine, settings)
         self.keys = Keys(engine.store, time.time)
         self.oversight = Oversight(engine, meters)
 
@@ -312,6 +314,7 @@ class Service:
         room = asyncio.Semaphore(_AT_ONCE)
         names = [each.saga_id for each in await self._engine.open_sagas() if each.domain in self._graphs]
         names = [each for each in names if parent_of(each) not in names]  # an amendment resumes with the saga that it changes
+        await self.missions.pick_up()
         for name in names:
             self._jobs.start(name, ("resume",), self._picked_up(name, room))
         return tuple(names)
@@ -460,6 +463,7 @@ class Service:
     async def close(self) -> None:
         """Let running work end, and journal it; everything resumes where it was when the next server starts."""
         await self._engine.drain()
+        await self.missions.close()
         await self._jobs.stop_all()
 
 

@@ -42,7 +42,7 @@ def expected(role: str, method: str, path: str) -> bool:
     if path in FOR_ALL_WHO_LOG_IN:
         return True
     if role == "reader":
-        return method in SAFE and path.startswith("/api/v1/sagas")
+        return method in SAFE and path.startswith(("/api/v1/sagas", "/api/v1/missions", "/missions"))
     return True
 
 

@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Final
 
+from sagagraph.coordination.config import Config
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.tongues import Tongue, cannot_read, tongue_of
@@ -55,7 +56,16 @@ class Talk(Wishing, Deciding):
         self._pending = self.conversation.pending
         self._begin_turn()
         await self._told_why_not(self._understand(text, saga))
+        if saga is None and not self.conversation.draft.wishes and await self._service.missions.fits(self._visitor, text):
+            await self._told_why_not(self._begin_mission(text))
         return self.conversation
+
+    async def _begin_mission(self, goal: str) -> None:
+        """Have a team plan what nobody here reads; nothing is done before that is approved."""
+        await self._service.missions.begin(self._visitor, goal, Config())
+        self._say(
+            Deed.BEGAN, "That is work for a team: I am having it planned as a mission. Approve the plan under Missions, above."
+        )
 
     async def fill(self, name: str, value: str) -> Conversation:
         """Change one field; an empty value takes away what it said. The same as saying so."""

@@ -17,6 +17,7 @@ from sagagraph.ui.service import Service
 _HOME: Final = ("/", "Plans")
 _HARNESS: Final = ("/harness", "Rules over numbers")
 _OPERATE: Final = ("/operate", "Operate")
+_MISSIONS: Final = ("/missions", "Missions")
 _PROMISE: Final = "What passes a set of rules, or a proof that nothing can, and what would have to give."
 _REGION: Final = {
     "variables": [{"name": "replicas", "low": 1, "high": 20, "unit": "replica"}],
@@ -36,7 +37,7 @@ def front_words(service: Service, today: date | None = None, current: str = _HOM
         "front",
         is_practice=is_practice,
         today=day,
-        pages=[_HOME, *boards, _HARNESS, *([_OPERATE] if oversees else [])],
+        pages=[_HOME, *boards, _HARNESS, _MISSIONS, *([_OPERATE] if oversees else [])],
         current=current,
     )
 

@@ -43,6 +43,7 @@ from sagagraph.ui.server.harnesses import router as harnesses
 from sagagraph.ui.server.health import router as health
 from sagagraph.ui.server.login_page import Door
 from sagagraph.ui.server.login_page import router as login_page
+from sagagraph.ui.server.missions import router as missions
 from sagagraph.ui.server.operators_page import router as operators_page
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
 from sagagraph.ui.server.shared_page import router as shared_page
@@ -72,6 +73,7 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     api.include_router(harnesses)
     api.include_router(harness_page)
     api.include_router(boards)
+    api.include_router(missions)
     api.include_router(shared_page)
     api.include_router(login_page)
     api.include_router(health)

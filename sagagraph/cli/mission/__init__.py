@@ -1,0 +1,1 @@
+"""Missions on the command line."""

@@ -1,0 +1,209 @@
+"""Decomposition: a goal becomes a plan: by a template if one fits, otherwise by a model (PRD-102, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from sagagraph.context.model import Model, Question
+from sagagraph.context.quoting import Quoted, new_nonce
+from sagagraph.context.slice import content_hash
+from sagagraph.coordination.deciding import Bench
+from sagagraph.coordination.matching import TOKENS
+from sagagraph.coordination.mission import Mission
+from sagagraph.coordination.plan import Means, MissionPlan, judged_plan, read_plan
+from sagagraph.coordination.states import TaskState
+from sagagraph.coordination.templates import Template, matched
+from sagagraph.coordination.verification import CHECKS
+from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.workflow.values import Json
+
+ROUNDS: Final = 3
+_ANSWER_TOKENS: Final = 4096
+_MOST_TOOLS: Final = 10
+_INSTRUCTIONS: Final = (
+    "You plan a mission: tasks for agents that reach a goal within a budget. Rules: the tasks form a directed acyclic graph; "
+    "task 1 depends on nothing; every task has a criterion that must pass; the type of a task guides the choice of its model, "
+    "and a review goes to an agent of another family than the work that it reviews; a simple goal takes 3 or 4 tasks; tasks that "
+    "do not need each other have no edge between them; the estimates add up to less than the budget. An edge goes from the "
+    "dependent task to its prerequisite. Where the data holds objections to an earlier plan, meet exactly those."
+)
+_REVISING: Final = (
+    "You revise the plan of a running mission because of the trigger. Completed and running tasks are immutable. You may change "
+    "or remove tasks that are pending or queued, and the one that the trigger is about, and add tasks with the next numbers. "
+    "Answer with changed and new tasks, with their edges, and the numbers of removed ones, and with nothing else."
+)
+PROMPT_VERSION: Final = content_hash(_INSTRUCTIONS)
+_FREE: Final = frozenset({TaskState.PENDING, TaskState.QUEUED})
+
+
+class Decomposed(Struct, frozen=True):
+    """Result: a plan, or objections; and how many times a model was asked."""
+
+    plan: MissionPlan | None
+    objections: tuple[str, ...] = ()
+    rounds: int = 0
+
+
+def means_of(bench: Bench, cap: Decimal, *, by_model: bool = False) -> Means:
+    families = {each.id: each.family for each in bench.profiles}
+    tools = frozenset(tool for each in bench.profiles for tool in each.tools)
+    return Means(families, tools if bench.contractors < 0 else None, cap, by_model)
+
+
+async def decomposed(mission: Mission, templates: Iterable[Template], bench: Bench, model: Model | None) -> Decomposed:
+    """Plan a mission. Raises `ModelError` if the model cannot be asked, `Refused` where the budget does not allow it."""
+    cap = mission.config.max_cost_usd
+    template = matched(mission.goal, templates, bench.similarity)
+    if template is not None:
+        plan = template.plan_for(mission.goal)
+        agents = {each.id for each in bench.profiles}
+        plan = replace(plan, tasks=tuple(replace(t, agent=t.agent if t.agent in agents else "") for t in plan.tasks))
+        verdict = judged_plan(plan, means_of(bench, cap))
+        objections = tuple(each.message for each in verdict.violations)
+        return Decomposed(None, objections) if objections else Decomposed(plan)
+    if model is None:
+        return Decomposed(None, ("no template fits the goal, and no model is available to plan it",))
+    objections = ()
+    schema = {"title": "MissionPlan", **msgspec.json.schema(MissionPlan)}
+    for number in range(1, ROUNDS + 1):
+        data: dict[str, Any] = {"goal": mission.goal, "agents": roster_of(bench), "cap_usd": str(cap)}
+        data |= {"cap_tokens": mission.config.max_tokens, "objections": list(objections)}
+        data["usual_tokens"] = {each.value: sum(count) for each, count in TOKENS.items()}
+        said, objections = await _asked(model, _INSTRUCTIONS, data, schema)
+        if said is None:
+            continue
+        proposed, objections = _read(said, means_of(bench, cap, by_model=True))
+        if proposed is not None and not objections:
+            return Decomposed(replace(proposed, model=model.name, prompt_version=PROMPT_VERSION), (), number)
+    return Decomposed(None, objections, ROUNDS)
+
+
+def roster_of(bench: Bench) -> list[dict[str, Any]]:
+    return [
+        {"id": each.id, "skills": list(each.skills), "tier": each.tier.value, "family": each.family}
+        | {"tools": sorted(each.tools)[:_MOST_TOOLS]}
+        for each in bench.profiles
+    ]
+
+
+async def _asked(model: Model, instructions: str, data: Json, schema: Mapping[str, Json]) -> tuple[Any, tuple[str, ...]]:
+    quoted = Quoted(data, new_nonce())
+    question = Question(f"{instructions}\n{quoted.rule}", quoted, schema, max_tokens=_ANSWER_TOKENS)
+    try:
+        return (await model.answer(question)).content, ()
+    except UnusableAnswerError as exc:
+        return None, (str(exc),)
+
+
+def _read(said: Any, means: Means) -> tuple[MissionPlan | None, tuple[str, ...]]:
+    try:
+        plan = read_plan(said)
+    except InvalidInputError as exc:
+        return None, (str(exc),)
+    faults = [each.message for each in judged_plan(plan, means).violations]
+    return plan, (*faults, *_strange_checks(plan))
+
+
+def _strange_checks(plan: MissionPlan) -> tuple[str, ...]:
+    """Refuse checks that there are not, and patterns: one of a model could take for ever to match."""
+    strange = {name for task in plan.tasks for each in task.criteria for name in each.check} - (CHECKS.keys() - {"regex"})
+    return tuple(f"a criterion cannot be checked by {name!r}" for name in sorted(strange))
+
+
+# -- revisions (section 10) --------------------------------------------------------------------------------------------
+
+
+class Revised(Struct, frozen=True):
+    """Result: the plan with what was changed and removed; or objections."""
+
+    plan: MissionPlan | None
+    changed: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()
+    objections: tuple[str, ...] = ()
+
+
+async def revised(mission: Mission, trigger: Mapping[str, Json], shown: Json, bench: Bench, model: Model | None) -> Revised:
+    """Revise a plan because of a trigger; what was asked of a model beyond its rights is refused, and counts as a round."""
+    if trigger["trigger"] == "budget" and model is None:
+        return _without_optional(mission)
+    if model is None:
+        return Revised(None, objections=("no model is available to plan anew",))
+    objections: tuple[str, ...] = ()
+    for _number in range(ROUNDS):
+        said, objections = await _asked(model, _REVISING, {"mission": shown, "objections": list(objections)}, _REVISION)
+        if said is not None:
+            found = revision_of(mission, trigger, said, bench)
+            if not found.objections:
+                return found
+            objections = found.objections
+    return Revised(None, objections=objections)
+
+
+_REVISION: Final[Mapping[str, Json]] = {
+    "title": "Revision",
+    "type": "object",
+    "properties": {
+        "tasks": {"type": "array", "items": {"type": "object"}},
+        "edges": {"type": "array", "items": {"type": "object"}},
+        "removed": {"type": "array", "items": {"type": "integer"}},
+    },
+    "required": ["tasks"],
+}
+
+
+def revision_of(mission: Mission, trigger: Mapping[str, Json], said: Any, bench: Bench) -> Revised:
+    """Judge a revision. Completed and running tasks are immutable, and nothing is renumbered."""
+    old = mission.plan
+    if old is None or not isinstance(said, Mapping):
+        return Revised(None, objections=("say tasks, edges and removed",))
+    try:
+        part = read_plan({"tasks": said.get("tasks", ()), "edges": said.get("edges", ())})
+        removed = tuple(dict.fromkeys(int(each) for each in said.get("removed", ())))
+    except (InvalidInputError, TypeError, ValueError) as exc:
+        return Revised(None, objections=(str(exc),))
+    fresh = {each.order: each for each in part.tasks}
+    objections = _oversteps(mission, trigger, part, removed)
+    kept = [each for each in old.tasks if each.order not in fresh and each.order not in removed]
+    tasks = tuple(sorted([*kept, *fresh.values()], key=lambda each: each.order))
+    orders = {each.order for each in tasks}
+    edges = [each for each in old.edges if each.dependent not in fresh and {each.dependent, each.prerequisite} <= orders]
+    plan = replace(old, tasks=tasks, edges=(*edges, *part.edges), cost=None, tokens=None)
+    left = mission.config.max_cost_usd
+    faults = [each.message for each in judged_plan(plan, means_of(bench, left)).violations]
+    if objections or faults:
+        return Revised(None, objections=(*objections, *faults))
+    return Revised(plan, tuple(fresh), removed)
+
+
+def _oversteps(mission: Mission, trigger: Mapping[str, Json], part: MissionPlan, removed: tuple[int, ...]) -> tuple[str, ...]:
+    about = {each.spec.order for each in mission.tasks.values() if each.parked and each.parked == trigger.get("key")}
+    last = max(mission.tasks, default=0)
+    found = []
+    for order in (*(each.order for each in part.tasks), *removed, *(each.dependent for each in part.edges)):
+        known = mission.tasks.get(order)
+        if known is not None and known.state not in _FREE and order not in about:
+            found.append(f"task {order} is {known.state.value}, and immutable")
+    news = [each.order for each in part.tasks if each.order not in mission.tasks]
+    if sorted(news) != list(range(last + 1, last + 1 + len(news))):
+        found.append(f"new tasks have the numbers from {last + 1} on")
+    if unknown := [each for each in removed if each not in mission.tasks]:
+        found.append(f"there is no task {unknown[0]}")
+    return tuple(dict.fromkeys(found))
+
+
+def _without_optional(mission: Mission) -> Revised:
+    """Leave out what the mission can do without."""
+    plan = mission.plan
+    optional = tuple(each.spec.order for each in mission.of(*_FREE) if each.spec.optional)
+    if plan is None or not optional:
+        return Revised(None, objections=("nothing is optional",))
+    kept = {each.order for each in plan.tasks} - set(optional)
+    tasks = tuple(each for each in plan.tasks if each.order in kept)
+    edges = tuple(each for each in plan.edges if {each.dependent, each.prerequisite} <= kept)
+    return Revised(replace(plan, tasks=tasks, edges=edges, cost=None, tokens=None), (), optional)

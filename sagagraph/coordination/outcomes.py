@@ -1,0 +1,147 @@
+"""Outcomes: what follows from what agents, verifiers and planners said (PRD-102, sections 5, 7, 9 and 10). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sagagraph.coordination.config import Autonomy
+from sagagraph.coordination.deciding import Deciding
+from sagagraph.coordination.facts import Kind
+from sagagraph.coordination.mission import Task
+from sagagraph.coordination.plan import MissionPlan, plan_json
+from sagagraph.coordination.states import RunState, TaskState
+from sagagraph.coordination.verification import Outcome, Verification
+from sagagraph.workflow.values import Json
+
+BUDGET: Final = "budget"
+STALLED: Final = "stalled"
+CONFIGURATION: Final = frozenset({"configuration", "unknown_model", "unknown_tool", "auth", "invalid_input"})
+"""Codes of failures that no repetition mends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Reply of an agent. `done=False`: it ended cleanly and needs another turn. `found`: why more is needed than was planned."""
+
+    output: Json = None
+    done: bool = True
+    found: str = ""
+
+
+def turn_replied(deciding: Deciding, task: Task, reply: Reply) -> None:
+    if reply.found:
+        key = f"found:{task.turn_id}"
+        deciding.say(Kind.REPLAN_TRIGGERED, task, key=key, trigger="found", why=reply.found)
+    if reply.done:
+        deciding.say(Kind.TASK_SUBMITTED, task, output=reply.output)
+        deciding.say(Kind.VERIFICATION_STARTED, deciding.again(task))
+    elif task.turn < deciding.mission.config.max_turns:
+        wait = deciding.now + deciding.mission.config.continue_after_s
+        deciding.say(Kind.TASK_CONTINUING, task, output=reply.output, not_before=wait)
+    else:
+        why = f"it is not done after {task.turn} turns"
+        deciding.say(Kind.TASK_CRASHED, task, error_code="turns", error=why)
+        deciding.retry_or_climb(deciding.again(task), why)
+
+
+def turn_failed(deciding: Deciding, task: Task, code: str, why: str) -> None:
+    """Handle an agent that ended without a reply; what ran into the budget waits, and that counts as no attempt."""
+    if code == BUDGET:
+        deciding.say(Kind.TASK_RETRYING, task, error=why, not_before=deciding.now, counts=False)
+        deciding.over_budget(why)
+        return
+    deciding.say(Kind.TASK_CRASHED, task, error_code=code, error=why)
+    if code in CONFIGURATION:
+        deciding.climb(deciding.again(task), why)
+    else:
+        deciding.retry_or_climb(deciding.again(task), why)
+
+
+def output_verified(deciding: Deciding, task: Task, found: Verification) -> None:
+    reasons = [{"criterion": each.criterion, "reason": each.reason} for each in found.unmet]
+    deciding.say(
+        Kind.VERIFICATION_COMPLETED,
+        task,
+        score=found.score,
+        verdict=found.outcome.value,
+        confidence=found.confidence,
+        verified_by=found.by,
+        unmet=reasons,
+    )
+    task, why = deciding.again(task), "; ".join(f"{each.criterion}: {each.reason}" for each in found.unmet)
+    feedback: dict[str, Json] = {
+        "attempt": task.attempt,
+        "of": task.spec.max_attempts,
+        "score": round(found.score, 2),
+        "unmet": reasons,
+    }
+    if found.confidence < deciding.mission.config.least_confidence and _may_ask(deciding):
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"the verifier is not sure ({found.confidence:.2f})")
+    elif found.outcome is Outcome.PASS:
+        deciding.say(Kind.TASK_COMPLETED, task)
+    elif found.task_wrong and deciding.bench.can_replan and f"task_wrong:{task.name}" not in deciding.mission.replanned_for:
+        key = f"task_wrong:{task.name}"
+        deciding.say(Kind.TASK_ESCALATED, task, level=3, trigger=key)
+        deciding.say(Kind.REPLAN_TRIGGERED, task, key=key, trigger="task_wrong", why=found.task_wrong)
+    elif found.outcome is Outcome.PARTIAL and task.used + 1 >= task.spec.max_attempts and _may_ask(deciding):
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why or f"it scores {found.score:.2f}")
+    else:
+        deciding.retry_or_climb(task, why or f"it scores {found.score:.2f}", quality=True, feedback=feedback)
+
+
+def _may_ask(deciding: Deciding) -> bool:
+    return deciding.mission.config.autonomy_mode is not Autonomy.FULL_AUTO
+
+
+def verifier_broke(deciding: Deciding, task: Task, why: str) -> None:
+    """Leave the task to a person: a verifier that cannot answer says nothing about it."""
+    deciding.say(Kind.VERIFICATION_BROKE, task, why=why)
+    task = deciding.again(task)
+    if _may_ask(deciding):
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"the verifier broke: {why}")
+    else:
+        deciding.retry_or_climb(task, f"the verifier broke: {why}")
+
+
+# -- plans -------------------------------------------------------------------------------------------------------------
+
+
+def plan_made(deciding: Deciding, plan: MissionPlan, *, rounds: int = 1) -> None:
+    config = deciding.mission.config
+    runs = config.autonomy_mode is Autonomy.FULL_AUTO or (
+        config.autonomy_mode is Autonomy.AUTONOMOUS and plan.estimate <= config.auto_approve_threshold
+    )
+    state = RunState.RUNNING if runs else RunState.AWAITING_APPROVAL
+    document: dict[str, Any] = plan_json(plan)
+    deciding.say(Kind.PLAN_READY, plan=document, hash=plan.hash, state=state.value, rounds=rounds, estimate=str(plan.estimate))
+
+
+def planning_failed(deciding: Deciding, objections: Iterable[str]) -> None:
+    deciding.say(Kind.RUN_FAILED, error=f"no plan: {'; '.join(objections)}")
+
+
+def plan_revised(deciding: Deciding, trigger: dict[str, Json], plan: MissionPlan, changed: list[int], removed: list[int]) -> None:
+    key = str(trigger["key"])
+    document: dict[str, Any] = plan_json(plan)
+    deciding.say(
+        Kind.PLAN_REVISED, plan=document, hash=plan.hash, trigger=key, why=trigger.get("why"), changed=changed, removed=removed
+    )
+    for task in _parked(deciding, key):
+        if task.spec.order in changed:
+            deciding.say(Kind.TASK_RETRYING, task, error="it was planned anew", not_before=deciding.now, counts=False)
+        else:
+            deciding.climb(task, task.error or "it failed, and no other plan does without it")
+
+
+def revision_refused(deciding: Deciding, trigger: dict[str, Json], objections: Iterable[str]) -> None:
+    """Go on with the plan as it is; what failed climbs on."""
+    key = str(trigger["key"])
+    deciding.say(Kind.REVISION_REFUSED, trigger=key, objections=list(objections))
+    for task in _parked(deciding, key):
+        deciding.climb(task, task.error or str(trigger.get("why", "")))
+
+
+def _parked(deciding: Deciding, key: str) -> list[Task]:
+    return [each for each in deciding.mission.of(TaskState.VERIFYING) if each.parked == key]
