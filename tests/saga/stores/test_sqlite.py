@@ -346,7 +346,7 @@ async def test_what_is_open_and_a_page_of_a_list_are_found_by_their_indexes(tmp_
         statement: " ".join(row[-1] for row in store._execute(f"EXPLAIN QUERY PLAN {statement}", given))
         for statement, given in (
             (sql.OPEN_HEADLINES, ()),
-            (sql.headlines(of_domain=False, named=False, limited=True), (10, 0)),
+            (sql.headlines(of_domain=False, named=False, within=False, stages=0, limited=True), (10, 0)),
         )
     }
     await store.close()
