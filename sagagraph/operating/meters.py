@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -80,7 +81,11 @@ class Meters:
         self._shown: set[tuple[str, str]] = set()
 
     def __call__(self, saga: Saga, entries: tuple[Entry, ...]) -> None:
-        """Count what has been journalled."""
+        """Count what has been journalled. A failure loses a figure, and never stops a saga."""
+        with suppress(Exception):
+            self._observe(saga, entries)
+
+    def _observe(self, saga: Saga, entries: tuple[Entry, ...]) -> None:
         self._add("events", len(entries), domain=saga.domain)
         self._commits.observe(seconds := max(0.0, self._clock() - entries[0].at))
         if self._otel:

@@ -11,8 +11,9 @@ from starlette.requests import Request
 from sagagraph.access.keys import SESSION, TOKEN, Keys
 from sagagraph.access.login import Failures, Known, Login, hashed
 from sagagraph.access.roles import Role
-from sagagraph.errors import InvalidInputError
+from sagagraph.errors import InvalidInputError, StoreError
 from sagagraph.saga.stores.memory import MemorySagaStore
+from sagagraph.saga.stores.port import Document
 from sagagraph.ui.server.auth import SESSION_COOKIE, Auth
 
 pytestmark = pytest.mark.quick
@@ -65,6 +66,16 @@ async def test_a_session_is_a_cookie_and_no_token() -> None:
     async with client(keys) as browser:
         assert (await browser.get("/operate", headers={"cookie": f"{SESSION_COOKIE}={SECRET}"})).text == "user ann, operator"
         assert (await browser.get("/operate", headers={"authorization": f"Bearer {SECRET}"})).status_code == 401
+
+
+async def test_while_the_store_is_away_nobody_is_let_in_and_the_answer_says_why() -> None:
+    class Away(MemorySagaStore):
+        async def documents(self, saga_id: str, *kinds: str) -> tuple[Document, ...]:
+            raise StoreError(f"{saga_id} {kinds}")
+
+    async with client(Keys(Away(), Clock())) as program:
+        answer = await program.get("/api/v1/sagas", headers={"authorization": f"Bearer {SECRET}"})
+        assert (answer.status_code, "does not answer" in answer.json()["error"]["message"]) == (503, True)
 
 
 async def test_a_key_is_kept_as_a_digest_only() -> None:

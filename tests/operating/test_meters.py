@@ -85,6 +85,18 @@ async def test_a_status_that_no_saga_has_any_more_is_nought_and_not_as_it_was() 
     assert told[f'sagagraph_sagas{{domain="",status="{view.status}"}}'] == 1
 
 
+async def test_a_figure_that_cannot_be_counted_stops_no_saga(monkeypatch: pytest.MonkeyPatch) -> None:
+    meters = Meters()
+
+    def fails(*_told: object) -> None:
+        raise TypeError
+
+    monkeypatch.setattr(meters, "_count", fails)
+    async with Engine.open("memory:", observers=[meters]) as engine:
+        await _run(engine, "good", "x")
+        assert (await engine.status("good")).status == "committed"
+
+
 async def test_a_journal_that_cannot_be_read_waits_for_a_person_and_hides_no_other() -> None:
     store = MemorySagaStore()
     engine = Engine(store)

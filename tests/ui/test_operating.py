@@ -47,6 +47,8 @@ def filled(store: Path) -> None:
         for number in range(60):
             with engine.saga(f"fine-{number}") as saga:
                 saga.run(book, "x")
+        with engine.saga("a team's/own saga?") as saga:
+            saga.run(book, "x")
         with pytest.raises(OperationHeldError), engine.saga("needs-help") as saga:
             saga.run(book, "lost")
 
@@ -114,7 +116,7 @@ def test_pages_and_search_find_a_saga_among_many(browser: Browser, operated: Ser
         assert page.url.endswith("/operate")
         assert page.locator("table").last.locator("tbody tr").count() == 50
         page.get_by_role("link", name="Earlier ones").click()
-        assert page.locator("table").last.locator("tbody tr").count() == 11
+        assert page.locator("table").last.locator("tbody tr").count() == 12
         page.get_by_label("Part of its id").fill("FINE-59")
         page.get_by_role("button", name="Search").click()
         assert page.locator("table").last.locator("tbody tr").count() == 1
@@ -138,6 +140,9 @@ def test_each_act_is_shown_before_it_is_done(operated: Server) -> None:
         shown = olga.post("/operate/fine-2/cancel")
         assert (shown.status_code, "book-1" in shown.text) == (200, True)
         assert olga.get("/api/v1/sagas/fine-2").json()["status"] == "committed"
+        named = "/operate/a%20team's/own%20saga%3F"
+        assert olga.get(named).status_code == 200
+        assert olga.post(f"{named}/cancel").status_code == 200
         assert olga.post("/operate/fine-2/dance", data={"confirmed": "yes"}).status_code == 422
         assert olga.post("/operate/fine-3/redact", data={"fields": "", "confirmed": "yes"}).status_code == 422
         assert olga.post("/operate/nothing/resume", data={"confirmed": "yes"}).status_code in (404, 409)

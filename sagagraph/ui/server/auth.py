@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sagagraph.access.keys import SESSION, TOKEN, Keys
 from sagagraph.access.login import Failures, Login
 from sagagraph.access.roles import SAFE, Role, may, rule_for
+from sagagraph.errors import StoreError
 from sagagraph.ui.visitors import Visitor, guest, known_elsewhere, user
 
 COOKIE: Final = "sagagraph_visitor"
@@ -71,9 +72,13 @@ class Auth:
         asked = HTTPConnection(scope)
         token = _token_of(asked)
         fresh = "" if token or self._knows_users else self._new_token()
-        visitor = await self._visitor(asked, token or fresh)
+        visitor, refusal = None, None
+        try:
+            visitor = await self._visitor(asked, token or fresh)
+        except StoreError:  # which knows the keys
+            refusal = _refused("the store does not answer: try again later", 503, scope["path"])
         send = _adding(send, {**_HEADERS, **({"set-cookie": _cookie(fresh)} if fresh else {})})
-        if refusal := self._refusal(asked, visitor):
+        if refusal := refusal or self._refusal(asked, visitor):
             await refusal(scope, receive, send)
         else:
             await self._app({**scope, "user": visitor}, receive, send)

@@ -69,12 +69,12 @@ async def page(request: Request, status: str = "", domain: str = "", q: str = ""
     return page_alone(request, "operate", **told)
 
 
-@router.get("/operate/{saga_id}", include_in_schema=False)
+@router.get("/operate/{saga_id:path}", include_in_schema=False)
 async def saga(saga_id: str, request: Request) -> HTMLResponse:
     return await _shown(request, saga_id)
 
 
-@router.post("/operate/{saga_id}/{act}", include_in_schema=False)
+@router.post("/operate/{saga_id:path}/{act}", include_in_schema=False)
 async def act(saga_id: str, act: str, request: Request) -> Response:
     """Show what would be done; with `confirmed`, do it."""
     form, asker = await form_of(request), request.user
