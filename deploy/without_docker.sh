@@ -5,7 +5,7 @@
 set -eu
 folder=$1
 case ${2:-full} in
-  slim) extras="travel,reunion,postgres,otel,llm" ;;
+  slim) extras="travel,reunion,postgres,fleet,otel,llm" ;;
   full) extras="all" ;;
   *) echo "there are slim and full, not $2" >&2; exit 2 ;;
 esac
