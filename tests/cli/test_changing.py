@@ -71,7 +71,7 @@ def test_what_cannot_be_met_or_understood_changes_nothing(booked: CommandLine) -
         bad = booked("change", "trip", *words)
         assert (bad.code, said in bad.complaint) == (2, True), bad.err
     assert booked("status", "trip", "--json").json == before
-    told = booked("change", "trip", "make it 300", "--json")
+    told = booked("change", "trip", "at most $300", "--json")
     assert (told.code, told.json["status"], told.json["plan_version"]) == (1, "committed", 1)
     assert told.json["operations"] == before["operations"]
     assert "ended infeasible" in told.json["reason"]

@@ -152,7 +152,7 @@ def test_approving_books_the_plan_that_is_shown(command: CommandLine) -> None:
     assert saga.cost.total == shown["cost"]["total"]
     assert command.ledger().standing == (5, 1)
     approvals = [each["data"] for each in command.journal("shown") if each["type"] == "PlanApproved"]
-    assert approvals == [{"plan_hash": shown["plan_hash"], "by": "command line"}]
+    assert approvals == [{"plan_hash": shown["plan_hash"], "by": "command line", "request": None}]
 
 
 def test_approving_twice_books_once(command: CommandLine) -> None:

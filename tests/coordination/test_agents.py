@@ -199,7 +199,12 @@ def test_the_scripted_team_does_every_template() -> None:
         assert done.spent > 0
 
 
-def test_a_design_must_pass_its_rules() -> None:
+def test_a_design_must_pass_its_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def at_once(work: Any, *told: Any) -> Any:
+        """A virtual clock does not wait for threads."""
+        return work(*told)
+
+    monkeypatch.setattr("asyncio.to_thread", at_once)
     world = World(chain(1))
     team = team_from((), Settings(), world.engine)
     world.staff(*team.agents, judges=team.judges, models=team.models, hires=team.hires, templates=None)

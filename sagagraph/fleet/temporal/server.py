@@ -13,8 +13,13 @@ from pathlib import Path
 
 from sagagraph.errors import FleetError, MissingExtraError
 
-_SETTINGS = ("matching.useNewMatcher=true", "matching.enableFairness=true")
-"""Tenants take turns."""
+_SETTINGS = (
+    "matching.useNewMatcher=true",
+    "matching.enableFairness=true",
+    "matching.numTaskqueueReadPartitions=1",
+    "matching.numTaskqueueWritePartitions=1",
+)
+"""Tenants take turns, which they do only within one partition of a queue."""
 
 
 @contextmanager

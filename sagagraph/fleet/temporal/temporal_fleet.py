@@ -128,6 +128,7 @@ class TemporalFleet:
             activities=[self._driving(drive), self._sweeping()],
             workflow_runner=UnsandboxedWorkflowRunner(),
             max_concurrent_activities=slots,
+            disable_eager_activity_execution=True,  # which passes over the queue, and so over whose turn it is
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
             max_task_queue_activities_per_second=self._most_per_second,
             graceful_shutdown_timeout=timedelta(seconds=10),
