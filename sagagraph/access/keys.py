@@ -71,12 +71,11 @@ class Keys:
 
     async def end(self, key_id: str, by: str) -> Key:
         """End it at once. Safe to repeat. Raises `InvalidInputError` if there is no such key."""
-        if await self._read(key_id) is None:
+        key = await self._read(key_id)
+        if key is None:
             raise InvalidInputError(f"there is no key {key_id!r}", field="KEY")
         await self._store.put(Document(_owner(key_id), _KIND, _ENDED, {"by": by, "at": self._clock()}))
-        key = await self._read(key_id)
-        assert key is not None  # noqa: S101 - it was there
-        return key
+        return await self._read(key_id) or key
 
     async def _read(self, key_id: str) -> Key | None:
         found = {each.key: each.data for each in await self._store.documents(_owner(key_id), _KIND)}
