@@ -52,6 +52,7 @@ from sagagraph.settings import Settings
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
 from sagagraph.ui.missions import Missions
 from sagagraph.ui.oversight import Oversight
+from sagagraph.ui.shared_reads import SharedReads
 from sagagraph.ui.sharing import SHARED_PATH, Sharing
 from sagagraph.ui.versions import Version, version_before, versions_of
 from sagagraph.ui.visitors import TOKEN_BYTES, Visitor
@@ -98,6 +99,7 @@ class Service:
         self._days: dict[str, tuple[float, date]] = {}
         self._sketches: dict[str, Sketch] = {}
         self._sharing = Sharing(engine.store)
+        self._followed = SharedReads(engine.journal)
         self.missions = Missions(engine, settings)
         self.keys = Keys(engine.store, time.time)
         self.oversight = Oversight(engine, meters)
@@ -432,7 +434,7 @@ class Service:
         visitor.check_sees(saga_id)
         while True:
             under_way = self.is_busy(saga_id)
-            for entry in await self._engine.journal(saga_id):
+            for entry in await self._followed(saga_id):
                 if entry.version > after:
                     after = entry.version
                     yield entry

@@ -1,8 +1,8 @@
 """Many people at once on one server of the app, and those who are in their way; the provider's ledger judges.
 
 `python -m tests.support.load --clients 100 --minutes 10` prints calls, errors, times and memory. Each client plans a trip,
-approves it and cancels it, over and over. Beside them: clients that read a byte a second, or send nothing, bodies of 10 MB, and
-streams of events that stay open.
+approves it and what replaces it, and cancels it, over and over. Beside them: clients that read a byte a second, or send nothing,
+bodies of 10 MB, and streams of events that stay open.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Told:
     ended: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     memory_mb: list[int] = field(default_factory=list)
+    otherwise: list[dict[str, Any]] = field(default_factory=list)
+    """What did not end as it should."""
     streams: int = 0
 
 
@@ -67,11 +69,18 @@ async def _visitor(url: str, told: Told, end: float) -> None:
             if "saga_id" not in begun:
                 return
             saga_id = begun["saga_id"]
-            shown = await _until(client, told, saga_id, {"awaiting_approval", *_ENDED})
-            await _call(client, told, "POST", f"/sagas/{saga_id}/approve", json={"plan_hash": shown["plan_hash"]})
-            await _until(client, told, saga_id, _ENDED)
+            await _booked(client, told, saga_id)
             await _call(client, told, "POST", f"/sagas/{saga_id}/cancel")
-            told.ended[(await _until(client, told, saga_id, _ENDED - {"committed"}))["status"]] += 1
+            ended = await _until(client, told, saga_id, _ENDED - {"committed"})
+            told.ended[ended["status"]] += 1
+            if ended["status"] != "compensated":
+                told.otherwise.append(ended)
+
+
+async def _booked(client: httpx2.AsyncClient, told: Told, saga_id: str) -> None:
+    """Approve what is proposed, and what is proposed instead when the last seat has gone to somebody else."""
+    while (shown := await _until(client, told, saga_id, {"awaiting_approval", *_ENDED}))["status"] == "awaiting_approval":
+        await _call(client, told, "POST", f"/sagas/{saga_id}/approve", json={"plan_hash": shown["plan_hash"]})
 
 
 async def _follower(url: str, told: Told, end: float) -> None:
@@ -122,7 +131,7 @@ async def _watch(pid: int, told: Told, end: float) -> None:
     process = psutil.Process(pid)
     while time.monotonic() < end:
         family = [process, *process.children(recursive=True)]
-        told.memory_mb.append(round(sum(each.memory_info().rss for each in family if each.is_running()) / 2**20))
+        told.memory_mb.append(round(sum(each.memory_full_info().pss for each in family if each.is_running()) / 2**20))
         await asyncio.sleep(5)
 
 
@@ -166,6 +175,7 @@ def main() -> int:
         "ended": told.ended,
         "errors": told.errors,
         "streams": told.streams,
+        "otherwise": [{key: each.get(key) for key in ("saga_id", "status", "next_steps")} for each in told.otherwise[:5]],
         "left_or_twice": wrong[:20],
         "most_memory_mb": {"first half": max(told.memory_mb[:half] or [0]), "second half": max(told.memory_mb[half:] or [0])},
     }

@@ -138,3 +138,24 @@ async def test_a_replay_finds_no_difference(service: Service) -> None:
     replayed = await service.replay(VISITOR, saga.id)
     assert replayed.differences == ()
     assert replayed.validators > 1
+
+
+async def test_many_followers_share_each_read_of_the_journal(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+    read = service._engine.store.read
+
+    async def counted(saga_id: str) -> Any:
+        reads.append(saga_id)
+        return await read(saga_id)
+
+    saga_id = await begun(service)
+    await quiet(service, saga_id)
+    journal = await service.journal(VISITOR, saga_id)
+    monkeypatch.setattr(service._engine.store, "read", counted)
+
+    async def followed(after: int) -> list[int]:
+        return [entry.version async for entry in service.events(VISITOR, saga_id, after)]
+
+    heard = await asyncio.gather(*(followed(number % len(journal)) for number in range(100)))
+    assert heard == [list(range(number % len(journal) + 1, len(journal) + 1)) for number in range(100)]
+    assert len(reads) == 1
