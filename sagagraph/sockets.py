@@ -12,6 +12,10 @@ from types import FrameType
 
 from sagagraph.errors import InvalidInputError
 
+KEPT_ALIVE_S = 75
+"""Connections without a call. Callers and proxies usually close one after five to sixty seconds; a server must not close first, or
+it may cut off a call that is on its way."""
+
 
 def listen(host: str, port: int) -> socket.socket:
     """Listen. Raises `InvalidInputError` if that is not possible. Port 0: any free port."""

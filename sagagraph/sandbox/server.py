@@ -15,16 +15,13 @@ from fastapi import FastAPI
 from sagagraph.sandbox import clock
 from sagagraph.sandbox.api.app import create_app
 from sagagraph.sandbox.settings import SandboxSettings
-from sagagraph.sockets import listen, stopped_by_signals, url_of
+from sagagraph.sockets import KEPT_ALIVE_S, listen, stopped_by_signals, url_of
 
 __all__ = ["EmbeddedSandbox", "SandboxSettings", "serve"]
 
 _LOOPBACK = "127.0.0.1"
 _GRACE_S = 5
 """Seconds for answers being written; hanging calls are woken at once."""
-_KEPT_ALIVE_S = 75
-"""Connections without a call. Callers usually close one after five seconds; the service must not close first,
-or it may cut off a call that is on its way."""
 
 
 def serve(
@@ -94,7 +91,7 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 timeout_graceful_shutdown=_GRACE_S,
-                timeout_keep_alive=_KEPT_ALIVE_S,
+                timeout_keep_alive=KEPT_ALIVE_S,
             )
         )
         self._faults = app.state.fault_injection

@@ -26,21 +26,32 @@ from sagagraph.errors import StoreError
 _START_S = 30.0
 _UNTIL_WE_ARE_GONE = '"$@" & server=$!; read -r _ || gone=1; kill -INT $server; wait $server; [ -z "$gone" ] || rm -rf "$PWD"'
 """A shell beside the server: a line stops the server, and when its input just ends, as it does however we end, removes it."""
+ARCHIVING = (
+    "archive_mode=on",
+    "archive_command=mkdir -p ../archive && cp %p ../archive/%f.part && mv ../archive/%f.part ../archive/%f",
+)
+"""Settings of a server whose history is kept beside it; commands run in its data folder."""
+FROM_ARCHIVE = "restore_command=cp ../archive/%f %p"
 
 
 class PostgresServer:
     """A running server. `url` is for programs; users other than its owner need the password in it."""
 
-    def __init__(self, folder: Path, settings: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, settings: Sequence[str] = (), *, replicates: PostgresServer | None = None) -> None:
+        """`replicates`: whose standby it is, until it is promoted."""
         self._folder = folder
         self._user = _user_of_servers()
         self._bin = _programs(folder, self._user)
         self.settings = tuple(settings)
         """As in `fsync=off`: those of the next start."""
-        self._password = secrets.token_hex(8)
+        self._password = replicates._password if replicates else secrets.token_hex(8)
         self._guard: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
-        self._initialise()
+        self._let_in()
+        if replicates:
+            replicates._copy_to(self._data, "-R")
+        else:
+            self._initialise()
         self.start()
 
     def url(self, database: str = "postgres", *, host: str = "127.0.0.1", port: int | None = None) -> str:
@@ -85,23 +96,45 @@ class PostgresServer:
     def back_up(self) -> None:
         """Take a base backup of all of it, while it runs."""
         shutil.rmtree(self._backup, ignore_errors=True)
-        command = [str(self._bin / "pg_basebackup"), "-D", str(self._backup), "-X", "stream", "-c", "fast", "--no-sync"]
+        self._copy_to(self._backup)
+
+    def _copy_to(self, place: Path, *options: str) -> None:
+        command = [str(self._bin / "pg_basebackup"), "-D", str(place), "-X", "stream", "-c", "fast", "--no-sync", *options]
         with (self._folder / "log").open("ab") as log:
             ended = self._popen([*command, "-d", self.url()], stdin=subprocess.DEVNULL, output=log).wait()
         if ended != 0:
             raise StoreError(f"the PostgreSQL server cannot be backed up: {self._last_words()}")
 
-    def put_back(self, *, recovers: bool) -> None:
-        """Replace its data by the backup's. `recovers`: to the end of what is archived, as an operator would."""
+    def put_back(self, *, recovers: bool, to: str = "") -> None:
+        """Replace its data by the backup's. `recovers`: from what is archived, as an operator would, to its end or to the restore
+        point `to`.
+        """
         self.stop(immediately=True)
         shutil.rmtree(self._data)
         self._backup.rename(self._data)
         if recovers:
             (self._data / "recovery.signal").touch()
         before = self.settings
-        self.settings = (*before, "restore_command=false") if recovers else before
+        target = (f"recovery_target_name={to}", "recovery_target_action=promote") if to else ()
+        self.settings = (*before, FROM_ARCHIVE if to else "restore_command=false", *target) if recovers else before
         self.start()
         self.settings = before
+
+    def mark(self, name: str) -> None:
+        """Set a restore point, and return when the archive holds it."""
+        self.execute(f"SELECT pg_create_restore_point('{name}')")
+        ((segment,),) = self.execute("SELECT pg_walfile_name(pg_switch_wal())")
+        give_up_at = time.monotonic() + _START_S
+        while not (self._folder / "archive" / segment).exists():
+            if time.monotonic() > give_up_at:
+                raise StoreError(f"the PostgreSQL server does not archive: {self._last_words()}")
+            time.sleep(0.02)
+
+    def promote(self) -> None:
+        """Make the standby the server that is written to."""
+        self.execute("SELECT pg_promote(wait => false)")
+        while self.execute("SELECT pg_is_in_recovery()") == [(True,)]:
+            time.sleep(0.02)
 
     def create_database(self, name: str, *, template: str = "template1") -> str:
         """A new database, a copy of `template` (to which nobody may be connected). Returns its URL."""
@@ -130,13 +163,17 @@ class PostgresServer:
     def _backup(self) -> Path:
         return self._folder / "backup"
 
-    def _initialise(self) -> None:
+    def _let_in(self) -> None:
+        """Give folder and password to the server's user."""
         password = self._folder / "password"
         password.write_text(self._password)
         if self._user is not None:
             user = pwd.getpwnam(self._user)
             for path in (self._folder, password):
                 os.chown(path, user.pw_uid, user.pw_gid)
+
+    def _initialise(self) -> None:
+        password = self._folder / "password"
         who = ("-U", "postgres", f"--pwfile={password}", "--auth-host=scram-sha-256", "--auth-local=trust")
         what = ("-D", str(self._data), "-E", "UTF8", "--no-locale", "--no-sync")
         with (self._folder / "log").open("wb") as log:
@@ -169,12 +206,12 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server(*settings: str, on_disk: bool = False) -> Iterator[PostgresServer]:
+def postgres_server(*settings: str, on_disk: bool = False, replicates: PostgresServer | None = None) -> Iterator[PostgresServer]:
     """A server in a fresh folder: for benchmarks `on_disk`, otherwise in memory where that can be, so that it syncs at once."""
     memory = Path("/dev/shm")
     where = memory if not on_disk and os.access(memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="sagagraph-pg-", dir=where, ignore_cleanup_errors=True) as folder:
-        server = PostgresServer(Path(folder), settings)
+        server = PostgresServer(Path(folder), settings, replicates=replicates)
         try:
             yield server
         finally:

@@ -27,7 +27,7 @@ from sagagraph.planning.background import in_processes
 from sagagraph.registry import entries
 from sagagraph.saga.engine.collector import collect_seldom
 from sagagraph.settings import Settings
-from sagagraph.sockets import listen, stopped_by_signals, url_of
+from sagagraph.sockets import KEPT_ALIVE_S, listen, stopped_by_signals, url_of
 from sagagraph.ui.chat.chat_page import ChatPage
 from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import page_model
@@ -188,5 +188,11 @@ class _Server(uvicorn.Server):
 def _config(app: Shutdown) -> uvicorn.Config:
     """Configure the server without an access log: an address can contain what a visitor said."""
     return uvicorn.Config(
-        app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_S, ws="none", server_header=False
+        app,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE_S,
+        timeout_keep_alive=KEPT_ALIVE_S,
+        ws="none",
+        server_header=False,
     )

@@ -20,7 +20,7 @@ from sagagraph.saga.stores.guards.durability import Durability
 from sagagraph.saga.stores.sqlite import SqliteSagaStore, _connect
 from sagagraph.workflow.kind import ActionKind
 from tests.saga.service import A_DAY, Service
-from tests.support.postgres import PostgresServer, postgres_server
+from tests.support.postgres import ARCHIVING, PostgresServer, postgres_server
 
 Put = Callable[[], None]
 
@@ -286,4 +286,41 @@ async def test_a_server_started_as_a_copy_cannot_be_told_and_must_be_said(server
         async with engine.saga("trip") as saga:
             await saga.run(service.action("A", probe=True))
             await saga.run(service.action("B", probe=True))
+    assert landings(service) == ["A", "B"]
+
+
+async def goes_on(url: str, service: Service, **declared: Any) -> int:
+    """Do both, whatever is done already. Returns the epoch of the store."""
+    async with Engine.open(url) as engine:
+        async with engine.saga("trip") as saga:
+            await saga.run(service.action("A", **declared))
+            await saga.run(service.action("B", **declared))
+        assert (await engine.status("trip")).status.value == "committed"
+        return engine.store.epoch
+
+
+async def test_a_server_recovered_to_a_point_in_time_asks_for_what_came_after_it() -> None:
+    service = Service(remembers_keys=False)
+    with postgres_server(*ARCHIVING) as server:
+        place = ServerPlace(server, recovers=True)
+        place.back_up()
+        await left_after(place, service, "A", probe=True)
+        server.mark("before the mistake")
+        await left_after(place, service, "A", "B", probe=True)
+        server.put_back(recovers=True, to="before the mistake")
+        ((known,),) = server.execute("SELECT count(*) FROM events WHERE type = 'OperationSucceeded'", database="saga")
+        assert known == 1
+        assert await goes_on(place.url, service, probe=True) == 2
+    assert landings(service) == ["A", "B"]
+
+
+async def test_a_promoted_synchronous_replica_has_all_that_was_acknowledged() -> None:
+    service = Service()
+    with postgres_server() as server, postgres_server(replicates=server) as replica:
+        server.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        server.execute("SELECT pg_reload_conf()")
+        await left_after(ServerPlace(server, recovers=False), service, "A", probe=True, dedup=A_DAY)
+        server.stop(immediately=True)
+        replica.promote()
+        assert await goes_on(replica.url("saga"), service, probe=True, dedup=A_DAY) == 2
     assert landings(service) == ["A", "B"]
