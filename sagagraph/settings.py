@@ -50,6 +50,28 @@ class OidcSettings(BaseModel):
     """Value of the claim → role. Whoever has none of them is not let in."""
 
 
+class MailSettings(BaseModel):
+    """Account by which invitations are mailed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str
+    """`smtp://HOST:PORT`, `smtps://HOST` or `submission://USER@HOST` (STARTTLS)."""
+    sender: str
+    secret: SecretStr = SecretStr("")
+
+
+class CalendarSettings(BaseModel):
+    """Account by which invitations are put into calendars (CalDAV)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str
+    secret: SecretStr = SecretStr("")
+    of: dict[str, str]
+    """Name of a person → path of the calendar, relative to the URL."""
+
+
 class Settings(BaseModel):
     """Settings, as `read_settings` finds them; the environment overrides the file, options of the command line override both."""
 
@@ -91,10 +113,23 @@ class Settings(BaseModel):
     """Name → user; only in the file."""
     oidc: OidcSettings | None = None
     """Only in the file."""
+    mail: MailSettings | None = None
+    """Only in the file. Nothing is sent unless `provider_url` names a service: a practice world sends nothing."""
+    calendars: CalendarSettings | None = None
+    """Only in the file."""
 
     @property
     def store_url(self) -> str:
         return self.store or f"sqlite:///{_user_data() / 'sagagraph.db'}"
+
+
+IN_FILE: Final[Mapping[str, type[BaseModel]]] = {
+    "users": UserSettings,
+    "oidc": OidcSettings,
+    "mail": MailSettings,
+    "calendars": CalendarSettings,
+}
+"""Settings that only the file has, and what a row of each is."""
 
 
 def _user_data() -> Path:
@@ -123,7 +158,7 @@ def read_configured(environment: Mapping[str, str]) -> Configured:
     path = config_file(environment)
     in_file = {} if path is None else _read_file(path)
     found = {name.upper(): value for name, value in environment.items()}
-    variables = {f"{PREFIX}{name.upper()}": name for name in Settings.model_fields if name not in ("users", "oidc")}
+    variables = {f"{PREFIX}{name.upper()}": name for name in Settings.model_fields if name not in IN_FILE}
     in_environment = {name: found[variable] for variable, name in variables.items() if variable in found}
     sources = {name: str(path) for name in in_file} | {name: f"{PREFIX}{name.upper()}" for name in in_environment}
     others = [name for name in found if name.startswith(PREFIX) and name not in variables and name not in ELSEWHERE]
@@ -171,8 +206,7 @@ def _wrong(kind: str, message: str, where: list[str], sources: Mapping[str, str]
     field = source if source.startswith(PREFIX) else f"{source}, {'.'.join(where)}"
     if kind != _UNKNOWN:
         return InvalidInputError(message, field=field)
-    rows: dict[str, Any] = {"users": UserSettings.model_fields, "oidc": OidcSettings.model_fields}
-    known = Settings.model_fields if len(where) == 1 else rows.get(where[0], {})
+    known = Settings.model_fields if len(where) == 1 else IN_FILE[where[0]].model_fields
     return InvalidInputError(f"there is no such setting{nearest(where[-1], known)}", field=field)
 
 

@@ -13,8 +13,8 @@ from types import FrameType
 from sagagraph.errors import InvalidInputError
 
 KEPT_ALIVE_S = 75
-"""Connections without a call. Callers and proxies usually close one after five to sixty seconds; a server must not close first, or
-it may cut off a call that is on its way."""
+"""Connections without a call. Callers and proxies usually close one after five to sixty seconds; a server must not close first,
+or it may cut off a call that is on its way."""
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -23,7 +23,7 @@ from sagagraph.saga.engine.actions import Action, Guarantees, action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
 from sagagraph.services.event import Event, is_by, is_cancelled, name_of, read, uid_of, written
-from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Trial
+from sagagraph.services.service import FOREVER, POLICY, Account, Now, Opened, Trial, now_in_utc
 
 with needing("caldav"):
     import httpx2
@@ -56,13 +56,14 @@ class Stored(BaseModel):
 class Calendars:
     """Calendars of one account."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, now: Now = now_in_utc) -> None:
         if not account.url.startswith(("http://", "https://")):
             raise InvalidInputError("the http or https address of a calendar", field="--url")
         auth = httpx2.BasicAuth(account.user, account.secret) if account.user else None
         self._base = account.address if account.address.endswith("/") else f"{account.address}/"
         self._client = httpx2.AsyncClient(auth=auth, timeout=POLICY.timeout_s)
         self.identity = account.identity
+        self.now = now
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -98,7 +99,7 @@ class Calendars:
             if found is not None and is_cancelled(found):
                 return
             sequence = int(found.get("sequence", 0)) + 1 if found is not None else 1
-            if await self.put(path, written(event, key, sequence=sequence, is_cancelled=True), etag):
+            if await self.put(path, written(event, key, self.now(), sequence=sequence, is_cancelled=True), etag):
                 return
         raise Refused("the event changes all the time", code="changed_since", transient=True)
 
@@ -110,7 +111,7 @@ def calendar_actions(calendars: Calendars) -> tuple[Action, ...]:
 def _put_action(calendars: Calendars) -> Action:
     async def put_event(request: NewEvent, call: Call) -> Stored:
         path = calendars.path(request.calendar, call.idempotency_key)
-        if not await calendars.put(path, written(request.event, call.idempotency_key), ""):
+        if not await calendars.put(path, written(request.event, call.idempotency_key, calendars.now()), ""):
             found = read((await calendars.get(path))[0])
             if found is None or is_cancelled(found):
                 raise Refused("the event was cancelled before it came", code="voided")
@@ -148,7 +149,7 @@ def _change_action(calendars: Calendars) -> Action:
     """Make the action that changes an event. Whoever has it in the calendar sees the next SEQUENCE, also when it is undone."""
 
     async def change_event(request: ChangedEvent, call: Call) -> Stored:
-        body = _changed(request, call.idempotency_key)
+        body = _changed(request, call.idempotency_key, calendars.now())
         await calendars.put(request.path, body, request.etag)
         now, etag = await calendars.get(request.path)
         found = read(now)
@@ -195,10 +196,10 @@ def _undoing(call: Call) -> str:
     return f"{call.operation_key}/undone"
 
 
-def _changed(request: ChangedEvent, key: str) -> str:
+def _changed(request: ChangedEvent, key: str, now: datetime) -> str:
     before = read(request.body)
     sequence, uid = (0, "") if before is None else (int(before.get("sequence", 0)), str(before["uid"]))
-    return written(request.event.model_copy(update={"uid": uid}), key, sequence=sequence + 1)
+    return written(request.event.model_copy(update={"uid": uid}), key, now, sequence=sequence + 1)
 
 
 def _restored(request: ChangedEvent, sequence: int, key: str) -> str:
@@ -233,7 +234,8 @@ def _trial(calendars: Calendars, actions: tuple[Action, ...]) -> Trial:
     async def book(saga: BodySaga, name: str) -> None:
         event = _sample(name, "here")
         made = await saga.run(put, NewEvent(event=event, calendar=_TRIAL_CALENDAR))
-        before = {"path": made.path, "etag": made.etag, "body": written(event.model_copy(update={"uid": made.uid}), "")}
+        body = written(event.model_copy(update={"uid": made.uid}), "", calendars.now())
+        before = {"path": made.path, "etag": made.etag, "body": body}
         await saga.run(change, ChangedEvent(**before, event=_sample(name, "there")))
 
     async def standing(name: str) -> list[str]:

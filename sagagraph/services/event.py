@@ -11,14 +11,15 @@ from pydantic import BaseModel
 
 from sagagraph.extras import needing
 
-with needing("caldav"):
+with needing("mail"):
     import icalendar
 
 PRODUCT: Final = "-//SagaGraph//Services//EN"
 
 
 class Event(BaseModel):
-    """Event. Times without an offset are those of the place (floating). `said_at` is when this was said first (DTSTAMP).
+    """Event. Times without an offset are those of the place (floating). `said_at` is when this was said first (DTSTAMP); by
+    default when it is written.
 
     `uid`: as other calendars know it; by default it is made from the key of the operation.
     """
@@ -26,7 +27,7 @@ class Event(BaseModel):
     summary: str
     begins: datetime
     ends: datetime
-    said_at: datetime
+    said_at: datetime | None = None
     location: str = ""
     description: str = ""
     organizer: str = ""
@@ -50,7 +51,9 @@ def uid_of(event: Event, key: str) -> str:
     return event.uid or f"{name_of(key)}@sagagraph"
 
 
-def written(event: Event, key: str, *, sequence: int = 0, is_cancelled: bool = False, method: Method | None = None) -> str:
+def written(
+    event: Event, key: str, now: datetime, *, sequence: int = 0, is_cancelled: bool = False, method: Method | None = None
+) -> str:
     """Return the event as text: the same input gives the same bytes. `X-SAGAGRAPH-KEY` says which operation wrote it."""
     calendar = icalendar.Calendar()
     calendar.add("prodid", PRODUCT)
@@ -60,7 +63,7 @@ def written(event: Event, key: str, *, sequence: int = 0, is_cancelled: bool = F
     said = icalendar.Event()
     said.add("uid", uid_of(event, key))
     said.add("sequence", sequence)
-    said.add("dtstamp", event.said_at.astimezone(UTC))
+    said.add("dtstamp", (event.said_at or now).astimezone(UTC))
     for name, moment in (("dtstart", event.begins), ("dtend", event.ends)):
         said.add(name, moment if moment.tzinfo is None else moment.astimezone(UTC))
     for name in ("summary", "location", "description"):

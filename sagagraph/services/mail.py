@@ -1,4 +1,5 @@
-"""Mail over SMTP. Nothing takes a mail back: it is retriable, so it goes out only after the pivot.
+"""Mail over SMTP. Nothing takes a mail back: it is retriable, so it goes out only after the pivot. What an invitation puts into a
+calendar can be taken out of it again, by mail.
 
 A mail is the server's from the moment at which it has acknowledged the end of DATA (RFC 5321, section 6.1). If that answer is
 lost, nobody can ask whether it was accepted: the operation is held, and says so, unless the account promises to drop what arrives
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import smtplib
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email import policy
@@ -30,12 +31,12 @@ from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.threads import in_thread
 from sagagraph.services.contract.agreement import agree
 from sagagraph.services.contract.line import Fault
-from sagagraph.services.service import POLICY, Account, Opened, Trial
+from sagagraph.services.event import Event, Method, is_cancelled, read, written
+from sagagraph.services.service import FOREVER, POLICY, Account, Now, Opened, Trial, now_in_utc
 from sagagraph.workflow.kind import ActionKind
 
 _PORTS: Final = {"smtp": 25, "smtps": 465, "submission": 587}
 _TIMEOUT_S: Final = 15.0
-Now = Callable[[], datetime]
 
 
 class Mail(BaseModel):
@@ -44,6 +45,14 @@ class Mail(BaseModel):
     text: str
     calendar: str = ""
     """An iTIP message (RFC 5546), sent as iMIP (RFC 6047): its METHOD says whether it invites, updates or cancels."""
+
+
+class Invitation(BaseModel):
+    """Invitation of one person to an event, as mail that calendars understand (iMIP, RFC 6047)."""
+
+    to: str
+    event: Event
+    text: str
 
 
 class Sent(BaseModel):
@@ -58,7 +67,7 @@ class Mailer:
         parts = urlsplit(account.url)
         if parts.scheme not in _PORTS or not parts.hostname:
             raise InvalidInputError("smtp://HOST:PORT, smtps://HOST or submission://USER@HOST", field="--url")
-        self._account, self._now = account, now
+        self._account, self.now = account, now
         self._scheme, self._host, self._port = parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme]
         self.sender = str(account.options.get("sender") or account.user)
         if "@" not in self.sender:
@@ -76,7 +85,7 @@ class Mailer:
                     _expect(session.rcpt(each), 250, 251)
                 _expect(session.docmd("DATA"), 354)
             self._hand_over(session, written)
-        return Sent(message_id=str(written["Message-ID"]), sent_at=self._now())
+        return Sent(message_id=str(written["Message-ID"]), sent_at=self.now())
 
     def _hand_over(self, session: smtplib.SMTP, written: EmailMessage) -> None:
         """Send the content. From its last line until the answer, the mail may be accepted without our knowing."""
@@ -119,7 +128,7 @@ class Mailer:
         written["From"] = Address(addr_spec=self.sender)
         written["To"] = ", ".join(mail.to)
         written["Subject"] = mail.subject
-        written["Date"] = format_datetime(self._now().astimezone(UTC))
+        written["Date"] = format_datetime(self.now().astimezone(UTC))
         written["Message-ID"] = message_id(key, self.sender)
         written.set_content(mail.text)
         if mail.calendar:
@@ -169,42 +178,94 @@ def mail_action(mailer: Mailer, drops_duplicates: timedelta | None = None) -> Ac
     )
 
 
+def invite_action(mailer: Mailer) -> Action:
+    """Return `invite`. A mail that was lost, or may have been, is sent again: a calendar has one event for each UID, and does not
+    go back to a lower SEQUENCE (RFC 5546, section 2.1.5). So a cancellation also holds against an invitation that comes later.
+    """
+
+    def invite(request: Invitation, call: Call) -> Sent:
+        event = _between(request, mailer.sender)
+        calendar = written(event, call.idempotency_key, mailer.now(), method=Method.REQUEST)
+        mail = Mail(to=(request.to,), subject=event.summary, text=request.text, calendar=calendar)
+        return mailer.send(mail, call.idempotency_key)
+
+    def cancel(request: Invitation, _sent: Sent, call: Call) -> Sent:
+        return void(request, call)
+
+    def void(request: Invitation, call: Call) -> Sent:
+        event = _between(request, mailer.sender)
+        calendar = written(event, call.operation_key, mailer.now(), sequence=1, is_cancelled=True, method=Method.CANCEL)
+        text = f"This no longer holds:\n{request.text}"
+        mail = Mail(to=(request.to,), subject=f"Cancelled: {event.summary}", text=text, calendar=calendar)
+        return mailer.send(mail, f"{call.operation_key}/cancelled")
+
+    return action(
+        invite,
+        compensate=cancel,
+        policy=POLICY,
+        guarantees=Guarantees(dedup=FOREVER, void=void),
+        provider=mailer.identity,
+    )
+
+
+def _between(invitation: Invitation, sender: str) -> Event:
+    return invitation.event.model_copy(update={"organizer": sender, "attendee": invitation.to})
+
+
 # -- the service -----------------------------------------------------------------------------------------------------
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @asynccontextmanager
 async def open_account(account: Account) -> AsyncIterator[Opened]:
     days = account.options.get("drops_duplicates_days")
     drops = timedelta(days=float(days)) if days else None
-    sending = mail_action(Mailer(account, _now), drops)
-    yield Opened((sending,), trial_of(account, sending))
+    mailer = Mailer(account, now_in_utc)
+    sending, inviting = mail_action(mailer, drops), invite_action(mailer)
+    yield Opened((sending, inviting), trial_of(account, sending, inviting))
 
 
-def trial_of(account: Account, sending: Action) -> Trial:
+def trial_of(account: Account, sending: Action, inviting: Action) -> Trial:
     to = str(account.options.get("to") or account.options.get("sender") or account.user)
+
+    async def book(saga: BodySaga, name: str) -> None:
+        event = Event(summary=name, begins=_SAMPLE, ends=_SAMPLE + timedelta(hours=1))
+        await saga.run(inviting, Invitation(to=to, event=event, text="This is a trial of SagaGraph's contract."))
 
     async def finish(saga: BodySaga, name: str) -> None:
         await saga.run(agree, name)
         await saga.run(sending, Mail(to=(to,), subject=name, text="This is a trial of SagaGraph's contract."))
 
-    async def standing(name: str) -> int:
+    async def standing(name: str) -> dict[str, int]:
         return await in_thread(_arrived, account.ledger, name)
 
     return Trial(
         standing if account.ledger else None,
-        done=1,
-        undone=0,
+        done={"mails": 1, "events": 1},
+        undone={"mails": 0, "events": 0},
+        book=book,
         finish=finish,
         can_be_cancelled=False,
         may_hold=frozenset() if sending.guarantees.dedup else frozenset({Fault.LOST, Fault.LATE, Fault.DOWN, Fault.CUT}),
     )
 
 
-def _arrived(folder: str, subject: str) -> int:
-    """Count the mails in a Maildir, those with one Message-ID once: its reader is shown them once."""
+def _arrived(folder: str, name: str) -> dict[str, int]:
+    """Count what a reader of a Maildir has: mails, those with one Message-ID once, and events of a calendar that heard them."""
     found: Any = Maildir(folder, create=False)
-    return len([each for each in found if each["Subject"] == subject])
+    mails = {each["Message-ID"] for each in found if each["Subject"] == name and not each.is_multipart()}
+    said = [read(part.get_payload(decode=True).decode()) for each in found for part in each.walk() if _is_calendar(part)]
+    events: dict[str, Any] = {}
+    for each in sorted((each for each in said if each and each["summary"] == name), key=_sequence):
+        events[str(each["uid"])] = each
+    return {"mails": len(mails), "events": len([each for each in events.values() if not is_cancelled(each)])}
+
+
+def _sequence(event: Any) -> int:
+    return int(event["sequence"])
+
+
+def _is_calendar(part: Any) -> bool:
+    return bool(part.get_content_type() == "text/calendar")
+
+
+_SAMPLE: Final = datetime(2030, 1, 1, 12, tzinfo=UTC)

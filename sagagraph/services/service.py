@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -14,6 +14,13 @@ from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Backoff, CompensationPolicy, LoopGuards, Policy, Retry
+
+Now = Callable[[], datetime]
+
+
+def now_in_utc() -> datetime:
+    return datetime.now(UTC)
+
 
 Term = Literal["dedup", "void", "deadline", "refusals_final", "settles"]
 TERMS: Final[tuple[Term, ...]] = ("dedup", "void", "deadline", "refusals_final", "settles")

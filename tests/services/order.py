@@ -73,7 +73,7 @@ class Order(BodyScenario):
             "authorised": paid["authorised"],
             "captured": paid["captured"],
         }
-        mails = mail._arrived(os.environ["ORDER_MAILS"], folder.name)
+        mails = mail._arrived(os.environ["ORDER_MAILS"], folder.name)["mails"]
         committed = {"rows": 1, "events": 1, "authorised": 0, "captured": 1000}
         if found == committed and mails in (0, 1) and not self._turns_back:
             return Judgement("committed" if mails else "held or given to nobody")

@@ -48,6 +48,15 @@ class ReunionRequest(BaseModel):
         return max((event.at for event in self.events), default=None)
 
 
+class Sending(BaseModel):
+    """Where somebody is sent what they are told: an address, the path of a calendar, or both."""
+
+    model_config = _FORBID
+
+    mail: str = ""
+    calendar: str = ""
+
+
 class DayPlan(BaseModel):
     """Plan of a day, with what is needed to tell people their parts of it."""
 
@@ -59,11 +68,14 @@ class DayPlan(BaseModel):
     is_over: bool = False
     plates: dict[Name, Name] = Field({}, exclude_if=lambda plates: not plates)
     """Vehicles that other reunions use, too."""
+    sent: dict[Name, Sending] = Field({}, exclude_if=lambda sent: not sent)
+    """Who is sent what they are told; everybody finds it in the outbox."""
 
     @classmethod
-    def of(cls, plan: ReunionPlan, request: ReunionRequest) -> DayPlan:
+    def of(cls, plan: ReunionPlan, request: ReunionRequest, sent: Mapping[Name, Sending] | None = None) -> DayPlan:
         plates = {each.name: each.plate for each in request.problem.vehicles if each.plate is not None}
-        return cls(plan=plan, day=request.day, places=request.problem.places, is_over=request.is_over, plates=plates)
+        places = request.problem.places
+        return cls(plan=plan, day=request.day, places=places, is_over=request.is_over, plates=plates, sent=dict(sent or {}))
 
     @property
     def begins(self) -> int | None:

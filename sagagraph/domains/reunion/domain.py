@@ -9,6 +9,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from sagagraph.domains.reunion.actions.actions import reunion_actions
+from sagagraph.domains.reunion.actions.delivery import INVITE, Delivery
 from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.actions.workflow import day_workflow, revised_workflow
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
@@ -63,15 +64,22 @@ class Reunion:
     name = NAME
     roles = ROLES
 
-    def __init__(self, planner: ReunionPlanner, outbox: Outbox, judge: Judge = validate_plan) -> None:
+    def __init__(
+        self, planner: ReunionPlanner, outbox: Outbox, judge: Judge = validate_plan, delivery: Delivery | None = None
+    ) -> None:
         self.outbox = outbox
+        self._delivery = delivery or Delivery()
         self._planner = planner
         self._judge = judge
-        self._actions = {each.name: each for each in reunion_actions(outbox)}
+        self._actions = {each.name: each for each in (*reunion_actions(outbox), *self._delivery.actions)}
 
     @property
     def actions(self) -> tuple[Action, ...]:
         return tuple(self._actions.values())
+
+    @property
+    def sends_mail(self) -> bool:
+        return INVITE in self._actions
 
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         wanted = parse_request(request)
@@ -80,7 +88,7 @@ class Reunion:
             return repaired if isinstance(repaired, Infeasible) else (repaired,)
 
         def drawn(plans: Plans | Infeasible) -> Json:
-            return None if isinstance(plans, Infeasible) else as_json(DayPlan.of(plans[0], wanted))
+            return None if isinstance(plans, Infeasible) else as_json(self._day(plans[0], wanted))
 
         planned = await current_sketch().seek(partial(self._planner.plan, wanted.problem), drawn)
         if isinstance(planned, Infeasible):
@@ -117,9 +125,9 @@ class Reunion:
 
     async def mended(self, saga: Saga, answer: BaseModel) -> Proposal | Verdict:
         wanted = parse_request(saga.request)
-        content = as_json(DayPlan.of(Proposed.model_validate(answer).plan_of(wanted.problem.name), wanted))
+        content = as_json(self._day(Proposed.model_validate(answer).plan_of(wanted.problem.name), wanted))
         verdict = await self.validate(saga.request, content, await self.evidence(saga))
-        return _proposal(DayPlan.model_validate(content).plan, wanted) if verdict.is_valid else verdict
+        return self._proposal(DayPlan.model_validate(content).plan, wanted) if verdict.is_valid else verdict
 
     async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
         """Return the plan that keeps as much as possible of an invalid answer; none if there is none in time.
@@ -135,18 +143,26 @@ class Reunion:
 
     async def _told(self, wanted: ReunionRequest, plan: ReunionPlan, preferred: ReunionPlan | None = None) -> Proposal:
         slack = await in_background(slack_told, wanted.problem, plan)
-        return _proposal(plan, wanted, (*reasons(wanted.problem, plan, preferred), *slack))
+        return self._proposal(plan, wanted, (*reasons(wanted.problem, plan, preferred), *slack))
 
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         """Repair for what has become known; an event that requires nothing, and the end of the day, leave the plan as it is."""
         wanted, accepted = parse_request(saga.request), accepted_plan(saga)
         if _stands(saga, wanted):
-            return _proposal(accepted.plan, wanted)
+            return self._proposal(accepted.plan, wanted)
         return await self._repaired(wanted, accepted.plan)
 
     async def _repaired(self, wanted: ReunionRequest, plan: ReunionPlan) -> Proposal | Infeasible:
         repaired = await in_background(self._planner.repair, wanted.problem, plan, wanted.known)
-        return repaired if isinstance(repaired, Infeasible) else _proposal(repaired, wanted)
+        return repaired if isinstance(repaired, Infeasible) else self._proposal(repaired, wanted)
+
+    def _proposal(self, plan: ReunionPlan, wanted: ReunionRequest, why: tuple[str, ...] = ()) -> Proposal:
+        day = self._day(plan, wanted)
+        content = as_json(day)
+        return Proposal(plan=content, plan_hash=hash_of(day), title=reunion_title(content), cost=Cost(), reasons=why)
+
+    def _day(self, plan: ReunionPlan, wanted: ReunionRequest) -> DayPlan:
+        return DayPlan.of(plan, wanted, self._delivery.sent(wanted.problem))
 
     async def evidence(self, saga: Saga) -> Json:
         """Return the old plan, and until when it was carried out: what began before then must not be rewritten."""
@@ -168,8 +184,9 @@ class Reunion:
         )
 
     def needs_approval(self, saga: Saga) -> bool:
-        """Tell whether somebody must be told something different."""
-        return set(parts_of(accepted_plan(saga))) != set(parts_of(DayPlan.model_validate(saga.plan.content)))
+        """Tell whether somebody must be told something different, or somewhere else."""
+        before, now = accepted_plan(saga), DayPlan.model_validate(saga.plan.content)
+        return before.sent != now.sent or set(parts_of(before)) != set(parts_of(now))
 
     def title(self, plan: Json) -> str:
         return reunion_title(plan)
@@ -204,9 +221,3 @@ def _stands(saga: Saga, wanted: ReunionRequest) -> bool:
     before = parse_request(saga.plan.accepted.request)
     is_known = before.wishes_for_the_same_as(wanted.model_copy(update={"is_over": before.is_over}))
     return is_known or (wanted.is_over and not wanted.events)
-
-
-def _proposal(plan: ReunionPlan, wanted: ReunionRequest, why: tuple[str, ...] = ()) -> Proposal:
-    day = DayPlan.of(plan, wanted)
-    content = as_json(day)
-    return Proposal(plan=content, plan_hash=hash_of(day), title=reunion_title(content), cost=Cost(), reasons=why)

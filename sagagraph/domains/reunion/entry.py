@@ -36,11 +36,14 @@ class ReunionEntry(Entry["Reunion"]):
     @asynccontextmanager
     async def open(self, around: Surroundings) -> AsyncIterator[Reunion]:
         with needing("reunion"):
+            from sagagraph.domains.reunion.actions.delivery import open_delivery
             from sagagraph.domains.reunion.actions.outbox import Outbox
             from sagagraph.domains.reunion.domain import Reunion
             from sagagraph.domains.reunion.planning.solver import Solver
 
-        yield Reunion(Solver(), Outbox(around.documents, around.outbox, lambda: datetime.now(UTC), around.rows_in))
+        outbox = Outbox(around.documents, around.outbox, lambda: datetime.now(UTC), around.rows_in)
+        async with open_delivery(around.settings) as delivery:
+            yield Reunion(Solver(), outbox, delivery=delivery)
 
     def page(self, domain: Reunion, model: Model | None) -> Page:
         with needing("reunion"):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_serial
 from sagagraph.domains.reunion.times import Minutes, Moment, is_dated, text_of, whole_minutes
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Address = Annotated[str, Field(max_length=254, pattern=r"^[^@\s,;<>]+@[^@\s,;<>]+$")]
 _FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
 
@@ -121,6 +122,8 @@ class Person(BaseModel):
     prefers: Annotated[tuple[Name, ...], BeforeValidator(lambda told: (told,) if isinstance(told, str) else told)] = ()
     """People whom they would rather ride with (soft)."""
     goals: tuple[PersonGoal, ...] = ()
+    mail: Address | None = Field(None, exclude_if=lambda mail: mail is None)
+    """Where they are sent what they are told, if mail is sent at all."""
     never_alone: bool = False
     """Wherever they wait before reaching their last goal, somebody else is there."""
 

@@ -40,8 +40,8 @@ def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -
     event.add("uid", uid)
     event.add("sequence", sequence)
     event.add("dtstamp", sent.astimezone(UTC))
-    event.add("dtstart", _instant(min(step.start for step in part.steps), part.day))
-    event.add("dtend", _instant(max(step.end for step in part.steps), part.day))
+    event.add("dtstart", instant(min(step.start for step in part.steps), part.day))
+    event.add("dtend", instant(max(step.end for step in part.steps), part.day))
     event.add("summary", part.reunion)
     event.add("location", part.steps[0].place)
     event.add("description", part_text(part))
@@ -57,7 +57,7 @@ def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -
     return bytes(calendar.to_ical())
 
 
-def _instant(moment: int, day: date) -> datetime:
+def instant(moment: int, day: date) -> datetime:
     """Format dated moments in UTC; times of day on `day`, in local time (floating, RFC 5545 3.3.5)."""
     if is_dated(moment):
         return datetime.fromtimestamp(moment * 60, UTC)

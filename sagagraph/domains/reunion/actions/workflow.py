@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime, time
 from msgspec import structs
 
 from sagagraph.domains.reunion.actions.actions import ASSIGN, CLOSE, Closing
-from sagagraph.domains.reunion.day import DayPlan
-from sagagraph.domains.reunion.parts import Part, parts_of
+from sagagraph.domains.reunion.actions.delivery import sending_specs
+from sagagraph.domains.reunion.day import DayPlan, Sending
+from sagagraph.domains.reunion.parts import parts_of
 from sagagraph.domains.reunion.plan import Journey
 from sagagraph.domains.reunion.times import is_dated
 from sagagraph.planning.domain import Revision
@@ -23,8 +24,8 @@ DAY = "day"
 
 def day_workflow(plan: DayPlan, actions: Mapping[str, Action]) -> tuple[OperationSpec, ...]:
     """Return the workflow of a day. `actions`: reunion's, by name."""
-    assignments = tuple(_assignments(plan, parts_of(plan), actions, ""))
-    return (*assignments, _closing(plan, [each.id for each in assignments], actions, ""))
+    told = _Telling(plan, actions, "", ())
+    return (*told.fresh, _closing(plan, told.names, actions, ""))
 
 
 def revised_workflow(saga: Saga, plan: DayPlan, actions: Mapping[str, Action]) -> Revision:
@@ -33,28 +34,30 @@ def revised_workflow(saga: Saga, plan: DayPlan, actions: Mapping[str, Action]) -
     """
     suffix = f".{saga.plan.version + 1}"
     standing = [each for each in saga.in_order() if not each.removed]
-    kept: list[Operation] = []
-    fresh: list[Part] = []
-    for part in parts_of(plan):
-        same = [each for each in standing if is_of(each, part, actions)]
-        kept += same
-        fresh += [] if same else [part]
-    assignments = tuple(_assignments(plan, fresh, actions, suffix))
-    names = [*(each.id for each in kept), *(each.id for each in assignments)]
-    removed = tuple(each.id for each in standing if each not in kept)
-    return Revision((*assignments, _closing(plan, names, actions, suffix)), removed)
+    told = _Telling(plan, actions, suffix, standing)
+    removed = tuple(each.id for each in standing if each.id not in told.names)
+    return Revision((*told.fresh, _closing(plan, told.names, actions, suffix)), removed)
 
 
-def is_of(operation: Operation, part: Part, actions: Mapping[str, Action]) -> bool:
-    """Tell whether the operation told exactly this, and is in effect."""
-    is_assignment = operation.spec.action == ASSIGN and not operation.failed
-    return is_assignment and bool(operation.spec.inputs == actions[ASSIGN].request_to_json(part))
+class _Telling:
+    """What people are told: `names` of all operations that do it, of which those in `fresh` are new."""
 
+    def __init__(self, plan: DayPlan, actions: Mapping[str, Action], suffix: str, standing: Iterable[Operation]) -> None:
+        self.names: list[str] = []
+        self.fresh: list[OperationSpec] = []
+        self._standing = [each for each in standing if not each.failed]
+        for part in parts_of(plan):
+            resources, locks = (f"{part.who} on {part.day}",), tuple(_locks(plan, part.who))
+            told = self._add(actions[ASSIGN].spec(f"{ASSIGN} {part.who}{suffix}", part, resources=resources, locks=locks))
+            for each in sending_specs(part, plan.sent.get(part.who, Sending()), actions, suffix, told):
+                self._add(each)
 
-def _assignments(plan: DayPlan, parts: Iterable[Part], actions: Mapping[str, Action], suffix: str) -> Iterator[OperationSpec]:
-    for part in parts:
-        resources, locks = (f"{part.who} on {part.day}",), _locks(plan, part.who)
-        yield actions[ASSIGN].spec(f"{ASSIGN} {part.who}{suffix}", part, resources=resources, locks=locks)
+    def _add(self, spec: OperationSpec) -> str:
+        """Keep the operation that did exactly this and is in effect, or add it. Returns its name."""
+        kept = [each.id for each in self._standing if (each.spec.action, each.spec.inputs) == (spec.action, spec.inputs)]
+        self.names += kept or [spec.id]
+        self.fresh += [] if kept else [spec]
+        return (kept or [spec.id])[0]
 
 
 def _locks(plan: DayPlan, driver: str) -> Iterator[Lock]:

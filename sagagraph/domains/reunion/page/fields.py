@@ -129,6 +129,7 @@ _COLUMNS: Final[Mapping[str, tuple[str, tuple[_Column, ...]]]] = {
             _PLACE,
             _Column("from", "from", Widget.TIME),
             _Column("drives", "drives", Widget.CHOICE, choices=_DRIVES, shown=_show_drives, written=_put_drives),
+            _Column("mail", "mail", size=14),
         ),
     ),
     "vehicles": (
@@ -186,12 +187,19 @@ _REFERENCES: Final = {"people": ("people", "prefers", "drivers", "who"), "tasks"
 """The fields that name a row of a table."""
 
 
-def fields_of(told: Json, asked: Mapping[str, str], assumed: Mapping[str, str]) -> tuple[Part, ...]:
-    """Return a reunion, as far as it is `told`, as tables. By their fields: what is `asked`, and why what is `assumed`."""
+def fields_of(told: Json, asked: Mapping[str, str], assumed: Mapping[str, str], *, has_mail: bool) -> tuple[Part, ...]:
+    """Return a reunion, as far as it is `told`, as tables. By their fields: what is `asked`, and why what is `assumed`.
+
+    `has_mail`: people have addresses, because mail is sent.
+    """
+    shown = {
+        kind: (title, tuple(each for each in columns if has_mail or each.key != "mail"))
+        for kind, (title, columns) in _COLUMNS.items()
+    }
     asked = {f"{name}[0].name" if name in _COLUMNS else name: question for name, question in asked.items()}
     listed = _listed(told)
     tables = (Sheet(title, (*(each.label for each in columns), ""), tuple(_rows(kind, columns, listed)), _HINTS.get(kind, ""))
-              for kind, (title, columns) in _COLUMNS.items())  # fmt: skip
+              for kind, (title, columns) in shown.items())  # fmt: skip
     roads = Fields("Driving times, in minutes", tuple(_roads(told)))
     parts: tuple[Part, ...] = (*tables, roads) if roads.fields else tuple(tables)
     return tuple(part.marked(lambda field: field.assumed(assumed).asking(asked)) for part in parts)

@@ -9,9 +9,10 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from sagagraph.context.model import Model
+from sagagraph.domains.reunion.actions.actions import ASSIGN
 from sagagraph.domains.reunion.actions.calendar import invitation_ics
 from sagagraph.domains.reunion.completion import ESTIMATED, completed
-from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, parse_request
+from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, Sending, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
@@ -32,7 +33,19 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Part
 from sagagraph.planning.models.anchors import Anchor
 from sagagraph.planning.models.reading import Slot
-from sagagraph.planning.page import Disruption, Download, Draft, Figures, Measure, Page, PlanView, Preference, Wish, showcase_of
+from sagagraph.planning.page import (
+    Detail,
+    Disruption,
+    Download,
+    Draft,
+    Figures,
+    Measure,
+    Page,
+    PlanView,
+    Preference,
+    Wish,
+    showcase_of,
+)
 from sagagraph.saga.core.state import Saga
 
 _ADD: Final = re.compile(
@@ -112,7 +125,7 @@ class ReunionPage(Page):
     def fields(self, draft: Draft) -> tuple[Part, ...]:
         told = draft.partial or (as_json(parse_request(draft.request).problem) if draft.request else EMPTY.problem)
         asked = dict(zip(draft.missing, draft.questions, strict=True))
-        return fields_of(told, asked, draft.assumed)
+        return fields_of(told, asked, draft.assumed, has_mail=self.domain.sends_mail)
 
     async def with_field(self, known: Any, name: str, value: str) -> Draft:
         return self._draft(with_value(known or EMPTY, name, value))
@@ -179,6 +192,11 @@ class ReunionPage(Page):
             Measure("waiting", found.waiting, f"{found.waiting:g} minutes of waiting"),
         )
 
+    def details(self, saga: Saga) -> tuple[Detail, ...]:
+        """Return who is sent what they are told, and where to."""
+        sent = DayPlan.model_validate(saga.plan.content).sent if saga.plan.content else {}
+        return tuple(Detail(name, f"{ASSIGN} {name}", terms=_sent_to(each)) for name, each in sent.items())
+
     def disruptions(self, saga: Saga) -> tuple[Disruption, ...]:
         return disruptions(saga)
 
@@ -221,6 +239,13 @@ def _with_added(before: Filled, said: re.Match[str]) -> Filled:
         if row[:2] not in [[each.here, each.there] for each in completed(before).estimates]
     ]
     return Filled(problem={**accepted, "travel_minutes": own}, assumed=before.assumed)
+
+
+def _sent_to(sending: Sending) -> str:
+    """Say where it goes, and how it is taken back."""
+    mail = f"mail to {sending.mail}, and another one if it no longer holds" if sending.mail else ""
+    calendar = f"an event in the calendar {sending.calendar}, cancelled if it no longer holds" if sending.calendar else ""
+    return "; ".join(filter(None, (mail, calendar)))
 
 
 def _remarks(notes: tuple[str, ...], forgotten: list[str]) -> tuple[str, ...]:

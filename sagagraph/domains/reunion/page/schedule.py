@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 
-from sagagraph.domains.reunion.day import DayPlan
-from sagagraph.domains.reunion.parts import parts_of
+from sagagraph.domains.reunion.day import DayPlan, Sending
+from sagagraph.domains.reunion.parts import Part, parts_of
 from sagagraph.domains.reunion.plan import Act, Journey
 from sagagraph.domains.reunion.times import is_dated, text_of
 from sagagraph.planning.page import Bar, Connection, Line, Place, PlanView, Route
@@ -17,11 +17,20 @@ def view_of(plan: DayPlan) -> PlanView:
     """Return a line for everybody who does something, and a row for them and for every vehicle."""
     bars = [bar for act in plan.plan.in_time for bar in _bars(act, plan)]
     people = sorted((bar for bar in bars if bar.operation), key=lambda bar: bar.row)
-    lines = (
-        Line(part.who, part.who, "; ".join(f"{text_of(step.start)}–{text_of(step.end)} {step.what}" for step in part.steps))
-        for part in parts_of(plan)
-    )
+    lines = (Line(part.who, part.who, "; ".join((*_steps(part), *_ways(plan.sent.get(part.who))))) for part in parts_of(plan))
     return PlanView(tuple(lines), (*people, *(bar for bar in bars if not bar.operation)), _route(plan))
+
+
+def _steps(part: Part) -> Iterator[str]:
+    yield from (f"{text_of(step.start)}–{text_of(step.end)} {step.what}" for step in part.steps)
+
+
+def _ways(sending: Sending | None) -> Iterator[str]:
+    """Yield how this is sent, without the address: the plan may be shared."""
+    if sending is not None and sending.mail:
+        yield "sent by mail"
+    if sending is not None and sending.calendar:
+        yield "put into the calendar"
 
 
 def _bars(act: Act, plan: DayPlan) -> Iterator[Bar]:
