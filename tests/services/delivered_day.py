@@ -1,7 +1,7 @@
 """A day whose parts are sent by mail and into calendars, to be killed at every boundary: the mail server's Maildir and the
 calendars are the ledger.
 
-`python -m sagagraph.testing tests.services.delivered_day:DAYS` sweeps it. What is one case's has its folder's name in the address.
+`python -m sagagraph.testing tests.services.delivered_day:DAYS` sweeps it. What is one case's bears the name of its folder.
 """
 
 from __future__ import annotations

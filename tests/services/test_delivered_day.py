@@ -1,4 +1,4 @@
-"""A day that is sent by mail and into calendars: killed, changed and called off, by the servers' own data; and what is not sent."""
+"""A day sent by mail and into calendars: killed, changed and called off, by the servers' own data; and what is not sent."""
 
 from __future__ import annotations
 
