@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import heapq
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -44,6 +45,7 @@ STEPS = 5
 CALL_S = 0.05
 QUEUE = "bench"
 _LATE = 20
+_HARMED = 5
 _BACKOFF_S = 2.0
 _MEASURED: dict[str, str] = {
     "store": "built-in workers",
@@ -231,11 +233,12 @@ async def lateness(server: PostgresServer, kind: str, address: str) -> dict[str,
     """Return seconds from a request to the intent that follows, by which a timer is late, and from a kill to the takeover."""
     name = f"late_{kind}"
     url = server.create_database(name)
-    found: dict[str, list[float]] = {"request": [], "timer": [], "takeover": []}
+    found: dict[str, list[float]] = {"request": [], "timer": []}
+    words = address if kind == "temporal" else kind
     async with Engine.open(url, actions=ACTIONS) as engine:
-        fleet = await fleet_of(address if kind == "temporal" else kind, engine)
+        fleet = await fleet_of(words, engine)
         names = [f"{name}-{number}" for number in range(_LATE)]
-        with working(address if kind == "temporal" else kind, url, 2):
+        with working(words, url, 2):
             for each in names:
                 await begin(engine, f"h{each}", (holds.spec("a", {}, ()),))
                 await begin(engine, f"w{each}", (waits.spec("a", {}, ()),))
@@ -253,23 +256,23 @@ async def lateness(server: PostgresServer, kind: str, address: str) -> dict[str,
                 await engine.store.ask(f"h{each}", RequestKind.RESOLVE, "bench", data)
                 await fleet.wake(f"h{each}", QUEUE)
                 found["request"].append((await _events(engine, f"h{each}", e.AttemptStarted, 2))[1] - asked_at)
-        found["takeover"] = await _takeovers(engine, fleet, kind, address, url, name)
+        for harm in (signal.SIGKILL, signal.SIGSTOP):
+            names = [f"{harm.name}-{number}-{name}" for number in range(_HARMED)]
+            found[harm.name] = [await takeover(engine, fleet, words, url, each, harm) for each in names]
     return found
 
 
-async def _takeovers(engine: Engine, fleet: Fleet, kind: str, address: str, url: str, name: str) -> list[float]:
-    taken = []
-    for number in range(4):
-        saga = f"k{number}{name}"
-        specs = tuple(book.spec(f"o{each}", {}, (f"o{each - 1}",) if each else ()) for each in range(60))
-        with working(address if kind == "temporal" else kind, url, 1):
-            await begin(engine, saga, specs)
-            await fleet.wake(saga, QUEUE)
-            await _events(engine, saga, e.AttemptStarted, 3)
-            killed_at = time.time()
-        with working(address if kind == "temporal" else kind, url, 1):
-            taken.append((await _events(engine, saga, e.LeaseTaken, 3))[2] - killed_at)
-    return taken
+async def takeover(engine: Engine, fleet: Fleet, kind: str, url: str, saga: str, harm: signal.Signals) -> float:
+    """Return the seconds from a harm of the worker that has the saga to the moment at which the other one takes it."""
+    specs = tuple(book.spec(f"o{each}", {}, (f"o{each - 1}",) if each else ()) for each in range(60))
+    with working(kind, url, 2) as workers:
+        await begin(engine, saga, specs)
+        await fleet.wake(saga, QUEUE)
+        await _events(engine, saga, e.AttemptStarted, 3)
+        headline = await engine.store.headline(saga)
+        next(each for each in workers if f"|{each.pid}|" in str(headline and headline.owner)).send_signal(harm)
+        harmed_at = time.time()
+        return (await _events(engine, saga, e.LeaseTaken, 3))[2] - harmed_at
 
 
 async def _events(engine: Engine, saga_id: str, kind: type, many: int) -> list[float]:
@@ -360,7 +363,8 @@ def page(speeds: dict[str, list[Speed]], late: dict[str, dict[str, list[float]]]
 _LATENESS = {
     "from a request to the intent that follows": "request",
     "a timer is late by": "timer",
-    "from kill -9 to the takeover (lease: 4 s)": "takeover",
+    "from kill -9 to the takeover (lease: 4 s)": signal.SIGKILL.name,
+    "from SIGSTOP to the takeover (lease: 4 s)": signal.SIGSTOP.name,
 }
 
 

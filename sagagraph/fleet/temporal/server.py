@@ -18,8 +18,9 @@ _SETTINGS = (
     "matching.enableFairness=true",
     "matching.numTaskqueueReadPartitions=1",
     "matching.numTaskqueueWritePartitions=1",
+    'history.timerProcessorMaxTimeShift="50ms"',
 )
-"""Tenants take turns, which they do only within one partition of a queue."""
+"""Tenants take turns, which they do only within one partition of a queue. A timer may otherwise be late by a second."""
 
 
 @contextmanager
