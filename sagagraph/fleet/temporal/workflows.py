@@ -10,8 +10,8 @@ from temporalio.common import RetryPolicy
 DRIVE, SWEEP, WAKE = "sagagraph-drive", "sagagraph-sweep", "wake"
 SAGA, SWEEPER = "sagagraph-saga", "sagagraph-sweeper"
 HEARTBEAT_S = 1.0
-"""A worker that has been silent for so long is dead, or frozen. A server gives a frozen one the next attempt, too, if it waits for
-one: that is found out before the lease has run out."""
+"""A worker that has been silent for so long is dead, or frozen. A frozen one that waits for work may be given the next attempt,
+which is found out before the lease has run out."""
 _LONGEST_DRIVE = timedelta(days=7)
 _MOST_EVENTS = 400
 """A longer history begins anew."""
