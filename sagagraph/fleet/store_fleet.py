@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Collection
 from random import Random
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import structlog
 
 from sagagraph.errors import LostStoreError, StoreError
 from sagagraph.fleet.driver import Outcome, driven
-from sagagraph.fleet.port import Drive
+from sagagraph.fleet.port import Drive, tenant_of
 from sagagraph.saga.stores.port import Headline, SagaStore
 
 if TYPE_CHECKING:
@@ -89,7 +90,17 @@ class StoreFleet:
         if self._metrics:
             self._metrics.looked(len(due))
         others = [each for each in due if each.saga_id not in self._running and each.saga_id not in self._left]
-        return await self._permitted(self._random.sample(others, min(free, len(others))))
+        return await self._permitted(self._chosen(others, free))
+
+    def _chosen(self, others: list[Headline], free: int) -> list[Headline]:
+        """Choose what to drive: of the tenant that has the fewest slots here, any saga, since other workers look at the same."""
+        has = Counter(map(tenant_of, self._running))
+        waiting, chosen = self._random.sample(others, len(others)), list[Headline]()
+        while waiting and len(chosen) < free:
+            chosen.append(min(waiting, key=lambda each: has[tenant_of(each.saga_id)]))
+            waiting.remove(chosen[-1])
+            has[tenant_of(chosen[-1].saga_id)] += 1
+        return chosen
 
     async def _permitted(self, chosen: list[Headline]) -> list[Headline]:
         """Return those of them that the limit lets through, and tell when it begins to hold others back, and when it ends."""

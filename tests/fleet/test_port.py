@@ -147,7 +147,7 @@ async def test_one_tenants_many_sagas_leave_room_for_anothers_few(fleet: Fleet, 
         await eventually(lambda: _length(order, many + few))
     firsts = list(dict.fromkeys(order))
     last_of_few = max(firsts.index(each) for each in firsts if each.startswith("small:"))
-    assert last_of_few < many / 2, firsts[: last_of_few + 1]
+    assert last_of_few < 2 * few + 2, firsts[: last_of_few + 1]  # beside each of the few at most one of the many, and the slots
 
 
 async def _length(order: list[Any], length: int) -> bool:
