@@ -50,7 +50,7 @@ async def connect(address: str) -> Client:
     """Connect to a server at HOST:PORT. Raises `FleetError` if none answers."""
     try:
         return await Client.connect(address)
-    except RuntimeError as exc:
+    except (RuntimeError, ValueError) as exc:
         raise FleetError(f"no Temporal server answers at {address}: start one, as sagagraph fleet up does") from exc
 
 
