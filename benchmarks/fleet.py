@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import heapq
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -44,6 +45,7 @@ STEPS = 5
 CALL_S = 0.05
 QUEUE = "bench"
 _LATE = 20
+_HARMED = 5
 _BACKOFF_S = 2.0
 _MEASURED: dict[str, str] = {
     "store": "built-in workers",
@@ -231,11 +233,12 @@ async def lateness(server: PostgresServer, kind: str, address: str) -> dict[str,
     """Return seconds from a request to the intent that follows, by which a timer is late, and from a kill to the takeover."""
     name = f"late_{kind}"
     url = server.create_database(name)
-    found: dict[str, list[float]] = {"request": [], "timer": [], "takeover": []}
+    found: dict[str, list[float]] = {"request": [], "timer": []}
+    words = address if kind == "temporal" else kind
     async with Engine.open(url, actions=ACTIONS) as engine:
-        fleet = await fleet_of(address if kind == "temporal" else kind, engine)
+        fleet = await fleet_of(words, engine)
         names = [f"{name}-{number}" for number in range(_LATE)]
-        with working(address if kind == "temporal" else kind, url, 2):
+        with working(words, url, 2):
             for each in names:
                 await begin(engine, f"h{each}", (holds.spec("a", {}, ()),))
                 await begin(engine, f"w{each}", (waits.spec("a", {}, ()),))
@@ -253,23 +256,23 @@ async def lateness(server: PostgresServer, kind: str, address: str) -> dict[str,
                 await engine.store.ask(f"h{each}", RequestKind.RESOLVE, "bench", data)
                 await fleet.wake(f"h{each}", QUEUE)
                 found["request"].append((await _events(engine, f"h{each}", e.AttemptStarted, 2))[1] - asked_at)
-        found["takeover"] = await _takeovers(engine, fleet, kind, address, url, name)
+        for harm in (signal.SIGKILL, signal.SIGSTOP):
+            names = [f"{harm.name}-{number}-{name}" for number in range(_HARMED)]
+            found[harm.name] = [await takeover(engine, fleet, words, url, each, harm) for each in names]
     return found
 
 
-async def _takeovers(engine: Engine, fleet: Fleet, kind: str, address: str, url: str, name: str) -> list[float]:
-    taken = []
-    for number in range(4):
-        saga = f"k{number}{name}"
-        specs = tuple(book.spec(f"o{each}", {}, (f"o{each - 1}",) if each else ()) for each in range(60))
-        with working(address if kind == "temporal" else kind, url, 1):
-            await begin(engine, saga, specs)
-            await fleet.wake(saga, QUEUE)
-            await _events(engine, saga, e.AttemptStarted, 3)
-            killed_at = time.time()
-        with working(address if kind == "temporal" else kind, url, 1):
-            taken.append((await _events(engine, saga, e.LeaseTaken, 3))[2] - killed_at)
-    return taken
+async def takeover(engine: Engine, fleet: Fleet, kind: str, url: str, saga: str, harm: signal.Signals) -> float:
+    """Return the seconds from a harm of the worker that has the saga to the moment at which the other one takes it."""
+    specs = tuple(book.spec(f"o{each}", {}, (f"o{each - 1}",) if each else ()) for each in range(60))
+    with working(kind, url, 2) as workers:
+        await begin(engine, saga, specs)
+        await fleet.wake(saga, QUEUE)
+        await _events(engine, saga, e.AttemptStarted, 3)
+        headline = await engine.store.headline(saga)
+        next(each for each in workers if f"|{each.pid}|" in str(headline and headline.owner)).send_signal(harm)
+        harmed_at = time.time()
+        return (await _events(engine, saga, e.LeaseTaken, 3))[2] - harmed_at
 
 
 async def _events(engine: Engine, saga_id: str, kind: type, many: int) -> list[float]:
@@ -279,6 +282,31 @@ async def _events(engine: Engine, saga_id: str, kind: type, many: int) -> list[f
         if len(found) >= many:
             return found
         await asyncio.sleep(0.01)
+
+
+# -- how fair ---------------------------------------------------------------------------------------------------------------
+
+
+async def passed_by(server: PostgresServer, kind: str, address: str, large: int = 1000, small: int = 10) -> int:
+    """Return how many sagas of a tenant that has many are begun until the last of one that has few, and comes later, is."""
+    words = address if kind == "temporal" else kind
+    name = f"fair_{kind}"
+    url = server.create_database(name)
+    async with Engine.open(url, actions=ACTIONS) as engine:
+        fleet = await fleet_of(words, engine)
+        names = [f"large:{number}-{name}" for number in range(large)], [f"small:{number}-{name}" for number in range(small)]
+        with working(words, url, 2):
+            for tenant in names:
+                for start in range(0, len(tenant), 50):
+                    await asyncio.gather(*(begin(engine, each) for each in tenant[start : start + 50]))
+                    await asyncio.gather(*(fleet.wake(each, QUEUE) for each in tenant[start : start + 50]))
+            for each in names[1]:
+                await _events(engine, each, e.LeaseTaken, 2)
+    at = "at > (SELECT max(at) FROM events WHERE version <= 3 AND saga_id LIKE 'small:%')"  # when all of the few were due
+    taken = f"SELECT saga_id FROM events WHERE type = 'LeaseTaken' AND version > 3 AND {at} ORDER BY at"  # noqa: S608 - our text
+    order = [row[0].partition(":")[0] for row in server.execute(taken, database=name)]
+    last = max((place for place, tenant in enumerate(order) if tenant == "small"), default=0)
+    return order[:last].count("large")
 
 
 # -- at scale, by simulation -----------------------------------------------------------------------------------------------
@@ -303,6 +331,7 @@ def waits_ms(stores: int, per_second: float, write_ms: float, random: Random, se
 async def measure(sagas: int) -> None:
     speeds: dict[str, list[Speed]] = {kind: [] for kind in _MEASURED}
     late: dict[str, dict[str, list[float]]] = {}
+    passed: dict[str, int] = {}
     with postgres_server() as server, temporal() as temporals:
         for workers in WORKERS:
             for kind in speeds:
@@ -311,9 +340,10 @@ async def measure(sagas: int) -> None:
                 sys.stderr.write(f"{kind} {workers} {speeds[kind][-1]}\n")
         for kind in ("store", "temporal"):
             late[kind] = await lateness(server, kind, temporals.address)
-            sys.stderr.write(f"{kind} {late[kind]}\n")
+            passed[kind] = await passed_by(server, kind, temporals.address)
+            sys.stderr.write(f"{kind} {late[kind]} {passed[kind]}\n")
         stored = _bytes_a_saga(server, "store4", sagas)
-    OUT.write_text(page(speeds, late, stored, sagas))
+    OUT.write_text(page(speeds, late, passed, stored, sagas))
 
 
 def _bytes_a_saga(server: PostgresServer, database: str, sagas: int) -> float:
@@ -321,7 +351,13 @@ def _bytes_a_saga(server: PostgresServer, database: str, sagas: int) -> float:
     return float(server.execute(tables, database=database)[0][0]) / sagas
 
 
-def page(speeds: dict[str, list[Speed]], late: dict[str, dict[str, list[float]]], stored: float, sagas: int) -> str:
+def page(
+    speeds: dict[str, list[Speed]],
+    late: dict[str, dict[str, list[float]]],
+    passed: dict[str, int],
+    stored: float,
+    sagas: int,
+) -> str:
     return (
         "\n\n".join(
             (
@@ -349,6 +385,10 @@ def page(speeds: dict[str, list[Speed]], late: dict[str, dict[str, list[float]]]
                     ["seconds", "built-in: median", "95 %", "Temporal: median", "95 %"],
                     [_late(what, key, late) for what, key in _LATENESS.items()],
                 ),
+                prose(
+                    "Tenants take turns: while one has 1,000 sagas waiting and another asks for 10, so many of the first one's"
+                    f" are begun until the last of the ten is: built-in {passed['store']}, Temporal {passed['temporal']}."
+                ),
                 "## At scale, on paper and by simulation",
                 prose(*_scale(speeds["store"], stored)),
             )
@@ -360,7 +400,8 @@ def page(speeds: dict[str, list[Speed]], late: dict[str, dict[str, list[float]]]
 _LATENESS = {
     "from a request to the intent that follows": "request",
     "a timer is late by": "timer",
-    "from kill -9 to the takeover (lease: 4 s)": "takeover",
+    "from kill -9 to the takeover (lease: 4 s)": signal.SIGKILL.name,
+    "from SIGSTOP to the takeover (lease: 4 s)": signal.SIGSTOP.name,
 }
 
 

@@ -125,6 +125,7 @@ def change(
     model_seconds: o.ModelSeconds = None,
     max_cost: o.MaxCost = None,
     max_tokens: o.MaxTokens = None,
+    detach: o.Detach = False,
     verbose: o.Verbose = False,
     store: o.Store = "",
     provider: o.Provider = "",
@@ -134,7 +135,7 @@ def change(
     from sagagraph.cli import beginning
 
     options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
-    o.end(beginning.change(options, saga, text, request, lost or (), approved=yes))
+    o.end(beginning.change(options, saga, text, request, lost or (), approved=yes, detach=detach))
 
 
 @app.command()
@@ -373,6 +374,7 @@ def worker(
     queue: Annotated[
         list[str] | None, typer.Option("--queue", metavar="DOMAIN", help="Drive sagas of this domain; may be repeated.")
     ] = None,
+    documents: Annotated[bool, typer.Option("--documents", help="Drive sagas of workflow documents, too.")] = False,
     slots: Annotated[int, typer.Option("--slots", metavar="N", min=1, help="So many sagas at once.")] = 16,
     health: Annotated[
         int | None, typer.Option("--health", metavar="PORT", help="Serve /healthz, /readyz and /metrics on loopback.")
@@ -385,7 +387,7 @@ def worker(
     promote: Annotated[bool, typer.Option("--promote", help="Temporal: this build is the current one from now on.")] = False,
     per_second: Annotated[
         float | None,
-        typer.Option("--per-second", metavar="N", min=0.001, help="Temporal: drives of a queue, by all workers."),
+        typer.Option("--per-second", metavar="N", min=0.001, help="Drives of a queue, by all workers together."),
     ] = None,
     verbose: o.Verbose = False,
     store: o.Store = "",
@@ -395,11 +397,11 @@ def worker(
     """Drive open sagas until told to stop; any number of workers share a store."""
     from sagagraph.cli import fleet
 
-    if not temporal and (build_id or promote or per_second):
-        raise InvalidInputError("only a Temporal server knows builds and limits: --temporal HOST:PORT", field="--temporal")
+    if not temporal and (build_id or promote):
+        raise InvalidInputError("only a Temporal server knows builds: --temporal HOST:PORT", field="--temporal")
     if promote and not build_id:
         raise InvalidInputError("says which build is promoted", field="--build-id")
-    job = fleet.Work(tuple(queue or ()), slots, health, temporal, build_id, promote, per_second)
+    job = fleet.Work(tuple(queue or ()), documents, slots, health, temporal, build_id, promote, per_second)
     o.end(fleet.work(Options(store, provider, as_json, verbose), job))
 
 

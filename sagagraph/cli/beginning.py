@@ -10,6 +10,7 @@ from typing import Any
 
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not, show_plan
+from sagagraph.cli.fleet import told_to_worker
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, checked_id, domain_of, exit_code, show
 from sagagraph.cli.terminal import interruptible, is_terminal
@@ -20,6 +21,7 @@ from sagagraph.registry import model_of, open_domain, require_entry
 from sagagraph.saga.core.events import SagaBegun
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
+from sagagraph.saga.engine.actions import to_json
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView
 
@@ -94,8 +96,11 @@ async def change(
     lost: Sequence[str],
     *,
     approved: bool,
+    detach: bool = False,
 ) -> int:
-    """Change a saga's request, or report lost operations; whatever is booked and still fits is kept."""
+    """Change a saga's request, or report lost operations; whatever is booked and still fits is kept. With `detach`, only write
+    that down.
+    """
     if (text is not None and request is not None) or (text is None and request is None and not lost):
         raise InvalidInputError(
             "say what should change, or give --request FILE.json, but not both; or name what is --lost", field="TEXT"
@@ -106,6 +111,10 @@ async def change(
             wish = before.request
             if text is not None or request is not None:
                 wish = await wanted(opened.page(), text, request, before)
+            if detach:
+                approver = _approver(approved=approved) or ""
+                await opened.engine.ask_change(saga_id, to_json(wish), lost=lost, by=PERSON, approved_by=approver)
+                return await told_to_worker(options, opened.engine, saga_id)
             view = await opened.graph.change(saga_id, wish, by=PERSON, approved_by=_approver(approved=approved), lost=lost)
             view = await approved_or_not(options, opened, view)
     code = show(options, view)

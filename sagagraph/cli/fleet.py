@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
-from sagagraph.cli.session import Opened, opening, settings_for
+from sagagraph.cli.session import Opened, opening, settings_for, show
 from sagagraph.errors import FleetError, InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.fleet.port import Fleet
@@ -29,9 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a worker is to do. `queues`: domains; all that run sagas here, if none is named."""
+    """What a worker is to do. `queues`: domains; all that run sagas here, if none is named. `documents`: sagas of workflow
+    documents, too, which have no domain.
+    """
 
     queues: tuple[str, ...] = ()
+    documents: bool = False
     slots: int = 16
     health_port: int | None = None
     temporal: str = ""
@@ -43,7 +46,8 @@ class Work:
         for each in self.queues:
             if not require_entry(each).runs_sagas:
                 raise InvalidInputError(f"{each} runs no sagas", field="--queue")
-        return self.queues or tuple(filter(runs_sagas, domain_names()))
+        of_documents = ("",) if self.documents else ()
+        return (*(self.queues or filter(runs_sagas, domain_names())), *of_documents)
 
 
 async def work(options: Options, job: Work) -> int:
@@ -76,18 +80,21 @@ async def work(options: Options, job: Work) -> int:
 async def _fleet(store: SagaStore, job: Work, health: Health | None) -> Fleet:
     metrics, heard = (health.metrics, health.heard) if health else (None, lambda: None)
     if not job.temporal:
-        return StoreFleet(store, metrics=metrics, on_look=heard)
+        return StoreFleet(store, metrics=metrics, on_look=heard, most_per_second=job.most_per_second)
     with needing("temporal"):
         from sagagraph.fleet.temporal.temporal_fleet import TemporalFleet, connect
     client, limit = await connect(job.temporal), job.most_per_second
     return TemporalFleet(client, store, metrics=metrics, on_answer=heard, most_per_second=limit, promotes=job.promotes)
 
 
-async def wake(temporal: str, store: SagaStore, saga_id: str) -> None:
-    """Have a saga driven of which something was just asked. Without a Temporal server workers see that by themselves."""
-    headline = await store.headline(saga_id)
-    if temporal and headline is not None:
-        await (await _fleet(store, Work(temporal=temporal), None)).wake(saga_id, headline.domain)
+async def told_to_worker(options: Options, engine: Engine, saga_id: str) -> int:
+    """Have a saga driven of which something was just asked; show it. Without a Temporal server workers see that by themselves."""
+    temporal = options.settings.temporal
+    if temporal:
+        domain = (await engine.load(saga_id)).domain
+        await (await _fleet(engine.store, Work(temporal=temporal), None)).wake(saga_id, domain)
+    show(options, await engine.status(saga_id))
+    return 0
 
 
 async def up(port: int, database: Path, ui_port: int | None, *, as_json: bool) -> int:
@@ -125,9 +132,12 @@ class _Sessions:
         self._stack = stack
         self._opened: dict[tuple[str, str], Opened] = {}
         self._opening = asyncio.Lock()
+        self._of_documents: set[Engine] = set()
 
     async def drive(self, saga_id: str) -> Parked:
         saga = await self._engine.load(original_of(saga_id))
+        if not saga.domain:
+            return await self._drive_document(saga.id)
         key = saga.domain, settings_for(self._options, saga).provider_url
         async with self._opening:
             if key not in self._opened:
@@ -136,5 +146,17 @@ class _Sessions:
                 )
         return await self._opened[key].engine.drive(saga_id)
 
+    async def _drive_document(self, saga_id: str) -> Parked:
+        """Drive it with an engine of its own: of two documents, each may mean another action by the same name."""
+        from sagagraph.cli.workflow.sagas import opening_saga
+
+        async with opening_saga(self._options, saga_id, self._observers) as (engine, _assignment, _actions):
+            self._of_documents.add(engine)
+            try:
+                return await engine.drive(saga_id)
+            finally:
+                self._of_documents.discard(engine)
+
     async def drain(self) -> None:
-        await asyncio.gather(*(each.engine.drain() for each in self._opened.values()))
+        engines = (*(each.engine for each in self._opened.values()), *self._of_documents)
+        await asyncio.gather(*(each.drain() for each in engines))

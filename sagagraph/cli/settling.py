@@ -11,7 +11,7 @@ from random import Random
 
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not
-from sagagraph.cli.fleet import wake
+from sagagraph.cli.fleet import told_to_worker
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import (
     VERDICT_AGAINST,
@@ -179,8 +179,10 @@ async def ask_approval(options: Options, saga_id: str, plan_hash: str | None) ->
     """Approve exactly the plan that is shown now. Raises `ConflictError` for another one, `NotAllowedError` if none waits."""
     async with open_engine(options.settings) as engine:
         saga = await engine.load(saga_id)
+        if saga.amending is not None:
+            saga = await engine.load(saga.amending.saga)
         decide(saga, ApprovePlan(PERSON, plan_hash), saga.last_at)
-        return await _asked(options, engine, saga_id, RequestKind.APPROVE, {"plan_hash": plan_hash or saga.plan.hash})
+        return await _asked(options, engine, saga.id, RequestKind.APPROVE, {"plan_hash": plan_hash or saga.plan.hash})
 
 
 async def ask_resolve(options: Options, which: Which, said: Said) -> int:
@@ -199,9 +201,7 @@ async def ask_resolve(options: Options, which: Which, said: Said) -> int:
 async def _asked(options: Options, engine: Engine, saga_id: str, kind: RequestKind, data: Json) -> int:
     """Write the request down for whoever drives the saga, and have it driven."""
     await engine.store.ask(saga_id, kind, PERSON, data)
-    await wake(options.settings.temporal, engine.store, saga_id)
-    show(options, await engine.status(saga_id))
-    return 0
+    return await told_to_worker(options, engine, saga_id)
 
 
 async def yield_locks(options: Options, saga_id: str) -> int:

@@ -66,11 +66,12 @@ async def _driven(drive: Drive, saga_id: str) -> Driven:
         return Driven(Outcome.DRAINED, why=str(exc))
     except (RetiredError, UnknownSagaError) as exc:  # it has no journal any more
         return Driven(Outcome.ENDED, Parked(None, is_final=True), str(exc))
-    except SagaGraphError as exc:
+    except Exception as exc:  # noqa: BLE001 - of a body, of whatever kind
         return _left(saga_id, exc)
     return Driven(Outcome.ENDED if parked.is_final else Outcome.PARKED, parked)
 
 
-def _left(saga_id: str, exc: SagaGraphError) -> Driven:
-    _LOG.warning("not driven", saga_id=saga_id, error=str(exc))
-    return Driven(Outcome.LEFT, why=str(exc))
+def _left(saga_id: str, exc: Exception) -> Driven:
+    why = str(exc) if isinstance(exc, SagaGraphError) else repr(exc)
+    _LOG.warning("not driven", saga_id=saga_id, error=why)
+    return Driven(Outcome.LEFT, why=why)

@@ -21,6 +21,12 @@ class Metrics:
         self._looks = Counter("sagagraph_looks", "Looks at what is due.", registry=self._registry)
         self._due = Gauge("sagagraph_due", "Sagas that were due, and free, at the last look.", registry=self._registry)
 
+        limit = "Sagas that a limit kept from being driven at the last look."
+        self._held_back = Gauge("sagagraph_held_back", limit, registry=self._registry)
+
+    def held_back(self, sagas: int) -> None:
+        self._held_back.set(sagas)
+
     def serves(self, slots: int) -> None:
         self._slots.set(slots)
 

@@ -73,6 +73,31 @@ def test_a_worker_does_what_a_person_only_writes_down(command: CommandLine, serv
     assert (asked.code, "only a held or stuck one" in asked.err) == (2, True)
 
 
+def test_a_worker_changes_what_a_person_asks_to_have_changed(command: CommandLine, service: EmbeddedSandbox) -> None:
+    """Before the plan is approved, after the commit without anybody's approval, and after it with one."""
+    command.provider = service.url
+
+    def shown(saga_id: str, wanted: str) -> str:
+        wait_for(lambda: status(command, saga_id) == wanted, f"it never was {wanted}")
+        return command("status", saga_id).out
+
+    command("trip", "--request", command.request_file(), "--saga-id", "t", "--json")
+    with working(command):
+        assert command("change", "t", "only 4 stars, please", "--detach").code == 0
+        wait_for(lambda: "RequestChanged" in command("log", "t").out and status(command, "t") == "awaiting_approval", "unchanged")
+        assert command("approve", "t", "--detach").code == 0
+        shown("t", "committed")
+        assert command("change", "t", "--lost", "T3", "--yes", "--detach").code == 0
+        wait_for(lambda: "SagaAmended" in command("log", "t").out, "what was lost is not booked again")
+        assert command("change", "t", "only 3 stars", "--detach").code == 0
+        shown("t", "awaiting_approval")
+        assert command("approve", "t", "--detach").code == 0
+        shown("t", "committed")
+        again = command("change", "t", "only 3 stars", "--detach")
+        assert (again.code, "asked for just that already" in again.err) == (2, True)
+    assert (command.ledger().repeated, [each["type"] for each in command.journal("t")].count("AmendmentBegun")) == ([], 2)
+
+
 def test_a_worker_that_is_told_to_stop_ends_what_is_out(command: CommandLine, open_service: OpenService) -> None:
     slow = {"kind": "hotel", "call": "book", "nth": 1, "fault": "hang", "seconds": 2}
     with open_service([slow]) as service:

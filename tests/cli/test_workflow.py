@@ -105,6 +105,32 @@ def test_a_run_that_is_killed_is_resumed_or_cancelled_without_its_file(tmp_path:
         (shell.folder / "gone.json").rename(shell.folder / "given.json")
 
 
+def test_a_worker_goes_on_with_a_run_that_is_killed_and_one_without_its_code_leaves_it_alone(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, slow=1.0)
+    shell("workflow", "draft", "reunion", "--actions", "party:actions", "--out", "party.json")
+    process = shell.begin(*RUN)
+    while shell.booked() < 3:
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    code = (tmp_path / "party.py").rename(tmp_path / "elsewhere")
+    without = shell.begin("worker", "--documents")
+    time.sleep(8.0)  # its lease has run out by then
+    without.terminate()
+    assert "not driven" in "".join(without.communicate(timeout=30))
+    assert without.returncode == 0
+    assert shell("status", "party")["status"] == "running"
+    code.rename(tmp_path / "party.py")
+    worker = shell.begin("worker", "--documents")
+    try:
+        while shell("status", "party")["status"] != "committed":
+            assert worker.poll() is None
+    finally:
+        worker.terminate()
+        worker.communicate(timeout=30)
+    assert shell.booked() == 6
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("words", "field"),

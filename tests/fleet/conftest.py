@@ -46,6 +46,18 @@ async def fleet(request: pytest.FixtureRequest, engine: Engine) -> Fleet:
     return TemporalFleet(await connect(request.getfixturevalue("temporal_server").address), engine.store)
 
 
+@pytest.fixture(params=EVERY_FLEET)
+async def limited(request: pytest.FixtureRequest, engine: Engine) -> tuple[Fleet, Fleet]:
+    """Two workers of one store that share a limit of four drives a second."""
+    if request.param == "store":
+        return StoreFleet(engine.store, most_per_second=4.0), StoreFleet(engine.store, most_per_second=4.0)
+    from sagagraph.fleet.temporal.temporal_fleet import TemporalFleet, connect
+
+    address = request.getfixturevalue("temporal_server").address
+    one, other = await connect(address), await connect(address)
+    return TemporalFleet(one, engine.store, most_per_second=4.0), TemporalFleet(other, engine.store, most_per_second=4.0)
+
+
 @pytest.fixture(autouse=True)
 def no_other_actions(monkeypatch: pytest.MonkeyPatch) -> None:
     """What other tests defined under the same names is not known here."""

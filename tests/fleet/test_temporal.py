@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from temporalio.api.workflowservice.v1 import DescribeWorkerDeploymentRequest
 from temporalio.client import Client
 
 from sagagraph.errors import FleetError, UnknownActionError
+from sagagraph.fleet.temporal.server import temporal_server as run_server
 from sagagraph.fleet.temporal.temporal_fleet import DEPLOYMENT, TemporalFleet, connect
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Action
@@ -138,5 +140,15 @@ async def test_a_server_that_is_killed_and_started_again_loses_nothing(engine: E
 
 
 async def test_where_no_server_answers_it_is_said() -> None:
-    with pytest.raises(FleetError, match="fleet up"):
-        await connect("127.0.0.1:9")
+    for address in ("127.0.0.1:9", "127.0.0.1:x", ":7233"):
+        with pytest.raises(FleetError, match="fleet up"):
+            await connect(address)
+
+
+def test_a_second_server_has_neither_the_port_nor_the_file_of_the_first(temporal_server: TemporalServer, tmp_path: Path) -> None:
+    port = int(temporal_server.address.rpartition(":")[2])
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        free = int(listening.getsockname()[1])
+    for second in (run_server(port, tmp_path / "another.db"), run_server(free, temporal_server._database)):
+        with pytest.raises(FleetError, match="does not start"), second:
+            pass

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 import pytest
 
@@ -15,7 +17,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.driving import Parked
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.port import RequestKind
+from sagagraph.saga.stores.port import KEPT_S, RequestKind
 from sagagraph.workflow.policy import Backoff, Retry
 
 from .service import A_DAY, Service, is_lost, is_too_busy, quick
@@ -206,6 +208,45 @@ async def test_a_body_is_driven_only_where_it_was_registered(open_engine: OpenEn
         engine.drives("", body)
         assert await engine.drive("b") == Parked(None, is_final=True)
         assert service.live == ["flight", "hotel"]
+
+
+async def test_a_body_is_parked_too_and_what_it_was_told_holds_up_nobody(open_engine: OpenEngine, service: Service) -> None:
+    policy = quick(retry=Retry(max_attempts=2), backoff=Backoff(base_s=1.4, cap_s=1.4, jitter=0.0))
+    flight, hotel = service.action("flight", policy=policy), service.action("hotel", policy=policy)
+    service.on("do flight", is_too_busy, is_too_busy)
+    service.on("do hotel", is_too_busy)
+    async with open_engine() as engine:
+        lease = await engine.store.create("b", SagaBegun(Driver.BODY, "", None), stage=Stage.RUNNING, owner="x", ttl_s=0.0)
+        await engine.store.release(lease)
+
+        async def body(saga_id: str) -> None:
+            async with engine.saga(saga_id) as saga, asyncio.TaskGroup() as group:
+                group.create_task(saga.run(flight))
+                group.create_task(saga.run(hotel))
+
+        engine.drives("", body)
+        parked = await engine.drive("b")
+        assert parked.until is not None
+        assert (await engine.status("b")).status is SagaStatus.RUNNING
+        await until(lambda: _is_due(engine))
+        with suppress(ExceptionGroup):
+            await engine.drive("b")
+        assert ((await engine.status("b")).status, service.live) == (SagaStatus.COMPENSATED, [])
+        assert await engine.drive("b") == Parked(None, is_final=True)
+
+
+async def _is_due(engine: Engine) -> bool:
+    return bool(await engine.store.due(1, {""}))
+
+
+async def test_all_draw_from_one_limit(open_engine: OpenEngine) -> None:
+    async with open_engine() as one, open_engine() as another:
+        began, drawn = time.monotonic(), 0
+        while time.monotonic() < began + 0.5:
+            drawn += await one.store.draw("a", 20.0) + await another.store.draw("a", 20.0)
+        assert 1 <= drawn <= 20.0 * (time.monotonic() - began + KEPT_S) + 1
+        assert await one.store.draw("b", 0.01)
+        assert not await another.store.draw("b", 0.01)
 
 
 async def test_tenants_take_turns(open_engine: OpenEngine) -> None:

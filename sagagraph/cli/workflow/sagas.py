@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from sagagraph.workflow.language.document import Document
 
 if TYPE_CHECKING:
     from sagagraph.saga.core.state import Saga
+    from sagagraph.saga.engine.coordinator import Observer
     from sagagraph.saga.engine.engine import Engine
     from sagagraph.workflow.values import Json
 
@@ -76,13 +78,26 @@ async def open_roster(options: Options, source: Source) -> AsyncIterator[Roster]
 @asynccontextmanager
 async def open_saga(options: Options, saga_id: str) -> AsyncIterator[tuple[Engine, Assignment, dict[str, Action]]]:
     """Open an engine that can act on a saga which carries out a document."""
-    async with open_engine(options.settings, (render.show_waits,)) as engine:
+    async with opening_saga(options, saga_id) as opened, drained_when_told_to_stop(opened[0]):
+        yield opened
+
+
+@asynccontextmanager
+async def opening_saga(
+    options: Options, saga_id: str, also: tuple[Observer, ...] = ()
+) -> AsyncIterator[tuple[Engine, Assignment, dict[str, Action]]]:
+    """Open the same, for a program that handles signals itself; a fleet may drive the saga with that engine."""
+    async with open_engine(options.settings, (render.show_waits, *also)) as engine:
         saga = await engine.load(saga_id)
         assignment = assignment_of(saga)
         async with open_actions(options, Source.of(assignment.source), engine, saga) as actions:
             registered(engine, assignment.document, actions)
-            async with drained_when_told_to_stop(engine):
-                yield engine, assignment, actions
+            engine.drives("", partial(_go_on, engine, assignment, actions))
+            yield engine, assignment, actions
+
+
+async def _go_on(engine: Engine, assignment: Assignment, actions: Mapping[str, Action], saga_id: str) -> None:
+    await run_document(engine, saga_id, assignment, actions)
 
 
 async def run(options: Options, document: Document, given: Json, source: Source, saga_id: str | None, *, serial: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import socket
 import subprocess
@@ -18,8 +19,9 @@ _SETTINGS = (
     "matching.enableFairness=true",
     "matching.numTaskqueueReadPartitions=1",
     "matching.numTaskqueueWritePartitions=1",
+    'history.timerProcessorMaxTimeShift="50ms"',
 )
-"""Tenants take turns, which they do only within one partition of a queue."""
+"""Tenants take turns, which they do only within one partition of a queue. A timer may otherwise be late by a second."""
 
 
 @contextmanager
@@ -32,16 +34,31 @@ def temporal_server(port: int, database: Path, *, ui_port: int | None = None) ->
     values = [word for each in _SETTINGS for word in ("--dynamic-config-value", each)]
     where = ["--ip", "127.0.0.1", "--port", str(port), "--db-filename", str(database), "--log-level", "error"]
     command = [program, "server", "start-dev", *where, *pages, *values]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - the program of the package, and our words
+    with _alone(port, database) as lock:
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, pass_fds=(lock,))  # noqa: S603 - the package's program, and our words
     try:
-        while running.poll() is not None or not _answers(port):
+        while not _answers(port):
             if running.poll() is not None:
-                raise FleetError(f"the Temporal server does not start: is port {port} in use, or {database} locked?")
+                raise FleetError(f"the Temporal server does not start on port {port} with {database}: its log says why")
             time.sleep(0.05)
         yield running
     finally:
         running.terminate()
         running.wait()
+
+
+@contextmanager
+def _alone(port: int, database: Path) -> Iterator[int]:
+    """Check that no other server has the port or the file: two on one file would break it. Whoever inherits the lock keeps it."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+        with Path(f"{database}.lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield lock.fileno()
+    except OSError as exc:
+        raise FleetError(
+            f"the Temporal server does not start: port {port} is in use, or {database} is another one's ({exc})"
+        ) from exc
 
 
 def _answers(port: int) -> bool:

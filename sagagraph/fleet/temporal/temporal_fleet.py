@@ -41,6 +41,7 @@ _SWEEPS = 200
 """Sagas at most in one sweep."""
 _WAKES_AGAIN_S = 30.0
 """A sweep leaves alone what it has woken less than so long ago: it waits for a slot."""
+_ASKS_EVERY_S = 4.0
 _USUAL = ApplicationErrorCategory.BENIGN
 _AGAIN_AFTER_S = {Outcome.BUSY: 0.25, Outcome.DRAINED: 0.01, Outcome.LEFT: 5.0}
 
@@ -49,7 +50,7 @@ async def connect(address: str) -> Client:
     """Connect to a server at HOST:PORT. Raises `FleetError` if none answers."""
     try:
         return await Client.connect(address)
-    except RuntimeError as exc:
+    except (RuntimeError, ValueError) as exc:
         raise FleetError(f"no Temporal server answers at {address}: start one, as sagagraph fleet up does") from exc
 
 
@@ -128,6 +129,8 @@ class TemporalFleet:
             activities=[self._driving(drive), self._sweeping()],
             workflow_runner=UnsandboxedWorkflowRunner(),
             max_concurrent_activities=slots,
+            max_concurrent_activity_task_polls=1,  # what is given to a worker that has frozen meanwhile has to time out first
+            max_concurrent_workflow_task_polls=2,  # the least: of its own, and of all
             disable_eager_activity_execution=True,  # which passes over the queue, and so over whose turn it is
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
             max_task_queue_activities_per_second=self._most_per_second,
@@ -176,7 +179,7 @@ class TemporalFleet:
                 is_set_up = is_set_up or not self._promotes or await self._is_promoted(build_id)
                 await self._client.service_client.check_health()
                 self._on_answer()
-            await asyncio.sleep(HEARTBEAT_S if is_set_up else 0.5)
+            await asyncio.sleep(_ASKS_EVERY_S if is_set_up else 0.5)
 
     async def _is_promoted(self, build_id: str) -> bool:
         """Promote the build. The server knows it once it has a worker, which takes a moment."""
@@ -195,8 +198,8 @@ def queue_of(domain: str) -> str:
 
 async def _beat() -> None:
     while True:
-        activity.heartbeat()
         await asyncio.sleep(HEARTBEAT_S / 4)
+        activity.heartbeat()
 
 
 def _sweeps(queue: str) -> Schedule:

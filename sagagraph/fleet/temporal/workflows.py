@@ -9,8 +9,9 @@ from temporalio.common import RetryPolicy
 
 DRIVE, SWEEP, WAKE = "sagagraph-drive", "sagagraph-sweep", "wake"
 SAGA, SWEEPER = "sagagraph-saga", "sagagraph-sweeper"
-HEARTBEAT_S = 4.0
-"""A worker that has been silent for so long is dead, as one whose lease ran out is."""
+HEARTBEAT_S = 1.0
+"""A worker that has been silent for so long is dead, or frozen. A frozen one that waits for work may be given the next attempt,
+which is found out before the lease has run out."""
 _LONGEST_DRIVE = timedelta(days=7)
 _MOST_EVENTS = 400
 """A longer history begins anew."""

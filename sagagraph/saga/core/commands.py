@@ -289,11 +289,14 @@ class YieldLocks:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
-    """A person asks for something else; `approved_by` approves the resulting plan in advance."""
+    """A person asks for something else; `approved_by` approves the resulting plan in advance. One that is asked for by `row` of
+    the requests is refused in the journal if it does not fit.
+    """
 
     request: Json
     by: str
     approved_by: str = ""
+    row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,12 +327,16 @@ class EndReversal:
 
 @dataclass(frozen=True, slots=True)
 class BeginAmendment:
-    """Begin an amendment: `saga` will look for another plan; `request` is its request (`amendments.Amendment`)."""
+    """Begin an amendment: `saga` will look for another plan; `request` is its request (`amendments.Amendment`).
+
+    `row`: as above.
+    """
 
     saga: str
     request: Json
     by: str
     approved_by: str = ""
+    row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError, ParkedError, RetiredError, UnknownSagaError
+from sagagraph.errors import (
+    BusyError,
+    InvalidInputError,
+    NotAllowedError,
+    OperationFailedError,
+    OperationHeldError,
+    ParkedError,
+    RetiredError,
+    SagaClosedError,
+    UnknownSagaError,
+)
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import amended_by, amendment_request, next_amendment_id, outcome_for_parent
+from sagagraph.saga.core.decide.decide import decide
 from sagagraph.saga.core.decide.people import check_cancellable, check_not_redacted, check_reversible
 from sagagraph.saga.core.events import Driver, Resolution
 from sagagraph.saga.core.evolve.evolve import fold
@@ -228,12 +239,16 @@ class Engine(SagaHolder):
             try:
                 by_itself = self._carry_on if saga.amending is None else partial(self.resume, wait=False)
                 await (by_itself if drive is None or status_of(saga).is_final else drive)(saga.id)
-            except ParkedError as exc:
-                until = exc.until
+            except* ParkedError as parked:  # a body may have been told it in several tasks at once
+                until = _earliest(parked)
+            except* (OperationFailedError, OperationHeldError, SagaClosedError):  # what a body is told stands in the journal
+                pass
             finally:
                 for each in family:
                     self._driven.pop(each.id, None)
-            saga = await self.load(saga.id)
+            was, saga = saga, await self.load(saga.id)
+            if saga.amending is not None and was.amending is None:  # somebody asked for a change
+                return await self.drive(saga.id)
         return await self._parked(saga, until)
 
     async def _carry_on(self, saga_id: str) -> None:
@@ -348,14 +363,31 @@ class Engine(SagaHolder):
             saga = coordinator.saga
             if not (lost or saga.missing) and wish == saga.request and saga.stage is Stage.COMMITTED and not saga.cancel_by:
                 return
-            if saga.pivot_has_landed and saga.pivot in plan_reversal(saga, self.find).lasting:
-                raise NotAllowedError(
-                    f"saga {saga_id!r} cannot be changed any more: its pivot {saga.pivot!r} has landed for good",
-                    saga_id=saga_id,
-                    operation_id=saga.pivot,
-                )
-            request = amendment_request(saga, wish, lost, self._account(saga).cost.fees)
-            await coordinator.tell(c.BeginAmendment(next_amendment_id(saga), request, by, approved_by))
+            await coordinator.tell(self._amending(saga, wish, lost, by, approved_by))
+
+    def _amending(self, saga: Saga, wish: Json, lost: Collection[str], by: str, approved_by: str) -> c.BeginAmendment:
+        if saga.pivot_has_landed and saga.pivot in plan_reversal(saga, self.find).lasting:
+            raise NotAllowedError(
+                f"saga {saga.id!r} cannot be changed any more: its pivot {saga.pivot!r} has landed for good",
+                saga_id=saga.id,
+                operation_id=saga.pivot,
+            )
+        request = amendment_request(saga, wish, lost, self._account(saga).cost.fees)
+        return c.BeginAmendment(next_amendment_id(saga), request, by, approved_by)
+
+    async def ask_change(self, saga_id: str, wish: Json, *, lost: Collection[str] = (), by: str, approved_by: str = "") -> None:
+        """Write down that a saga is to be changed, for whoever drives it. What does not fit is refused: at once, or, if the saga
+        moves on meanwhile, in its journal.
+        """
+        saga = await self.load(saga_id)
+        change: c.ChangeRequest | c.BeginAmendment = c.ChangeRequest(wish, by, approved_by)
+        if lost or saga.stage is Stage.COMMITTED:
+            change = self._amending(saga, wish, lost, by, approved_by)
+        if not decide(saga, change, saga.last_at) or (wish == saga.request and not lost):
+            raise NotAllowedError(f"saga {saga_id!r} is asked for just that already", saga_id=saga_id)
+        amendment = change.saga if isinstance(change, c.BeginAmendment) else ""
+        data = {"request": change.request, "amendment": amendment, "approved_by": approved_by}
+        await self.store.ask(saga_id, RequestKind.CHANGE, by, data)
 
     async def conclude_amendment(self, saga_id: str) -> None:
         """Tell the parent what came of `saga_id`, if that is an amendment that has ended. Safe to repeat, also after a crash."""
@@ -420,6 +452,10 @@ class SyncEngine:
 
     def close(self) -> None:
         self.thread.close()
+
+
+def _earliest(parked: BaseExceptionGroup[ParkedError]) -> float:
+    return min(_earliest(each) if isinstance(each, BaseExceptionGroup) else each.until for each in parked.exceptions)
 
 
 def _has_seen_to(saga: Saga, request: int) -> bool:

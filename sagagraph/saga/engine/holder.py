@@ -152,9 +152,10 @@ class SagaHolder:
     ) -> AsyncIterator[Coordinator]:
         """Be the saga's only writer for a while; with `begin`, begin it if no saga has this id.
 
-        With `wait`, waits for a dead worker's lease to expire. Raises `BusyError` if another worker holds it, `UnknownSagaError`,
-        `ConflictError` if the saga was begun with something else, `ProviderMismatchError` if it works with another provider.
+        With `wait`, and unless a fleet drives it, waits for a dead worker's lease. Raises `BusyError` if another worker holds it,
+        `UnknownSagaError`, `ConflictError` if it was begun with something else, `ProviderMismatchError` for another provider.
         """
+        wait = wait and saga_id not in self._driven
         async with self._one_at_a_time(saga_id, wait=wait):
             if self._is_draining:
                 raise DrainedError(f"saga {saga_id!r}: this worker was told to stop; resume it elsewhere", saga_id=saga_id)

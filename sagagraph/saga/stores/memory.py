@@ -13,7 +13,7 @@ from sagagraph.saga.core.events import Entry, Event, LeaseTaken, SagaBegun
 from sagagraph.saga.core.locks import Holding, LockChange, in_the_way, refused
 from sagagraph.saga.core.state import FINAL, Stage
 from sagagraph.saga.stores.owner import is_known_dead
-from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
+from sagagraph.saga.stores.port import KEPT_S, Document, Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import Head, Row, entries_of, moved_on, moved_on_since, retired, row_json, row_of
 
 
@@ -38,6 +38,8 @@ class MemorySagaStore:
         self._sagas: dict[str, _Saga] = {}
         self._locks: list[Holding] = []
         self._requests = 0
+        self._limits: dict[str, float] = {}
+        """Limit → when its next token is free."""
         self._documents: dict[str, dict[tuple[str, str], Document]] = {}
         """By saga, which need not have begun."""
 
@@ -161,6 +163,13 @@ class MemorySagaStore:
         saga = self._any(saga_id)
         if saga.due_at is None or saga.due_at > at:
             saga.due_at = at
+
+    async def draw(self, name: str, per_second: float) -> bool:
+        now = self._clock()
+        free_at = self._limits.get(name, 0.0)
+        if free_at <= now:
+            self._limits[name] = max(free_at, now - KEPT_S) + 1.0 / per_second
+        return free_at <= now
 
     async def headline(self, saga_id: str) -> Headline | None:
         saga = self._sagas.get(saga_id)

@@ -12,6 +12,9 @@ from sagagraph.saga.core.events import Entry, Event, SagaBegun
 from sagagraph.saga.core.locks import Holding, LockChange
 from sagagraph.saga.core.state import Stage
 
+KEPT_S = 0.2
+"""Tokens that nobody draws are kept for so long: whoever looks for work comes by less often than each of them is due."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -54,6 +57,7 @@ class RequestKind(StrEnum):
     CANCEL = "cancel"
     RESOLVE = "resolve"
     APPROVE = "approve"
+    CHANGE = "change"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +188,9 @@ class SagaStore(Documents, Protocol):
 
     async def wake(self, saga_id: str, at: float = 0.0) -> None:
         """Have the saga due at `at`, unless it is earlier."""
+
+    async def draw(self, name: str, per_second: float) -> bool:
+        """Draw one of so many tokens a second, which everybody on this store shares. Returns whether there was one."""
 
     async def headline(self, saga_id: str) -> Headline | None:
         """Return a saga's headline, also if its journal was archived or dropped."""

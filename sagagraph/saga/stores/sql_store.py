@@ -17,7 +17,7 @@ from sagagraph.saga.stores import statements as sql
 from sagagraph.saga.stores.commits import Alone, Commits, EventParameters, Execute, Fenced
 from sagagraph.saga.stores.guards.history import RAISE
 from sagagraph.saga.stores.owner import is_known_dead
-from sagagraph.saga.stores.port import Document, Headline, Lease, Note, Request, RequestKind
+from sagagraph.saga.stores.port import KEPT_S, Document, Headline, Lease, Note, Request, RequestKind
 from sagagraph.saga.stores.rows import (
     Head,
     Row,
@@ -32,7 +32,7 @@ from sagagraph.saga.stores.rows import (
     row_of,
 )
 
-HEAD_REVISION = "0009"
+HEAD_REVISION = "0010"
 """Of the tables. Within one thousand, a revision only adds to the one before, so that a release works with those of a later one:
 both run side by side during an upgrade. Whoever takes something away, or changes its meaning, begins the next thousand.
 """
@@ -295,6 +295,15 @@ class SqlSagaStore(Commits):
 
     async def wake(self, saga_id: str, at: float = 0.0) -> None:
         await self._write(Alone(lambda: self._execute(sql.WAKE, (at, saga_id, at)).close()))
+
+    async def draw(self, name: str, per_second: float) -> bool:
+        def work() -> bool:
+            now, every_s = self._now(), 1.0 / per_second
+            since = now - KEPT_S
+            return bool(self._execute(sql.DRAW, (name, now + every_s, since, since, every_s, now)).fetchall())
+
+        is_drawn: bool = await self._write(Alone(work))
+        return is_drawn
 
     async def headline(self, saga_id: str) -> Headline | None:
         found = await self._read(lambda: _headlines(self._execute(sql.HEADLINE, (saga_id,)).fetchall()))

@@ -122,6 +122,10 @@ PARK = """
     UPDATE sagas SET due_at = ? WHERE saga_id = ? AND version = ? AND (owner IS NULL OR lease_until <= ?)
     AND (due_at IS NULL OR due_at >= ?) RETURNING saga_id"""
 WAKE = "UPDATE sagas SET due_at = ? WHERE saga_id = ? AND retired_at IS NULL AND (due_at IS NULL OR due_at > ?)"
+DRAW = """
+    INSERT INTO limits (name, free_at) VALUES (?, ?)
+    ON CONFLICT (name) DO UPDATE SET free_at = CASE WHEN limits.free_at > ? THEN limits.free_at ELSE ? END + ?
+    WHERE limits.free_at <= ? RETURNING name"""
 ASKED = "UPDATE sagas SET due_at = ? WHERE saga_id = ?"
 HEADLINE = f"SELECT {HEADLINE_COLUMNS} FROM sagas WHERE saga_id = ?"  # noqa: S608 - our own text
 NOTE = """

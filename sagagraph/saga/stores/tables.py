@@ -117,6 +117,13 @@ LOCKS = Table(
 )
 """What sagas keep from each other: a part of the dependency state S_D that decides (docs/protocol.md rule 12). It is changed
 only together with the journals from which it follows."""
+LIMITS = Table(
+    "limits",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("free_at", Float, nullable=False),
+)
+"""When the next token of each limit is free, which all workers of a store draw from."""
 STORE = Table(
     "store",
     METADATA,

@@ -58,11 +58,13 @@ async def begin_all(batch: Batch) -> None:
 
 async def serve(batch: Batch, engine: Engine, random: Random) -> None:
     """Serve until everything that will be asked for was asked for, and nothing has been due or held for a while."""
+    if batch.at_rest.exists():
+        return
     fleet = await fleet_on(batch, engine.store, random)
     serving = asyncio.create_task(fleet.serve(engine.drive, [QUEUE], _SLOTS, ""))
     looks = 0
     try:
-        while looks < _LOOKS_AT_REST and not serving.done():
+        while looks < _LOOKS_AT_REST and not batch.at_rest.exists() and not serving.done():
             if not batch.goes_on:
                 batch.complain("the time was over before all sagas were at rest")
                 return
@@ -72,6 +74,8 @@ async def serve(batch: Batch, engine: Engine, random: Random) -> None:
             except StoreError:
                 rests = False
             looks = looks + 1 if rests else 0
+        if looks == _LOOKS_AT_REST:
+            batch.at_rest.touch()
     finally:
         serving.cancel()
         with suppress(asyncio.CancelledError):

@@ -54,6 +54,8 @@ def weather(
 ) -> Weathered:
     """Run one batch of random sagas through a storm. Fork-only: call it from a process without threads."""
     began = time.monotonic()
+    if restart_fleet:  # once for all workers, which otherwise die while they import it
+        import sagagraph.fleet.temporal.temporal_fleet  # noqa: F401
     with (
         tempfile.TemporaryDirectory(prefix="sagagraph-storm-", dir=memory_folder()) as name,
         databases.fresh(Path(name)) as store_url,

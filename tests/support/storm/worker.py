@@ -65,6 +65,11 @@ class Batch:
         return self.folder / "asked"
 
     @property
+    def at_rest(self) -> Path:
+        """Is there once a worker has seen that nothing is left to do: the others need not live long enough to see it, too."""
+        return self.folder / "at_rest"
+
+    @property
     def struck(self) -> Struck:
         return Struck(self.folder / "struck")
 

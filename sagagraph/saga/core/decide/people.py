@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import msgspec
 
-from sagagraph.errors import ConflictError, NotAllowedError
+from sagagraph.errors import ConflictError, NotAllowedError, SagaGraphError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import Amendment, amended_by
@@ -65,6 +65,16 @@ def cancel(saga: Saga, command: c.Cancel, _now: float) -> Events:
 
 def refuse_request(_saga: Saga, command: c.RefuseRequest, _now: float) -> Events:
     return _refused(command.request, command.reason)
+
+
+def by_row(row: int | None, decided: Callable[[], Events]) -> Events:
+    """Return what follows from a request. What does not fit, or changes nothing, is refused by number if a row asks for it."""
+    if row is None:
+        return decided()
+    try:
+        return decided() or _refused(row, "it is so already")
+    except (SagaGraphError, ValueError) as exc:
+        return _refused(row, str(exc))
 
 
 def _refused(request: int | None, reason: str) -> Events:
@@ -133,6 +143,10 @@ def check_reversible(saga: Saga, lasting: Collection[str]) -> None:
 
 
 def begin_amendment(saga: Saga, command: c.BeginAmendment, _now: float) -> Events:
+    return by_row(command.row, lambda: _amendment_begun(saga, command))
+
+
+def _amendment_begun(saga: Saga, command: c.BeginAmendment) -> Events:
     """Begin an amendment: only of a committed saga, unchanged, and one at a time. It excludes a cancel, and a cancel
     excludes it.
     """
@@ -149,7 +163,7 @@ def begin_amendment(saga: Saga, command: c.BeginAmendment, _now: float) -> Event
     amendment = msgspec.convert(command.request, Amendment)
     if (amendment.plan_version, amendment.plan_hash) != (saga.plan.version, saga.plan.hash) or command.saga in saga.amendments:
         raise ConflictError(f"saga {saga.id!r} has been changed meanwhile; look at it again", saga_id=saga.id)
-    return (e.AmendmentBegun(command.saga, command.request, command.by, command.approved_by),)
+    return (e.AmendmentBegun(command.saga, command.request, command.by, command.approved_by, command.row),)
 
 
 def _is_busy(saga: Saga) -> str:

@@ -7,11 +7,12 @@ from dataclasses import fields
 
 from msgspec.structs import replace
 
-from sagagraph.errors import ConflictError, NotAllowedError, SagaGraphError, UnknownOperationError
+from sagagraph.errors import ConflictError, NotAllowedError, UnknownOperationError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.decide.locks import check_amounts
+from sagagraph.saga.core.decide.people import by_row
 from sagagraph.saga.core.dependencies import descendants, is_closed
 from sagagraph.saga.core.events import Events
 from sagagraph.saga.core.next_steps import is_ready_for_repair, status_of
@@ -84,6 +85,10 @@ def declare_infeasible(saga: Saga, command: c.DeclareInfeasible, _now: float) ->
 
 
 def change_request(saga: Saga, command: c.ChangeRequest, _now: float) -> Events:
+    return by_row(command.row, lambda: _request_changed(saga, command))
+
+
+def _request_changed(saga: Saga, command: c.ChangeRequest) -> Events:
     is_open = saga.stage in (Stage.PLANNING, Stage.AWAITING_APPROVAL, Stage.RUNNING) and not saga.cancel_by
     if saga.driver is not e.Driver.WORKFLOW or not is_open:
         raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: its request cannot be changed", saga_id=saga.id)
@@ -99,7 +104,7 @@ def change_request(saga: Saga, command: c.ChangeRequest, _now: float) -> Events:
         )
     if command.request == saga.request:
         return ()
-    return (e.RequestChanged(command.request, command.by, command.approved_by),)
+    return (e.RequestChanged(command.request, command.by, command.approved_by, command.row),)
 
 
 def give_up_repair(saga: Saga, command: c.GiveUpRepair, _now: float) -> Events:
@@ -116,17 +121,14 @@ def ask_approval(saga: Saga, _command: c.AskApproval, _now: float) -> Events:
 
 
 def approve_plan(saga: Saga, command: c.ApprovePlan, _now: float) -> Events:
-    try:
-        if not saga.plan.approved_by:
-            _require(saga, Stage.AWAITING_APPROVAL)
-        shown = _shown(saga, command.plan_hash)
-    except SagaGraphError as exc:
-        if command.request is None:
-            raise
-        return (e.RequestRefused(command.request, str(exc)),)
+    return by_row(command.request, lambda: _plan_approved(saga, command))
+
+
+def _plan_approved(saga: Saga, command: c.ApprovePlan) -> Events:
     if not saga.plan.approved_by:
-        return (e.PlanApproved(shown, command.by, command.request),)
-    return () if command.request is None else (e.RequestRefused(command.request, "the plan is approved already"),)
+        _require(saga, Stage.AWAITING_APPROVAL)
+    shown = _shown(saga, command.plan_hash)
+    return () if saga.plan.approved_by else (e.PlanApproved(shown, command.by, command.request),)
 
 
 def reject_plan(saga: Saga, command: c.RejectPlan, _now: float) -> Events:

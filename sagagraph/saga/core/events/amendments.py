@@ -17,6 +17,8 @@ class AmendmentBegun(Struct, frozen=True, omit_defaults=True):
     by: str
     approved_by: str = ""
     """Who approves the resulting plan in advance."""
+    row: int | None = None
+    """The number of the request row that this consumes."""
 
 
 class AmendmentEnded(Struct, frozen=True, omit_defaults=True):

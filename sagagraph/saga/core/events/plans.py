@@ -90,6 +90,8 @@ class RequestChanged(Struct, frozen=True, omit_defaults=True):
     by: str
     approved_by: str = ""
     """Who approves the resulting plan in advance."""
+    row: int | None = None
+    """The number of the request row that this consumes."""
 
 
 class PlanDisrupted(Struct, frozen=True, omit_defaults=True):

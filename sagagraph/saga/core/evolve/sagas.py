@@ -116,6 +116,7 @@ def plan_found_infeasible(saga: Saga, event: e.PlanFoundInfeasible, _at: float) 
 
 def request_changed(saga: Saga, event: e.RequestChanged, _at: float) -> Saga:
     """Change the request. Without operations, planning starts over; otherwise what stands is fitted to the new request."""
+    saga = _consumed(saga, event.row)
     plan = replace(saga.plan, approved_in_advance_by=event.approved_by)
     if not plan.version:
         fresh = PlanState(approved_in_advance_by=event.approved_by, stood=_standing(saga))
@@ -291,7 +292,7 @@ def saga_reversed(saga: Saga, event: e.SagaReversed, at: float) -> Saga:
 
 
 def amendment_begun(saga: Saga, event: e.AmendmentBegun, _at: float) -> Saga:
-    amending = Amending(event.saga, event.request, event.approved_by)
+    saga, amending = _consumed(saga, event.row), Amending(event.saga, event.request, event.approved_by)
     return replace(saga, stage=Stage.AMENDING, amending=amending, amendments=(*saga.amendments, event.saga), amendment_note="")
 
 

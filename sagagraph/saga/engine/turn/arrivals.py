@@ -73,6 +73,12 @@ def command_of(request: Request) -> c.Command:
             return c.Resolve(operation, e.Resolution(said), request.by, rest.get("output"), request.number, because)
         case RequestKind.APPROVE, {"plan_hash": str(shown)}:
             return c.ApprovePlan(request.by, shown, request.number)
+        case RequestKind.CHANGE, {"request": wish, "amendment": str(amendment), "approved_by": str(approver)} if amendment:
+            return c.BeginAmendment(amendment, wish, request.by, approver, request.number)
+        case RequestKind.CHANGE, {"request": wish, "approved_by": str(approver)}:
+            return c.ChangeRequest(wish, request.by, approver, request.number)
+        case RequestKind.CHANGE, _:
+            why = "it does not say what is asked for instead, and who approves that"
         case RequestKind.APPROVE, _:
             why = "it does not say which plan it approves"
         case RequestKind.RESOLVE, _:
