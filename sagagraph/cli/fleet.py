@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
-from sagagraph.cli.session import Opened, opening, settings_for
+from sagagraph.cli.session import carrying, opened_alike
 from sagagraph.errors import FleetError, InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.fleet.port import Fleet
 from sagagraph.fleet.store_fleet import StoreFleet
-from sagagraph.registry import domain_names, open_engine, require_entry, runs_sagas
+from sagagraph.registry import MISSIONS, domain_names, open_engine, require_entry, runs_sagas
 from sagagraph.saga.engine.coordinator import Observer
 from sagagraph.saga.engine.driving import Parked, original_of
 from sagagraph.saga.engine.engine import Engine
@@ -41,9 +41,9 @@ class Work:
 
     def domains(self) -> tuple[str, ...]:
         for each in self.queues:
-            if not require_entry(each).runs_sagas:
+            if each != MISSIONS and not require_entry(each).runs_sagas:
                 raise InvalidInputError(f"{each} runs no sagas", field="--queue")
-        return self.queues or tuple(filter(runs_sagas, domain_names()))
+        return self.queues or (*filter(runs_sagas, domain_names()), MISSIONS)
 
 
 async def work(options: Options, job: Work) -> int:
@@ -116,25 +116,24 @@ async def _told_to_stop(serving: asyncio.Task[Any]) -> None:
 
 
 class _Sessions:
-    """What sagas are driven with: an engine and a graph for each domain and provider, opened when the first saga needs it."""
+    """What sagas are driven with: an engine for all that are opened alike, opened when the first saga needs it."""
 
     def __init__(self, options: Options, engine: Engine, stack: AsyncExitStack, observers: tuple[Observer, ...]) -> None:
         self._observers = observers
         self._options = options
         self._engine = engine
         self._stack = stack
-        self._opened: dict[tuple[str, str], Opened] = {}
+        self._opened: dict[tuple[str, ...], Engine] = {}
         self._opening = asyncio.Lock()
 
     async def drive(self, saga_id: str) -> Parked:
         saga = await self._engine.load(original_of(saga_id))
-        key = saga.domain, settings_for(self._options, saga).provider_url
+        key = opened_alike(self._options, saga)
         async with self._opening:
             if key not in self._opened:
-                self._opened[key] = await self._stack.enter_async_context(
-                    opening(self._options, saga.domain, saga.id, self._observers)
-                )
-        return await self._opened[key].engine.drive(saga_id)
+                opening = carrying(self._options, saga.domain, saga.id, self._observers)
+                self._opened[key], _carrier = await self._stack.enter_async_context(opening)
+        return await self._opened[key].drive(saga_id)
 
     async def drain(self) -> None:
-        await asyncio.gather(*(each.engine.drain() for each in self._opened.values()))
+        await asyncio.gather(*(each.drain() for each in self._opened.values()))

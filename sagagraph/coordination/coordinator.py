@@ -12,6 +12,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from sagagraph.coordination.agents import Agent
@@ -19,14 +20,16 @@ from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.config import MOST_CONTRACTORS, Config, config_json
 from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
 from sagagraph.coordination.matching import Similarity, Tier, by_words
-from sagagraph.coordination.mission import DOMAIN, Mission, folded
+from sagagraph.coordination.mission import Mission, folded
 from sagagraph.coordination.people import settle
 from sagagraph.coordination.run import ANSWER, WISH, Run, work_actions
 from sagagraph.coordination.templates import Template, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError
+from sagagraph.registry import MISSIONS
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.port import Document
 
 _ROUTINES: Final = "mission-routines"
@@ -78,6 +81,7 @@ class Coordinator:
         self._runs: dict[str, Run] = {}
         for each in work_actions(team.agents, self._runs.get):
             engine.register(each)
+        engine.drives(MISSIONS, partial(self.drive, wait=False))
 
     def name(self) -> str:
         """Return an id for a new mission."""
@@ -98,7 +102,7 @@ class Coordinator:
         if not goal.strip():
             raise InvalidInputError("say what is to be reached", field="goal")
         request = {"goal": goal, "config": config_json(config), "by": by, "source": list(self.source)}
-        return SagaBegun(Driver.BODY, DOMAIN, request)
+        return SagaBegun(Driver.BODY, MISSIONS, request)
 
     async def drive(self, mission_id: str, begun: SagaBegun | None = None, *, wait: bool = True) -> Mission:
         """Go on with a mission until it has ended or waits for a person; one that does is only reported.
@@ -128,18 +132,14 @@ class Coordinator:
             del self._runs[run.id]
             await run.end()
 
-    async def drive_all(self) -> tuple[Mission, ...]:
-        """Go on with every open mission that nobody else is at, all at once (the tick of all missions)."""
-        names = [each for each in await self.open_missions() if each not in self._runs]
-        ended = await asyncio.gather(*(self.drive(each, wait=False) for each in names), return_exceptions=True)
-        for each in ended:
-            if isinstance(each, BaseException) and not isinstance(each, BusyError):
-                raise each
-        return tuple(each for each in ended if isinstance(each, Mission))
+    async def resume(self, mission_id: str, *, wait: bool = True) -> SagaView:
+        """Go on with a mission like `drive`, and return its saga."""
+        await self.drive(mission_id, wait=wait)
+        return await self.engine.status(mission_id)
 
     async def open_missions(self) -> tuple[str, ...]:
         """Return the open missions that this coordinator's team can go on with."""
-        there = [each.saga_id for each in await self.engine.open_sagas() if each.domain == DOMAIN]
+        there = [each.saga_id for each in await self.engine.open_sagas() if each.domain == MISSIONS]
         return tuple([each for each in there if source_of(await self.engine.load(each)) == self.source])
 
     async def status(self, mission_id: str) -> Mission:
@@ -147,12 +147,12 @@ class Coordinator:
         if mission_id in self._runs and self._runs[mission_id].is_ready:
             return self._runs[mission_id].mission
         saga = await self.engine.load(mission_id)
-        if saga.domain != DOMAIN:
+        if saga.domain != MISSIONS:
             raise NotAllowedError(f"saga {mission_id!r} is no mission", saga_id=mission_id)
         return folded(saga)
 
     async def missions(self, *, prefix: str = "") -> tuple[Mission, ...]:
-        found = await self.engine.store.headlines(domain=DOMAIN, prefix=prefix)
+        found = await self.engine.store.headlines(domain=MISSIONS, prefix=prefix)
         return tuple([await self.status(each.saga_id) for each in found])
 
     async def say(self, mission_id: str, verb: str, told: Mapping[str, Any] | None = None, *, by: str = "user") -> Mission:
@@ -174,6 +174,7 @@ class Coordinator:
         settle(Deciding(mission, self.clock(), self.bench(mission)), verb, told, by)
         key = self._new_id()
         await self.engine.store.put(Document(mission_id, WISH, key, {"verb": verb, "told": dict(told), "by": by}))
+        await self.engine.store.wake(mission_id)
         return key
 
     async def is_heard(self, mission_id: str, key: str) -> bool:
@@ -233,4 +234,4 @@ def owner_of(mission_id: str) -> str:
 def source_of(saga: Saga) -> tuple[str, ...]:
     """Return where the team of a mission comes from; empty for the default one."""
     request: Any = saga.request
-    return tuple(request["source"]) if saga.domain == DOMAIN else ()
+    return tuple(request["source"]) if saga.domain == MISSIONS else ()

@@ -18,7 +18,6 @@ from sagagraph.errors import NotAllowedError
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.workflow.values import Json
 
-DOMAIN: Final = "missions"
 NOTE: Final = "mission.note"
 """The action whose operations carry facts."""
 

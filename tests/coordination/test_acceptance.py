@@ -579,11 +579,11 @@ def test_a_coordinator_with_another_team_leaves_a_mission_alone() -> None:
     world.begin(autonomy_mode="approve")
     engine = Engine(world.store, clock=world.loop.time)
     other = Coordinator(engine, world.team, clock=world.loop.time, source=["errands:TEAM"])
-    assert world.run(other.drive_all()) == ()
+    assert world.run(other.open_missions()) == ()
     with pytest.raises(NotAllowedError, match="began with the default team"):
         world.run(other.drive("m"))
     world.run(world.coordinator.wish("m", "approve", {}, by="Pat"))
-    assert [each.state for each in world.run(world.coordinator.drive_all())] == ["awaiting_review"]
+    assert world.run(world.coordinator.drive("m")).state == "awaiting_review"
     world.run(engine.close())
 
 
