@@ -66,22 +66,28 @@ class Brief:
 class Turn:
     """Turn under way: what an agent may do beside its own work. `current_turn()` returns it."""
 
-    def __init__(self, brief: Brief, model: Model | None, tools: frozenset[str], tell: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        brief: Brief,
+        model: Priced | None,
+        tools: frozenset[str],
+        metered: Callable[[Priced], Model],
+        progress: Callable[[str], Awaitable[None]],
+    ) -> None:
         self.brief = brief
         self.tools = tools
+        self.metered = metered
+        """Puts another model behind the mission's budget."""
+        self.progress = progress
+        """Tells that something happens: an agent that does is not taken for stalled."""
         self._model = model
-        self._tell = tell
 
     @property
     def model(self) -> Model:
         """The agent's model, behind the mission's budget. Raises `Refused` if it has none."""
         if self._model is None:
             raise Refused("this agent has no model", code="unknown_model")
-        return self._model
-
-    async def progress(self, what: str) -> None:
-        """Tell that something happens: an agent that does is not taken for stalled."""
-        await self._tell(what)
+        return self.metered(self._model)
 
     def check_tool(self, name: str) -> None:
         """Raises `Refused` for a tool that the policy of the mission, the task or the agent does not allow."""

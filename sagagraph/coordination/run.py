@@ -387,15 +387,13 @@ class Run:
 
     async def plan(self, _call: Call) -> Any:
         await self._ready.wait()
-        model = self._metered(self._team.planner, None)
-        found = await decomposed(self.mission, await self._coordinator.templates_for(self.id), self._bench(), model)
+        found = await decomposed(self.mission, await self._coordinator.templates_for(self.id), self._bench(), self._planner())
         return msgspec.to_builtins(found)
 
     async def replan(self, trigger: Any, _call: Call) -> Any:
         await self._ready.wait()
         shown = coordinator_slice(self.mission, self._bench(), self._clock(), trigger).facts
-        model = self._metered(self._team.planner, None)
-        return msgspec.to_builtins(await revised(self.mission, trigger, shown, self._bench(), model))
+        return msgspec.to_builtins(await revised(self.mission, trigger, shown, self._bench(), self._planner()))
 
     async def verify(self, request: Any, _call: Call) -> Any:
         await self._ready.wait()
@@ -403,7 +401,7 @@ class Run:
         agent = self._agent(task)
         own = agent.profile.family if agent else ""
         judge = next((each for each in self._team.judges if each.kin != own), None)
-        model = self._metered(judge, task.spec.order)
+        model = self._metered(judge, order=task.spec.order) if judge else None
         try:
             return msgspec.to_builtins(await verified(task.spec, task.output, self.mission.config, model))
         except ModelError as exc:
@@ -419,7 +417,8 @@ class Run:
             raise Refused(f"there is no agent {task.agent!r} here", code="configuration")
         tools = allowed_tools(self.mission.config, task.spec, doer.tools)
         brief = brief_of(self.mission, task, doer.tools)
-        turn = Turn(brief, self._model_of(doer, task), tools, partial(self._progress, order))
+        metered = partial(self._metered, order=order)
+        turn = Turn(brief, self._model_of(doer, task), tools, metered, partial(self._progress, order))
         worker = asyncio.create_task(_worked(doer.work, request, call, turn), name=f"{self.id}/{call.operation_id}")
         self._workers[call.operation_id] = worker
         try:
@@ -448,7 +447,7 @@ class Run:
 
     # -- models --------------------------------------------------------------------------------------------------------
 
-    def _model_of(self, agent: Agent, task: Task) -> Model | None:
+    def _model_of(self, agent: Agent, task: Task) -> Priced | None:
         """Return its model, of the tier that is preferred: one up where the ladder says so, one down where the budget does."""
         priced = agent.model
         if priced is None:
@@ -456,11 +455,12 @@ class Run:
         step = (1 if task.tier_up else 0) - (1 if self.mission.downgraded else 0)
         own: str = task.spec.model or self.mission.config.model_preferences.get(task.spec.type.value, "") or priced.tier
         tier = TIERS[min(max(TIERS.index(Tier(own)) + step, 0), len(TIERS) - 1)]
-        return self._metered(self._team.models.get(tier, priced) if tier is not priced.tier else priced, task.spec.order)
+        return self._team.models.get(tier, priced) if tier is not priced.tier else priced
 
-    def _metered(self, priced: Priced | None, order: int | None) -> Model | None:
-        if priced is None:
-            return None
+    def _planner(self) -> Model | None:
+        return self._metered(self._team.planner) if self._team.planner else None
+
+    def _metered(self, priced: Priced, *, order: int | None = None) -> Model:
         return MeteredModel(priced, partial(self._admit, order, priced), partial(self._book, order))
 
     async def _admit(self, order: int | None, priced: Priced, estimate: Estimate) -> str:
