@@ -17,6 +17,8 @@ from sagagraph.workflow.values import Json
 
 BUDGET: Final = "budget"
 STALLED: Final = "stalled"
+HELD: Final = "held"
+"""It may have had an effect, and nobody can tell: it is not done again before a person has."""
 CONFIGURATION: Final = frozenset({"configuration", "unknown_model", "unknown_tool", "auth", "invalid_input"})
 """Codes of failures that no repetition mends."""
 
@@ -53,7 +55,11 @@ def turn_failed(deciding: Deciding, task: Task, code: str, why: str) -> None:
         deciding.over_budget(why)
         return
     deciding.say(Kind.TASK_CRASHED, task, error_code=code, error=why)
-    if code in CONFIGURATION:
+    if code == HELD and _may_ask(deciding):
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
+    elif code == HELD:
+        deciding.give_up(deciding.again(task), why)
+    elif code in CONFIGURATION:
         deciding.climb(deciding.again(task), why)
     else:
         deciding.retry_or_climb(deciding.again(task), why)

@@ -23,6 +23,7 @@ from sagagraph.coordination.matching import EXPECTED, TIERS, Tier
 from sagagraph.coordination.mission import NOTE, Mission, Task, advanced
 from sagagraph.coordination.outcomes import (
     CONFIGURATION,
+    HELD,
     STALLED,
     output_verified,
     plan_made,
@@ -264,6 +265,11 @@ class Run:
             not is_over(self._holder.saga, each.id) for each in self._holder.saga.operations.values() if _task_of(each.id) == mine
         )
 
+    def _held(self, task: Task) -> Operation | None:
+        """Return an earlier turn of it of which nobody knows whether it has an effect."""
+        mine = f"task-{task.spec.order}"
+        return next((each for each in self._holder.saga.operations.values() if each.hold and _task_of(each.id) == mine), None)
+
     def _begin(self, name: str, job: Any) -> None:
         if name in self._jobs:
             job.close()
@@ -339,7 +345,7 @@ class Run:
             before = [each for each in self._before(task) if each in self._holder.saga.operations]
             try:
                 made = _CONTRACT if task.agent_type == CONTRACTOR else agent.work
-                operation = await self._run(name, made, agent.ask(brief), before)
+                operation = self._held(task) or await self._run(name, made, agent.ask(brief), before)
             except SagaGraphError as exc:
                 if exc.exit_code == 3 or self._holder.saga.stage is not Stage.RUNNING:
                     raise
@@ -517,7 +523,7 @@ _COUNTS: Final = frozenset(
 
 def _fault_of(operation: Operation) -> tuple[str, str]:
     if operation.hold:
-        return "held", f"it may have had an effect: {operation.hold}; say sagagraph resolve"
+        return HELD, f"it may have had an effect: {operation.hold}; say sagagraph resolve"
     if operation.fault is None:
         return "unknown", operation.status.value
     code = "configuration" if operation.fault.code in CONFIGURATION else operation.fault.code
