@@ -170,9 +170,9 @@ class MissionScenario:
         return Judgement(status, tuple(faults))
 
 
+DIAMONDS = (MissionScenario("diamond"), MissionScenario("diamond", fails=True))
 SCENARIOS = (
-    MissionScenario("diamond"),
-    MissionScenario("diamond", fails=True),
+    *DIAMONDS,
     MissionScenario("chain"),
     MissionScenario("retried"),
 )
