@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
@@ -16,14 +15,14 @@ from sagagraph.coordination.matching import Profile, Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.coordination.plan import TaskSpec
 from sagagraph.errors import InvalidInputError, NotAllowedError, Refused
-from sagagraph.factory.roster import Roster
+from sagagraph.factory.roster import Roster, thing_at
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, action
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy, Retry
 from sagagraph.workflow.values import Json
 
-_ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
+ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
 """Of work without an effect: the mission repeats it, and stops what is silent far earlier."""
 
 
@@ -89,12 +88,6 @@ class Turn:
             raise Refused("this agent has no model", code="unknown_model")
         return self.metered(self._model)
 
-    def check_tool(self, name: str) -> None:
-        """Raises `Refused` for a tool that the policy of the mission, the task or the agent does not allow."""
-        if name not in self.tools:
-            allowed = ", ".join(sorted(self.tools)) or "none"
-            raise Refused(f"tool {name!r} is not allowed here; allowed: {allowed}", code="unknown_tool")
-
 
 _TURN: ContextVar[Turn] = ContextVar("sagagraph_turn")
 
@@ -151,25 +144,18 @@ def agent(
     if isinstance(thing, Action):
         work, how = thing, _request_of
     elif inspect.isfunction(thing) or inspect.ismethod(thing):
-        work, how = _of_function(name, thing), _brief_of
+        work, how = _of_function(name, thing), (lambda brief: brief)
     else:
-        member = Roster.of([thing.with_config(run_name=name) if hasattr(thing, "with_config") and not _named(thing) else thing])
+        is_named = getattr(thing, "name", None) or not hasattr(thing, "with_config")
+        member = Roster.of([thing if is_named else thing.with_config(run_name=name)])
         work, how = member.members[0].action, _messages_of if _takes_messages(thing) else _request_of
-    made = replace(work, policy=_ONCE) if work.kind is ActionKind.READ_ONLY else work
+    made = replace(work, policy=ONCE) if work.kind is ActionKind.READ_ONLY else work
     return Agent(name, made, tuple(skills), frozenset(tools), model, tier, limit, ask=ask or how)
-
-
-def _named(thing: Any) -> bool:
-    return bool(getattr(thing, "name", None))
 
 
 def _takes_messages(thing: Any) -> bool:
     """Tell whether it is a graph whose state has messages, as LangGraph's agents do."""
     return "messages" in getattr(thing, "channels", {})
-
-
-def _brief_of(brief: Brief) -> Any:
-    return brief
 
 
 def _request_of(brief: Brief) -> Any:
@@ -213,11 +199,7 @@ def allowed_tools(config: Config, task: TaskSpec, has: frozenset[str]) -> frozen
 
 def things_at(place: str) -> tuple[Any, ...]:
     """Return what is at `package.module:NAME`, or what a function there makes. Raises `InvalidInputError`."""
-    module, _, name = place.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}; say package.module:NAME", field="--agents") from exc
+    found = thing_at(place, "--agents")
     made = found() if inspect.isfunction(found) else found
     things = tuple(made) if isinstance(made, list | tuple) else (made,)
     if strange := [each for each in things if not isinstance(each, Agent) and not hasattr(each, "agents")]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.workflow.reading import converted
 
 _Seconds = Annotated[float, Meta(ge=0)]
 _Count = Annotated[int, Meta(ge=1)]
@@ -53,9 +53,6 @@ class Config(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     model_preferences: dict[str, Literal["cheap", "mid", "top"]] = {}
     """Type of task → the tier of model that does it, where the team has one."""
 
-    def stall_of(self, state: str) -> float:
-        return self.stall_s.get(state, STALL_S[state])
-
     def backoff_after(self, attempt: int) -> float:
         """Return how long to wait after this attempt, the first being 1."""
         return min(self.backoff_s * float(2 ** min(attempt - 1, 30)), self.longest_backoff_s)
@@ -72,17 +69,8 @@ MOST_CONTRACTORS_EVER: Final = 20
 
 def read_config(value: object) -> Config:
     """Read a configuration. Raises `InvalidInputError`, naming the field."""
-    try:
-        config = msgspec.convert(value, Config, strict=False)
-    except msgspec.ValidationError as exc:
-        what, _, where = str(exc).partition(" - at `$")
-        raise InvalidInputError(what, field="config" + where.strip("`")) from exc
+    config = converted(value, Config, "config")
     for name in ("max_cost_usd", "auto_approve_threshold"):
         if not getattr(config, name).is_finite() or getattr(config, name) < 0:
             raise InvalidInputError("an amount of dollars, 0 or more", field=f"config.{name}")
     return config
-
-
-def config_json(config: Config) -> dict[str, Any]:
-    written: dict[str, Any] = msgspec.to_builtins(config)
-    return written

@@ -9,21 +9,24 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
+import msgspec
+
 from sagagraph.coordination.agents import Agent
 from sagagraph.coordination.budget import Priced
-from sagagraph.coordination.config import MOST_CONTRACTORS, Config, config_json
+from sagagraph.coordination.config import MOST_CONTRACTORS, Config
 from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
 from sagagraph.coordination.matching import Similarity, Tier, by_words
 from sagagraph.coordination.mission import Mission, folded
 from sagagraph.coordination.people import settle
 from sagagraph.coordination.run import ANSWER, WISH, Run, work_actions
-from sagagraph.coordination.templates import Template, routine_of, seeds, template_from
+from sagagraph.coordination.templates import Template, owner_of, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError
 from sagagraph.registry import MISSIONS
 from sagagraph.saga.core.events import Driver, SagaBegun
@@ -101,7 +104,7 @@ class Coordinator:
         """Return the first event of a mission. Raises `InvalidInputError` without a goal."""
         if not goal.strip():
             raise InvalidInputError("say what is to be reached", field="goal")
-        request = {"goal": goal, "config": config_json(config), "by": by, "source": list(self.source)}
+        request = {"goal": goal, "config": msgspec.to_builtins(config), "by": by, "source": list(self.source)}
         return SagaBegun(Driver.BODY, MISSIONS, request)
 
     async def drive(self, mission_id: str, begun: SagaBegun | None = None, *, wait: bool = True) -> Mission:
@@ -116,21 +119,16 @@ class Coordinator:
             if (places := source_of(saga)) != self.source:
                 named = ", ".join(places) or "the default team"
                 raise NotAllowedError(f"mission {mission_id!r} began with {named}: open those agents", saga_id=mission_id)
-        run = Run(mission_id, self)
-        async with self._entered(run), self.engine.hold(mission_id, begin=begun, wait=wait) as holder:
-            await run.through(holder)
-        return await self.status(mission_id)
-
-    @asynccontextmanager
-    async def _entered(self, run: Run) -> AsyncIterator[None]:
-        if run.id in self._runs:
-            raise BusyError(f"mission {run.id!r} is running in this coordinator already", saga_id=run.id)
-        self._runs[run.id] = run
+        if mission_id in self._runs:
+            raise BusyError(f"mission {mission_id!r} is running in this coordinator already", saga_id=mission_id)
+        run = self._runs[mission_id] = Run(mission_id, self)
         try:
-            yield
+            async with self.engine.hold(mission_id, begin=begun, wait=wait) as holder:
+                await run.through(holder)
         finally:
-            del self._runs[run.id]
+            del self._runs[mission_id]
             await run.end()
+        return await self.status(mission_id)
 
     async def resume(self, mission_id: str, *, wait: bool = True) -> SagaView:
         """Go on with a mission like `drive`, and return its saga."""
@@ -198,13 +196,10 @@ class Coordinator:
     async def save_routine(self, mission_id: str) -> Template:
         """Save a completed mission as a template: the next goal like it needs no model. Safe to repeat."""
         mission = await self.status(mission_id)
-        made = routine_of(mission, await self.templates_for(mission_id))
+        made = routine_of(mission, await self.templates(owner_of(mission_id)))
         document: Any = {name: getattr(made, name) for name in made.__struct_fields__}
         await self.engine.store.put(Document(f"{owner_of(mission_id)}{_ROUTINES}", _ROUTINE, mission_id, document))
         return made
-
-    async def templates_for(self, mission_id: str) -> tuple[Template, ...]:
-        return await self.templates(owner_of(mission_id))
 
     async def templates(self, owner: str = "") -> tuple[Template, ...]:
         """Return the routines of an owner, whose words are in them, and the templates of the team."""
@@ -216,19 +211,11 @@ class Coordinator:
     def bench(self, mission: Mission) -> Bench:
         """Return who could do something now, with what other missions here have given them."""
         others = [each.mission for name, each in self._runs.items() if name != mission.id and each.is_ready]
-        busy: dict[str, int] = {}
-        for other in others:
-            for task in other.of(*ACTIVE):
-                busy[task.agent] = busy.get(task.agent, 0) + 1
-        profiles = tuple(replace(each.profile, busy=busy.get(each.id, 0)) for each in self.team.agents)
+        busy = Counter(task.agent for other in others for task in other.of(*ACTIVE))
+        profiles = tuple(replace(each.profile, busy=busy[each.id]) for each in self.team.agents)
         hired = sum(count for name, count in busy.items() if name.startswith("contractor-"))
         contractors = MOST_CONTRACTORS - hired if self.team.hires else -1
         return Bench(profiles, contractors, self.team.planner is not None, self.team.similarity)
-
-
-def owner_of(mission_id: str) -> str:
-    """Return the prefix of the missions of one visitor of the app; empty for those of the command line."""
-    return mission_id.partition("mission-")[0] if "mission-" in mission_id else ""
 
 
 def source_of(saga: Saga) -> tuple[str, ...]:

@@ -72,7 +72,6 @@ class Profile:
 class Match:
     agent: str
     score: float
-    parts: Mapping[str, float]
 
 
 def ranked(
@@ -103,7 +102,7 @@ def _match(task: TaskSpec, agent: Profile, similarity: Similarity) -> Match:
         "history": agent.history.get(task.type.value, _NO_HISTORY),
         "availability": max(0.0, 1.0 - agent.busy / agent.limit) if agent.limit else 0.0,
     }
-    return Match(agent.id, sum(_WEIGHTS[name] * value for name, value in parts.items()), parts)
+    return Match(agent.id, sum(_WEIGHTS[name] * value for name, value in parts.items()))
 
 
 _WEIGHTS: Final = {"tools": 0.35, "skills": 0.25, "model": 0.15, "history": 0.15, "availability": 0.10}
@@ -115,7 +114,7 @@ def model_fit(task: TaskType, tier: Tier) -> float:
         return 1.0
     if tier is Tier.CHEAP:
         return 0.2
-    return {(Tier.TOP, Tier.MID): 0.8, (Tier.MID, Tier.TOP): 0.5}.get((tier, expected), 0.5)
+    return 0.8 if (tier, expected) == (Tier.TOP, Tier.MID) else 0.5
 
 
 # -- similarity without a model -----------------------------------------------------------------------------------------

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sagagraph.coordination.config import Autonomy
 from sagagraph.coordination.deciding import Deciding
+from sagagraph.coordination.decomposition import Decomposed, Revised
 from sagagraph.coordination.facts import Kind
 from sagagraph.coordination.mission import Task
-from sagagraph.coordination.plan import MissionPlan, plan_json
+from sagagraph.coordination.plan import plan_json
 from sagagraph.coordination.states import RunState, TaskState
 from sagagraph.coordination.verification import Outcome, Verification
 from sagagraph.workflow.values import Json
@@ -88,9 +88,7 @@ def output_verified(deciding: Deciding, task: Task, found: Verification) -> None
     elif found.outcome is Outcome.PASS:
         deciding.say(Kind.TASK_COMPLETED, task)
     elif found.task_wrong and deciding.bench.can_replan and f"task_wrong:{task.name}" not in deciding.mission.replanned_for:
-        key = f"task_wrong:{task.name}"
-        deciding.say(Kind.TASK_ESCALATED, task, level=3, trigger=key)
-        deciding.say(Kind.REPLAN_TRIGGERED, task, key=key, trigger="task_wrong", why=found.task_wrong)
+        deciding.replan(task, "task_wrong", f"task_wrong:{task.name}", found.task_wrong)
     elif found.outcome is Outcome.PARTIAL and task.used + 1 >= task.spec.max_attempts and _may_ask(deciding):
         deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why or f"it scores {found.score:.2f}")
     else:
@@ -101,8 +99,12 @@ def _may_ask(deciding: Deciding) -> bool:
     return deciding.mission.config.autonomy_mode is not Autonomy.FULL_AUTO
 
 
-def verifier_broke(deciding: Deciding, task: Task, why: str) -> None:
-    """Leave the task to a person: a verifier that cannot answer says nothing about it."""
+def verifier_broke(deciding: Deciding, task: Task, code: str, why: str) -> None:
+    """Leave the task to a person: a verifier that cannot answer says nothing about it. One without a budget waits for that."""
+    if code == BUDGET:
+        deciding.over_budget(why)
+        if deciding.mission.state is not RunState.RUNNING:
+            return
     deciding.say(Kind.VERIFICATION_BROKE, task, why=why)
     task = deciding.again(task)
     if _may_ask(deciding):
@@ -114,40 +116,32 @@ def verifier_broke(deciding: Deciding, task: Task, why: str) -> None:
 # -- plans -------------------------------------------------------------------------------------------------------------
 
 
-def plan_made(deciding: Deciding, plan: MissionPlan, *, rounds: int = 1) -> None:
-    config = deciding.mission.config
+def planned(deciding: Deciding, found: Decomposed) -> None:
+    config, plan = deciding.mission.config, found.plan
+    if plan is None:
+        deciding.say(Kind.RUN_FAILED, error=f"no plan: {'; '.join(found.objections)}")
+        return
     runs = config.autonomy_mode is Autonomy.FULL_AUTO or (
         config.autonomy_mode is Autonomy.AUTONOMOUS and plan.estimate <= config.auto_approve_threshold
     )
     state = RunState.RUNNING if runs else RunState.AWAITING_APPROVAL
-    document: dict[str, Any] = plan_json(plan)
-    deciding.say(Kind.PLAN_READY, plan=document, hash=plan.hash, state=state.value, rounds=rounds, estimate=str(plan.estimate))
+    about: dict[str, Any] = {"plan": plan_json(plan), "hash": plan.hash, "estimate": str(plan.estimate)}
+    deciding.say(Kind.PLAN_READY, **about, state=state.value, rounds=found.rounds)
 
 
-def planning_failed(deciding: Deciding, objections: Iterable[str]) -> None:
-    deciding.say(Kind.RUN_FAILED, error=f"no plan: {'; '.join(objections)}")
-
-
-def plan_revised(deciding: Deciding, trigger: dict[str, Json], plan: MissionPlan, changed: list[int], removed: list[int]) -> None:
-    key = str(trigger["key"])
-    document: dict[str, Any] = plan_json(plan)
-    deciding.say(
-        Kind.PLAN_REVISED, plan=document, hash=plan.hash, trigger=key, why=trigger.get("why"), changed=changed, removed=removed
-    )
-    for task in _parked(deciding, key):
-        if task.spec.order in changed:
+def replanned(deciding: Deciding, trigger: dict[str, Json], found: Revised) -> None:
+    """Take a revised plan over; without one go on with the plan as it is, and what failed climbs on."""
+    key, plan, objections = str(trigger["key"]), found.plan, list(found.objections)
+    known = [each for order in (*found.changed, *found.removed) if (each := deciding.mission.tasks.get(order))]
+    moved = [each for each in known if each.state not in (TaskState.PENDING, TaskState.QUEUED) and each.parked != key]
+    objections += [f"task {each.spec.order} has moved on meanwhile" for each in moved]
+    if plan is None or objections:
+        deciding.say(Kind.REVISION_REFUSED, trigger=key, objections=objections)
+    else:
+        about: dict[str, Any] = {"plan": plan_json(plan), "changed": list(found.changed), "removed": list(found.removed)}
+        deciding.say(Kind.PLAN_REVISED, **about, hash=plan.hash, trigger=key, why=trigger.get("why"))
+    for task in [each for each in deciding.mission.of(TaskState.VERIFYING) if each.parked == key]:
+        if not objections and task.spec.order in found.changed:
             deciding.say(Kind.TASK_RETRYING, task, error="it was planned anew", not_before=deciding.now, counts=False)
         else:
-            deciding.climb(task, task.error or "it failed, and no other plan does without it")
-
-
-def revision_refused(deciding: Deciding, trigger: dict[str, Json], objections: Iterable[str]) -> None:
-    """Go on with the plan as it is; what failed climbs on."""
-    key = str(trigger["key"])
-    deciding.say(Kind.REVISION_REFUSED, trigger=key, objections=list(objections))
-    for task in _parked(deciding, key):
-        deciding.climb(task, task.error or str(trigger.get("why", "")))
-
-
-def _parked(deciding: Deciding, key: str) -> list[Task]:
-    return [each for each in deciding.mission.of(TaskState.VERIFYING) if each.parked == key]
+            deciding.climb(task, task.error or str(trigger.get("why")))

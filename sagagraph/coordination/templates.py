@@ -112,3 +112,8 @@ def routine_of(mission: Mission, known: Iterable[Template] = ()) -> Template:
     name = ROUTINE + mission.goal[:_LONGEST_NAME]
     signs, but_not = (origin.signs, origin.but_not) if origin else ((), ())
     return Template(name, mission.goal, _filled(plan_json(plan), marks), signs, but_not, source=mission.id)
+
+
+def owner_of(mission_id: str) -> str:
+    """Return the prefix of the missions of one visitor of the app; empty for those of the command line."""
+    return mission_id.partition("mission-")[0] if "mission-" in mission_id else ""

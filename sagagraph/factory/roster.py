@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from inspect import ismodule
 from typing import Any
 
 from langchain_core.runnables import Runnable
@@ -47,13 +48,19 @@ def roster_at(places: Iterable[str]) -> Roster:
     return Roster.of(each for place in places for each in _things_at(place))
 
 
-def _things_at(place: str) -> Iterable[Any]:
+def thing_at(place: str, field: str) -> Any:
+    """Return what is at `package.module:NAME`, or the module if no name is given. Raises `InvalidInputError`."""
     module, _, name = place.partition(":")
     try:
         found = importlib.import_module(module)
-        things = getattr(found, name) if name else [each for each in vars(found).values() if isinstance(each, Action)]
+        return getattr(found, name) if name else found
     except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}", field="--actions") from exc
+        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}; say package.module:NAME", field=field) from exc
+
+
+def _things_at(place: str) -> Iterable[Any]:
+    found = thing_at(place, "--actions")
+    things = [each for each in vars(found).values() if isinstance(each, Action)] if ismodule(found) else found
     things = getattr(things, "actions", things)
     if not isinstance(things, list | tuple):
         raise InvalidInputError(f"{place!r} is a {type(things).__name__}, and no list of actions or tools", field="--actions")

@@ -43,7 +43,7 @@ class Missions:
         self._drive(name, begun)
         while await self._engine.store.headline(name) is None and name in self._driving:  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.01)
-        return Mission(name, goal, goal[:500], visitor.name, config, RunState.PLANNING)
+        return Mission(name, goal, visitor.name, config, RunState.PLANNING)
 
     async def fits(self, visitor: Visitor, text: str) -> bool:
         """Tell whether it is a goal of a known kind, that a template plans; nothing is, where there is no team."""

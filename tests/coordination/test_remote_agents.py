@@ -56,7 +56,8 @@ async def test_work_whose_answer_is_lost_is_found_by_its_key_and_undone_once() -
         assert (done.state, asked(far)) == ("completed", ["book a table", "fail"])
     with serving(far := Elsewhere(does=["", "reject", "", ""])) as url:
         failed, _journal = await ran(url, booking, config={"max_attempts": 1}, **about)
-        assert (failed.state, failed.tasks[2].error_code) == ("failed", "configuration")
+        assert failed.state == "failed"
+        assert "rejected" in failed.error
         assert asked(far) == ["book a table", "fail", "take that back"]
         assert len({key for key, _text in far.asked}) == 3
 

@@ -154,7 +154,7 @@ async def test_a_server_killed_right_after_a_booking_has_one_booking(engine: Eng
 
 @pytest.mark.parametrize("ends", ["completed", "failed"])
 async def test_tools_are_agents_of_a_mission(engine: Engine, server: Served, ends: str) -> None:
-    """The server dies right after the booking; that is found, used by the next task, and undone with the mission if that fails."""
+    """The server dies right after the booking: it is found, used by the next task, and undone if that fails."""
     tools = {each.name: each for each in mapped(await MultiServerMCPClient({"hotel": server.connection}).get_tools())}
 
     def last(brief: Brief, turn: Turn) -> str:

@@ -72,7 +72,7 @@ async def status(options: Options, mission_id: str | None) -> int:
 
 
 def _listed(options: Options, found: tuple[Mission, ...]) -> int:
-    lines = [f"{each.id}  {each.state.value}  {each.title}" for each in found]
+    lines = [f"{each.id}  {each.state.value}  {each.goal[:500]}" for each in found]
     tell([mission_json(each) for each in found], lines or ["there is no mission"], as_json=options.as_json)
     return 0
 

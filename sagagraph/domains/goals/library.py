@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.factory.roster import thing_at
 from sagagraph.saga.engine.actions import Action
 
 Build = Callable[[Any], Mapping[str, Any]]
@@ -75,10 +75,7 @@ def library_at(place: str) -> GoalLibrary:
     module, _, name = place.partition(":")
     if not module or not name:
         raise InvalidInputError("name the library with your actions as package.module:NAME (docs/goals.md)", field=_FIELD)
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}", field=_FIELD) from exc
+    found = thing_at(place, _FIELD)
     if not isinstance(found, GoalLibrary):
         raise InvalidInputError(f"{place!r} is a {type(found).__name__}, not a GoalLibrary", field=_FIELD)
     return found
