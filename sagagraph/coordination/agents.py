@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Final
 
 from sagagraph.context.model import Model
@@ -15,6 +16,7 @@ from sagagraph.coordination.matching import Profile, Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.coordination.plan import TaskSpec
 from sagagraph.errors import InvalidInputError, NotAllowedError, Refused
+from sagagraph.factory.remote import RemoteAgent
 from sagagraph.factory.roster import Roster, thing_at
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, action
@@ -62,31 +64,22 @@ class Brief:
         return "\n".join(each for each in lines if each)
 
 
+@dataclass(frozen=True, slots=True)
 class Turn:
     """Turn under way: what an agent may do beside its own work. `current_turn()` returns it."""
 
-    def __init__(
-        self,
-        brief: Brief,
-        model: Priced | None,
-        tools: frozenset[str],
-        metered: Callable[[Priced], Model],
-        progress: Callable[[str], Awaitable[None]],
-    ) -> None:
-        self.brief = brief
-        self.tools = tools
-        self.metered = metered
-        """Puts another model behind the mission's budget."""
-        self.progress = progress
-        """Tells that something happens: an agent that does is not taken for stalled."""
-        self._model = model
+    brief: Brief
+    own: Model | None
+    tools: frozenset[str]
+    progress: Callable[[str], Awaitable[None]]
+    """Tells that something happens: an agent that does is not taken for stalled."""
 
     @property
     def model(self) -> Model:
         """The agent's model, behind the mission's budget. Raises `Refused` if it has none."""
-        if self._model is None:
+        if self.own is None:
             raise Refused("this agent has no model", code="unknown_model")
-        return self.metered(self._model)
+        return self.own
 
 
 _TURN: ContextVar[Turn] = ContextVar("sagagraph_turn")
@@ -117,6 +110,8 @@ class Agent:
     limit: int = 1
     online: bool = True
     ask: Callable[[Brief], Any] = lambda brief: brief
+    price: Decimal = Decimal(0)
+    """What a turn costs beside its model's calls: that of an agent with a purse of its own."""
 
     @property
     def profile(self) -> Profile:
@@ -135,14 +130,17 @@ def agent(
     tier: Tier = Tier.MID,
     limit: int = 1,
     ask: Callable[[Brief], Any] | None = None,
+    price: str | Decimal = "0",
 ) -> Agent:
-    """Make an agent of an action, a function `f(brief, turn)`, a tool, or a LangChain runnable or LangGraph agent.
+    """Make an agent of an action, a function `f(brief, turn)`, a tool, a LangChain runnable or LangGraph agent, or a remote one.
 
     Only an action can have effects, with its compensation; it is called with the task's `request`. `ask` says otherwise what a
     call is made with. Raises `InvalidInputError` for anything else.
     """
     if isinstance(thing, Action):
         work, how = thing, _request_of
+    elif isinstance(thing, RemoteAgent):
+        work, how = thing.action(name, _tells), _request_of
     elif inspect.isfunction(thing) or inspect.ismethod(thing):
         work, how = _of_function(name, thing), (lambda brief: brief)
     else:
@@ -150,7 +148,11 @@ def agent(
         member = Roster.of([thing if is_named else thing.with_config(run_name=name)])
         work, how = member.members[0].action, _messages_of if _takes_messages(thing) else _request_of
     made = replace(work, policy=ONCE) if work.kind is ActionKind.READ_ONLY else work
-    return Agent(name, made, tuple(skills), frozenset(tools), model, tier, limit, ask=ask or how)
+    return Agent(name, made, tuple(skills), frozenset(tools), model, tier, limit, ask=ask or how, price=Decimal(price))
+
+
+async def _tells(what: str) -> None:
+    await current_turn().progress(what)
 
 
 def _takes_messages(thing: Any) -> bool:

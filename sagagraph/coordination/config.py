@@ -53,6 +53,10 @@ class Config(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     model_preferences: dict[str, Literal["cheap", "mid", "top"]] = {}
     """Type of task → the tier of model that does it, where the team has one."""
 
+    @property
+    def may_ask(self) -> bool:
+        return self.autonomy_mode is not Autonomy.FULL_AUTO
+
     def backoff_after(self, attempt: int) -> float:
         """Return how long to wait after this attempt, the first being 1."""
         return min(self.backoff_s * float(2 ** min(attempt - 1, 30)), self.longest_backoff_s)

@@ -22,12 +22,13 @@ from sagagraph.coordination.agents import Agent
 from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.config import MOST_CONTRACTORS, Config
 from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
-from sagagraph.coordination.matching import Similarity, Tier, by_words
+from sagagraph.coordination.matching import Similarity, Tier
 from sagagraph.coordination.mission import Mission, folded
 from sagagraph.coordination.people import settle
-from sagagraph.coordination.run import ANSWER, WISH, Run, work_actions
+from sagagraph.coordination.run import WISH, Run, work_actions
 from sagagraph.coordination.templates import Template, owner_of, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError
+from sagagraph.language.likeness import by_words
 from sagagraph.registry import MISSIONS
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.state import FINAL, Saga
@@ -56,9 +57,6 @@ class Team:
     hires: Callable[[str, Tier], Agent] | None = None
     templates: tuple[Template, ...] | None = None
     similarity: Similarity = by_words
-
-    def agent(self, name: str) -> Agent | None:
-        return next((each for each in self.agents if each.id == name), None)
 
 
 class Coordinator:
@@ -142,7 +140,7 @@ class Coordinator:
 
     async def status(self, mission_id: str) -> Mission:
         """Return a mission as its journal has it. Raises `UnknownSagaError`, `NotAllowedError` for a saga that is no mission."""
-        if mission_id in self._runs and self._runs[mission_id].is_ready:
+        if mission_id in self._runs and self._runs[mission_id].ready.is_set():
             return self._runs[mission_id].mission
         saga = await self.engine.load(mission_id)
         if saga.domain != MISSIONS:
@@ -177,18 +175,16 @@ class Coordinator:
 
     async def is_heard(self, mission_id: str, key: str) -> bool:
         """Tell whether that was decided. Raises `NotAllowedError` if the mission had moved on, and it was refused."""
-        if key not in (await self.status(mission_id)).heard:
-            return False
-        for each in await self.engine.store.documents(mission_id, ANSWER):
-            if each.key == key:
-                raise NotAllowedError(str(each.data), saga_id=mission_id)
-        return True
+        refused = (await self.status(mission_id)).heard.get(key)
+        if refused:
+            raise NotAllowedError(refused, saga_id=mission_id)
+        return refused is not None
 
     def nudge(self, mission_id: str) -> bool:
         """Have the run here, if there is one, look again at once."""
         run = self._runs.get(mission_id)
         if run is not None:
-            run.nudge()
+            run.nudged.set()
         return run is not None
 
     # -- routines ------------------------------------------------------------------------------------------------------
@@ -210,7 +206,7 @@ class Coordinator:
 
     def bench(self, mission: Mission) -> Bench:
         """Return who could do something now, with what other missions here have given them."""
-        others = [each.mission for name, each in self._runs.items() if name != mission.id and each.is_ready]
+        others = [each.mission for name, each in self._runs.items() if name != mission.id and each.ready.is_set()]
         busy = Counter(task.agent for other in others for task in other.of(*ACTIVE))
         profiles = tuple(replace(each.profile, busy=busy[each.id]) for each in self.team.agents)
         hired = sum(count for name, count in busy.items() if name.startswith("contractor-"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
-from sagagraph.coordination.config import Autonomy
 from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import LEAST_SCORE, TIERS, Match, Profile, Similarity, Tier, by_words, ranked
+from sagagraph.coordination.matching import LEAST_SCORE, TIERS, Match, Profile, Similarity, Tier, ranked
 from sagagraph.coordination.mission import Mission, Task, evolved
 from sagagraph.coordination.plan import TaskType
 from sagagraph.coordination.states import RunState, TaskState
+from sagagraph.language.likeness import by_words
 from sagagraph.workflow.values import Json
 
 ACTIVE = (TaskState.ASSIGNED, TaskState.RUNNING, TaskState.CONTINUING)
@@ -95,7 +94,7 @@ class Deciding:
             self._retry(task, why, tier_up=True, avoid="")
         elif 3 in left and self.bench.can_replan and not task.spec.optional:
             self.replan(task, "task_failed", f"task_failed:{task.turn_id}", why)
-        elif 4 in left and self.mission.config.autonomy_mode is not Autonomy.FULL_AUTO:
+        elif 4 in left and self.mission.config.may_ask:
             self.say(Kind.TASK_ESCALATED, task, level=4)
             self.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
         else:
@@ -148,13 +147,10 @@ class Deciding:
         """Go on with cheaper models if that is allowed, and otherwise ask a person, or fail."""
         if self.mission.state is not RunState.RUNNING:
             return
-        if self.mission.config.may_downgrade and not self.mission.downgraded and self.mission.spent < self.cap:
+        config = self.mission.config
+        if config.may_downgrade and not self.mission.downgraded and self.mission.spent < config.max_cost_usd:
             self.say(Kind.BUDGET_DOWNGRADED)
-        elif self.mission.config.autonomy_mode is Autonomy.FULL_AUTO:
-            self.fail(f"budget: {why}")
-        else:
+        elif config.may_ask:
             self.say(Kind.BUDGET_EXCEEDED, why=why)
-
-    @property
-    def cap(self) -> Decimal:
-        return self.mission.config.max_cost_usd
+        else:
+            self.fail(f"budget: {why}")

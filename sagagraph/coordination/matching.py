@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -46,7 +43,7 @@ TOKENS: Final[Mapping[TaskType, tuple[int, int]]] = {
 
 
 class Similarity(Protocol):
-    """Port: how alike two texts are, from 0 to 1; by words (`by_words`), or by embeddings where there is a model for them."""
+    """Port: how alike two texts are, from 0 to 1; by words (`language.likeness`), or by embeddings where a model makes them."""
 
     def __call__(self, one: str, other: str, /) -> float: ...
 
@@ -115,17 +112,3 @@ def model_fit(task: TaskType, tier: Tier) -> float:
     if tier is Tier.CHEAP:
         return 0.2
     return 0.8 if (tier, expected) == (Tier.TOP, Tier.MID) else 0.5
-
-
-# -- similarity without a model -----------------------------------------------------------------------------------------
-
-
-def by_words(one: str, other: str) -> float:
-    """Return the cosine of two bags of words: the same everywhere, and offline."""
-    first, second = (Counter(re.findall(r"\w+", text.lower())) for text in (one, other))
-    dot = sum(count * second[word] for word, count in first.items())
-    return dot / math.sqrt(_square(first) * _square(second)) if dot else 0.0
-
-
-def _square(words: Counter[str]) -> int:
-    return sum(count * count for count in words.values())

@@ -93,7 +93,8 @@ class Mission(Struct, frozen=True):
     """Triggers of replanning that nobody has answered."""
     replanned_for: tuple[str, ...] = ()
     contractors: int = 0
-    heard: tuple[str, ...] = ()
+    heard: dict[str, str] = {}
+    """Wishes that were decided, and why one was refused; empty where it was not."""
     error: str = ""
     started_at: float = 0.0
     ended_at: float = 0.0
@@ -245,16 +246,9 @@ def _assigned(mission: Mission, fact: Fact) -> Mission:
     fresh = {"attempt": task.attempt + 1} if task.state is TaskState.AWAITING_RETRY else {}
     hired = 1 if data.get("agent_type") == "contractor" else 0
     mission = replace(mission, contractors=mission.contractors + hired)
-    return _with_task(
-        mission,
-        fact,
-        TaskState.ASSIGNED,
-        agent=data["agent"],
-        agent_type=data.get("agent_type", "roster"),
-        tried=tuple(dict.fromkeys((*task.tried, data["agent"]))),
-        turn=1,
-        **fresh,
-    )
+    who = {"agent": data["agent"], "agent_type": data.get("agent_type", "roster")}
+    tried = tuple(dict.fromkeys((*task.tried, data["agent"])))
+    return _with_task(mission, fact, TaskState.ASSIGNED, turn=1, tried=tried, **who, **fresh)
 
 
 def _started(mission: Mission, fact: Fact) -> Mission:
@@ -272,16 +266,14 @@ def _retrying(mission: Mission, fact: Fact) -> Mission:
     """Have a task tried again; where a person says so (`again`), as if for the first time."""
     data: Mapping[str, Any] = fact.data
     task = mission.task(fact.task or 0)
-    changes: dict[str, Any] = {"not_before": float(data["not_before"]), "parked": ""}
+    changes: dict[str, Any] = {name: data[name] for name in ("not_before", "tier_up", "avoid", "error") if name in data}
     if data.get("feedback"):
         changes["feedback"] = (*task.feedback, data["feedback"])
-    changes["used"] = 0 if data.get("again") else task.used + (1 if data.get("counts", True) else 0)
     if data.get("again"):
-        changes["ladder"] = ()
-    for name in ("tier_up", "avoid", "error"):
-        if name in data:
-            changes[name] = data[name]
-    return _with_task(mission, fact, TaskState.AWAITING_RETRY, **changes)
+        changes |= {"used": 0, "ladder": ()}
+    elif data.get("counts", True):
+        changes["used"] = task.used + 1
+    return _with_task(mission, fact, TaskState.AWAITING_RETRY, parked="", **changes)
 
 
 def _handed_in(mission: Mission, fact: Fact) -> Mission:
@@ -340,7 +332,7 @@ def _booked(mission: Mission, fact: Fact) -> Mission:
 
 
 def _heard(mission: Mission, fact: Fact) -> Mission:
-    return replace(mission, heard=(*mission.heard, str(fact.data["key"])))
+    return replace(mission, heard={**mission.heard, str(fact.data["key"]): str(fact.data.get("refused", ""))})
 
 
 def _run(then: RunState | None = None, *names: str, **changes: Any) -> Callable[[Mission, Fact], Mission]:

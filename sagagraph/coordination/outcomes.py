@@ -55,7 +55,7 @@ def turn_failed(deciding: Deciding, task: Task, code: str, why: str) -> None:
         deciding.over_budget(why)
         return
     deciding.say(Kind.TASK_CRASHED, task, error_code=code, error=why)
-    if code == HELD and _may_ask(deciding):
+    if code == HELD and deciding.mission.config.may_ask:
         deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
     elif code == HELD:
         deciding.give_up(deciding.again(task), why)
@@ -83,20 +83,16 @@ def output_verified(deciding: Deciding, task: Task, found: Verification) -> None
         "score": round(found.score, 2),
         "unmet": reasons,
     }
-    if found.confidence < deciding.mission.config.least_confidence and _may_ask(deciding):
+    if found.confidence < deciding.mission.config.least_confidence and deciding.mission.config.may_ask:
         deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"the verifier is not sure ({found.confidence:.2f})")
     elif found.outcome is Outcome.PASS:
         deciding.say(Kind.TASK_COMPLETED, task)
     elif found.task_wrong and deciding.bench.can_replan and f"task_wrong:{task.name}" not in deciding.mission.replanned_for:
         deciding.replan(task, "task_wrong", f"task_wrong:{task.name}", found.task_wrong)
-    elif found.outcome is Outcome.PARTIAL and task.used + 1 >= task.spec.max_attempts and _may_ask(deciding):
+    elif found.outcome is Outcome.PARTIAL and task.used + 1 >= task.spec.max_attempts and deciding.mission.config.may_ask:
         deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why or f"it scores {found.score:.2f}")
     else:
         deciding.retry_or_climb(task, why or f"it scores {found.score:.2f}", quality=True, feedback=feedback)
-
-
-def _may_ask(deciding: Deciding) -> bool:
-    return deciding.mission.config.autonomy_mode is not Autonomy.FULL_AUTO
 
 
 def verifier_broke(deciding: Deciding, task: Task, code: str, why: str) -> None:
@@ -107,7 +103,7 @@ def verifier_broke(deciding: Deciding, task: Task, code: str, why: str) -> None:
             return
     deciding.say(Kind.VERIFICATION_BROKE, task, why=why)
     task = deciding.again(task)
-    if _may_ask(deciding):
+    if deciding.mission.config.may_ask:
         deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"the verifier broke: {why}")
     else:
         deciding.retry_or_climb(task, f"the verifier broke: {why}")
@@ -121,9 +117,8 @@ def planned(deciding: Deciding, found: Decomposed) -> None:
     if plan is None:
         deciding.say(Kind.RUN_FAILED, error=f"no plan: {'; '.join(found.objections)}")
         return
-    runs = config.autonomy_mode is Autonomy.FULL_AUTO or (
-        config.autonomy_mode is Autonomy.AUTONOMOUS and plan.estimate <= config.auto_approve_threshold
-    )
+    is_cheap = config.autonomy_mode is Autonomy.AUTONOMOUS and plan.estimate <= config.auto_approve_threshold
+    runs = is_cheap or not config.may_ask
     state = RunState.RUNNING if runs else RunState.AWAITING_APPROVAL
     about: dict[str, Any] = {"plan": plan_json(plan), "hash": plan.hash, "estimate": str(plan.estimate)}
     deciding.say(Kind.PLAN_READY, **about, state=state.value, rounds=found.rounds)

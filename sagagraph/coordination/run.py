@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -11,11 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
+from msgspec import structs
 
+from sagagraph.context.metering import MeteredModel
 from sagagraph.context.model import Model, Usage
 from sagagraph.coordination.agents import ONCE, Agent, Turn, allowed_tools, enter_turn, reply_of
 from sagagraph.coordination.briefing import brief_of, coordinator_slice
-from sagagraph.coordination.budget import MeteredModel, Priced, why_not
+from sagagraph.coordination.budget import Priced, why_not
 from sagagraph.coordination.deciding import Bench, Deciding
 from sagagraph.coordination.decomposition import Decomposed, Revised, decomposed, revised
 from sagagraph.coordination.facts import Fact, Kind
@@ -46,7 +49,6 @@ from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import Action, action
 from sagagraph.saga.engine.body import is_over
 from sagagraph.saga.engine.coordinator import Coordinator as Holder
-from sagagraph.saga.stores.port import Document
 from sagagraph.workflow.kind import ActionKind
 
 if TYPE_CHECKING:
@@ -54,8 +56,6 @@ if TYPE_CHECKING:
 
 WISH: Final = "mission wish"
 """The kind of document with which a person's wish reaches whoever holds the mission."""
-ANSWER: Final = "mission answer"
-"""The kind of document that says why a wish was refused."""
 _PLAN: Final = "mission.plan"
 _REPLAN: Final = "mission.replan"
 _VERIFY: Final = "mission.verify"
@@ -100,8 +100,9 @@ class Run:
         self._clock = coordinator.clock
         self._store = coordinator.engine.store
         self._holder: Holder
-        self._ready = asyncio.Event()
-        self._nudged = asyncio.Event()
+        self.ready = asyncio.Event()
+        self.nudged = asyncio.Event()
+        """Has it look again at once."""
         self._booked = asyncio.Event()
         self._notes = 0
         self._calls = 0
@@ -111,14 +112,6 @@ class Run:
         self._hired: dict[str, Agent] = {}
         self._failure: BaseException | None = None
 
-    @property
-    def is_ready(self) -> bool:
-        return self._ready.is_set()
-
-    def nudge(self) -> None:
-        """Have it look again at once."""
-        self._nudged.set()
-
     async def through(self, holder: Holder) -> None:
         """Go on until the mission has ended, or waits for a person."""
         self._holder = holder
@@ -126,7 +119,7 @@ class Run:
         self.mission = advanced(self.mission, saga, 0)
         self._notes = sum(1 for each in saga.operations.values() if each.spec.action == NOTE)
         self._calls = self.mission.calls + len(self.mission.pending)
-        self._ready.set()
+        self.ready.set()
         if saga.stage is not Stage.RUNNING or saga.cancel_by:
             await holder.until_quiet()
             return
@@ -144,7 +137,7 @@ class Run:
                 break
             if self._failure is not None:
                 raise self._failure
-            self._nudged.clear()
+            self.nudged.clear()
             await self._hear()
             await self._note(*tick(self.mission, self._clock(), self._bench()))
             await self._undo_stale()
@@ -158,7 +151,7 @@ class Run:
     async def _wait(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, next_at(self.mission, now := self._clock()) - now)):
-                await self._nudged.wait()
+                await self.nudged.wait()
 
     async def _finish(self) -> None:
         """End the saga: what is completed is committed; anything else is undone, dependents first."""
@@ -210,7 +203,6 @@ class Run:
             try:
                 settle(deciding, each.data["verb"], each.data["told"], each.data["by"])
             except SagaGraphError as exc:
-                await self._store.put(Document(self.id, ANSWER, each.key, str(exc)))
                 deciding = self._deciding()
                 heard["refused"] = str(exc)
             deciding.say(Kind.WISH_HEARD, None, **heard)
@@ -240,7 +232,7 @@ class Run:
             if task.state is TaskState.ASSIGNED and mission.state is RunState.RUNNING:
                 if all(is_over(self._holder.saga, each.id) for each in self._turns_of(task)):
                     await self._note(Fact(Kind.TASK_STARTED, self._clock(), task.spec.order))
-                    self._nudged.set()
+                    self.nudged.set()
             elif task.state is TaskState.RUNNING:
                 self._begin(task.turn_id, partial(self._turned, task.spec.order))
             elif task.state is TaskState.VERIFYING and not task.parked:
@@ -250,8 +242,7 @@ class Run:
 
     def _turns_of(self, task: Task) -> list[Operation]:
         """Return the operations of all its turns: some may still have an effect."""
-        mine = f"task-{task.spec.order}"
-        return [each for each in self._holder.saga.operations.values() if _task_of(each.id) == mine]
+        return [each for each in self._holder.saga.operations.values() if _task_of(each.id) == task.spec.order]
 
     def _begin(self, name: str, job: Callable[[str], Awaitable[None]]) -> None:
         if name not in self._jobs:
@@ -264,7 +255,7 @@ class Run:
             self._failure = self._failure or exc
         finally:
             self._jobs.pop(name, None)
-            self._nudged.set()
+            self.nudged.set()
 
     async def _run(self, name: str, made: Action | str, request: Any, after: Iterable[str] = ()) -> Operation:
         """Run an operation, or wait for it if it has begun. `made`: an action, or the name of one of ours."""
@@ -322,8 +313,8 @@ class Run:
         """Return the operations that it builds upon, and is undone before."""
         edges = self.mission.plan.needs(task.spec.order) if self.mission.plan else ()
         before = [self.mission.tasks[each.prerequisite] for each in edges]
-        own = [f"{task.name}/{task.attempt}" + ("" if turn == 1 else f"+{turn}") for turn in range(1, task.turn)]
-        return [*(each.operation for each in before if each.state is TaskState.COMPLETED and each.operation), *own[-1:]]
+        own = [structs.replace(task, turn=task.turn - 1).turn_id] if task.turn > 1 else []
+        return [*(each.operation for each in before if each.state is TaskState.COMPLETED and each.operation), *own]
 
     async def _checked(self, order: int, name: str) -> None:
         """Have an output verified, and take in the verdict."""
@@ -340,24 +331,24 @@ class Run:
     # -- what operations do --------------------------------------------------------------------------------------------
 
     async def plan(self, _request: Any, _call: Call) -> Any:
-        await self._ready.wait()
+        await self.ready.wait()
         found = await decomposed(
             self.mission, await self._coordinator.templates(owner_of(self.id)), self._bench(), self._planner()
         )
         return msgspec.to_builtins(found)
 
     async def replan(self, trigger: Any, _call: Call) -> Any:
-        await self._ready.wait()
+        await self.ready.wait()
         shown = coordinator_slice(self.mission, self._bench(), self._clock(), trigger).facts
         return msgspec.to_builtins(await revised(self.mission, trigger, shown, self._bench(), self._planner()))
 
     async def verify(self, request: Any, _call: Call) -> Any:
-        await self._ready.wait()
+        await self.ready.wait()
         task = self.mission.tasks[int(request["task"])]
         agent = self._agent(task)
         own = agent.profile.family if agent else ""
         judge = next((each for each in self._team.judges if each.kin != own), None)
-        model = self._metered(judge, order=task.spec.order) if judge else None
+        model = self._metered(judge, task.spec.order) if judge else None
         try:
             return msgspec.to_builtins(await verified(task.spec, task.output, self.mission.config, model))
         except ModelError as exc:
@@ -365,16 +356,17 @@ class Run:
 
     async def work(self, request: Any, call: Call) -> Any:
         """Let an agent work; one that is not heard of for too long is stopped."""
-        await self._ready.wait()
-        order = int(_task_of(call.operation_id).removeprefix("task-"))
+        await self.ready.wait()
+        order = _task_of(call.operation_id)
         task = self.mission.tasks[order]
         doer = self._agent(task)
         if doer is None:
-            raise Refused(f"there is no agent {task.agent!r} here", code="configuration")
+            wanted = ", ".join(task.spec.tools) or "no tools"
+            raise Refused(f"there is no agent {task.agent!r} here, and the task needs {wanted}", code="configuration")
         tools = allowed_tools(self.mission.config, task.spec, doer.tools)
         brief = brief_of(self.mission, task, doer.tools)
-        metered = partial(self._metered, order=order)
-        turn = Turn(brief, self._model_of(doer, task), tools, metered, partial(self._progress, order))
+        turn = Turn(brief, self._model_of(doer, task), tools, partial(self._progress, order))
+        paid = await self._admit(order, doer.id, 0, doer.price) if doer.price else ""
         worker = asyncio.create_task(_worked(doer.work, request, call, turn), name=f"{self.id}/{call.operation_id}")
         self._workers[call.operation_id] = worker
         try:
@@ -389,6 +381,8 @@ class Run:
             raise TimeoutError("nothing was heard of it") from None
         finally:
             self._workers.pop(call.operation_id, None)
+            if paid:
+                await self._book(order, paid, Usage(doer.id, 0, 0, 0.0), doer.price)
 
     async def _progress(self, order: int, what: str) -> None:
         await self._note(Fact(Kind.TASK_PROGRESS, self._clock(), order, {"what": what}))
@@ -399,11 +393,11 @@ class Run:
                 made = self._team.hires(task.agent, EXPECTED[task.spec.type])
                 self._hired[task.agent] = replace(made, tools=frozenset(task.spec.tools))
             return self._hired[task.agent]
-        return self._team.agent(task.agent)
+        return next((each for each in self._team.agents if each.id == task.agent), None)
 
     # -- models --------------------------------------------------------------------------------------------------------
 
-    def _model_of(self, agent: Agent, task: Task) -> Priced | None:
+    def _model_of(self, agent: Agent, task: Task) -> Model | None:
         """Return its model, of the tier that is preferred: one up where the ladder says so, one down where the budget does."""
         priced = agent.model
         if priced is None:
@@ -411,15 +405,17 @@ class Run:
         step = (1 if task.tier_up else 0) - (1 if self.mission.downgraded else 0)
         own: str = task.spec.model or self.mission.config.model_preferences.get(task.spec.type.value, "") or priced.tier
         tier = TIERS[min(max(TIERS.index(Tier(own)) + step, 0), len(TIERS) - 1)]
-        return self._team.models.get(tier, priced) if tier is not priced.tier else priced
+        return self._metered(self._team.models.get(tier, priced) if tier is not priced.tier else priced, task.spec.order)
 
     def _planner(self) -> Model | None:
         return self._metered(self._team.planner) if self._team.planner else None
 
-    def _metered(self, priced: Priced, *, order: int | None = None) -> Model:
-        return MeteredModel(priced, partial(self._admit, order, priced), partial(self._book, order))
+    def _metered(self, priced: Priced, order: int | None = None) -> Model:
+        return MeteredModel(
+            priced.model, priced.prices, partial(self._admit, order, priced.model.name), partial(self._book, order)
+        )
 
-    async def _admit(self, order: int | None, priced: Priced, tokens: int, cost: Decimal) -> str:
+    async def _admit(self, order: int | None, name: str, tokens: int, cost: Decimal) -> str:
         while why := why_not(self.mission, tokens, cost):
             if not self.mission.pending:
                 raise Refused(why, code=BUDGET)
@@ -427,7 +423,7 @@ class Run:
             await self._booked.wait()  # a call under way may cost less than was reckoned with
         self._calls += 1
         call = f"call-{self._calls}"
-        data: dict[str, Any] = {"call": call, "estimate": str(cost), "model": priced.model.name}
+        data: dict[str, Any] = {"call": call, "estimate": str(cost), "model": name}
         await self._note(Fact(Kind.MODEL_ADMITTED, self._clock(), order, data))
         return call
 
@@ -444,10 +440,13 @@ async def _worked(work: Action, request: Any, call: Call, turn: Turn) -> Any:
     return await found if asyncio.iscoroutine(found) else found
 
 
-def _task_of(operation: str) -> str:
-    """Return `task-N` of an operation's id; the id itself for any other one."""
-    head = operation.partition("/")[0]
-    return head.partition(".")[0] if "?" not in operation and head.startswith("task-") else operation
+_TURN: Final = re.compile(r"task-(\d+)[./][^?]+")
+
+
+def _task_of(operation: str) -> int:
+    """Return the task of whose turns an operation is one; 0 for any other one."""
+    found = _TURN.fullmatch(operation)
+    return int(found[1]) if found else 0
 
 
 def stale_operations(mission: Mission, saga: Saga) -> tuple[str, ...]:
@@ -456,13 +455,10 @@ def stale_operations(mission: Mission, saga: Saga) -> tuple[str, ...]:
     """
     found = []
     for each in saga.operations.values():
-        name = _task_of(each.id)
-        if not each.has_effect or each.removed or not each.succeeded or not name.startswith("task-"):
-            continue
-        task = mission.tasks.get(int(name.removeprefix("task-")))
-        counts = task is not None and task.state in _COUNTS and each.id.partition("+")[0] == task.operation.partition("+")[0]
-        if not counts:
-            found.append(each.id)
+        if each.has_effect and each.succeeded and not each.removed and (order := _task_of(each.id)):
+            task = mission.tasks.get(order)
+            counts = task is not None and task.state in _COUNTS and each.id.partition("+")[0] == task.operation.partition("+")[0]
+            found += [] if counts else [each.id]
     return tuple(found)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,12 +16,14 @@ from sagagraph.context.slice import BYTES_PER_TOKEN
 from sagagraph.coordination.agents import Agent, Brief, Turn, agent, things_at
 from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.coordinator import Team
-from sagagraph.coordination.domain_agents import domain_agent
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
-from sagagraph.coordination.rules import design_for
-from sagagraph.errors import InvalidInputError, UnusableAnswerError
-from sagagraph.registry import entries, limits_of, model_of
+from sagagraph.errors import InvalidInputError, Refused, UnusableAnswerError
+from sagagraph.graph.nested.child_saga import child_saga
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.harness.designs import design_for
+from sagagraph.planning.page import Page
+from sagagraph.registry import AnyEntry, entries, limits_of, model_of, open_domain
 from sagagraph.saga.engine.actions import to_json
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.settings import Settings
@@ -93,12 +96,23 @@ def team_from(places: Iterable[str], settings: Settings, engine: Engine) -> Team
     if found:
         return replace(own, agents=tuple(found), hires=own.hires if model else None)
     designer = agent("designer", design, skills=("coding",), tools=("rules",))
-    domains = [domain_agent(each, each, engine, settings) for each in _domains(settings)]
+    domains = [_of_domain(each, engine, settings) for each in entries() if each.runs_sagas and each.is_configured(settings)]
     return replace(own, agents=(*own.agents, designer, *domains))
 
 
-def _domains(settings: Settings) -> list[str]:
-    return [each.name for each in entries() if each.runs_sagas and each.is_configured(settings)]
+def _of_domain(entry: AnyEntry, engine: Engine, settings: Settings) -> Agent:
+    """Return an agent that is a domain: a task of its is a saga of its own, and undone with the mission."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[tuple[PlanningGraph, Page]]:
+        async with open_domain(entry.name, settings, engine.store) as served:
+            page = entry.page(served, None)
+            if page is None:
+                raise Refused(f"{entry.name} reads no requests", code="configuration")
+            yield planning_graph(domain=served, engine=engine), page
+
+    work = child_saga(f"agent.{entry.name}", entry.name, engine, opened)
+    return agent(entry.name, work, skills=(entry.name,), tools=(entry.name,))
 
 
 async def design(brief: Brief, _turn: Turn) -> Json:

@@ -14,7 +14,6 @@ from sagagraph.coordination.plan import Edge, TriggerRule
 from sagagraph.coordination.states import RunState, TaskState
 
 CONTRACTOR: Final = "contractor"
-ROSTER: Final = "roster"
 
 
 def tick(mission: Mission, now: float, bench: Bench) -> tuple[Fact, ...]:
@@ -119,7 +118,7 @@ def _assign(deciding: Deciding, task: Task) -> int:
     return next((1 for each in found if _given(deciding, task, each.agent, each.score)), 0)
 
 
-def _given(deciding: Deciding, task: Task, agent: str, score: float | None, agent_type: str = ROSTER) -> int:
+def _given(deciding: Deciding, task: Task, agent: str, score: float | None, agent_type: str = "roster") -> int:
     profile = deciding.profile(agent)
     if profile is not None and profile.busy + deciding.busy(agent) >= profile.limit:
         return 0
@@ -132,11 +131,7 @@ def _hired(deciding: Deciding, task: Task) -> int:
     mission, order = deciding.mission, task.spec.order
     at_work = sum(1 for each in mission.of(*ACTIVE) if each.agent_type == CONTRACTOR)
     if deciding.bench.contractors < 0 or mission.contractors >= MOST_CONTRACTORS_EVER:
-        deciding.say(Kind.TASK_ASSIGNED, task, agent="nobody", agent_type=ROSTER)
-        deciding.say(Kind.TASK_STARTED, deciding.again(task))
-        deciding.say(Kind.TASK_CRASHED, deciding.again(task), error_code="configuration", error=f"nobody can do task {order}")
-        deciding.climb(deciding.again(task), f"nobody has the tools {', '.join(task.spec.tools) or 'for it'}")
-        return 0
+        return _given(deciding, task, "nobody", None)  # whose turn fails, for a person to see
     if at_work >= MOST_CONTRACTORS_OF_MISSION or deciding.bench.contractors <= at_work:
         return 0
     return _given(deciding, task, f"contractor-{order}.{mission.contractors + 1}", None, CONTRACTOR)

@@ -19,8 +19,8 @@ from sagagraph.context.slice import Fact as Shown
 from sagagraph.context.slice import select
 from sagagraph.coordination.config import Config
 from sagagraph.coordination.plan import Criterion, TaskSpec, TaskType
-from sagagraph.coordination.rules import broken_rules
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.harness.designs import broken_rules
 from sagagraph.workflow.language.schemas import misfits
 from sagagraph.workflow.values import Json
 

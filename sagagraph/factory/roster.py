@@ -12,6 +12,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from sagagraph.errors import InvalidInputError, UnknownActionError
+from sagagraph.factory.remote import RemoteAgent
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import DECLARED, Action, action
 from sagagraph.workflow.kind import ActionKind
@@ -72,6 +73,8 @@ def _member(thing: Any) -> Member:
         return thing
     if isinstance(thing, Action):
         return Member(thing)
+    if isinstance(thing, RemoteAgent):
+        return Member(thing.action(thing.name))
     if isinstance(thing, BaseTool):
         return Member(_of_tool(thing), frozenset(thing.description.lower().split()))
     name = getattr(thing, "name", None)

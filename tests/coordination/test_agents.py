@@ -16,10 +16,10 @@ from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.coordination.plan import read_plan
-from sagagraph.coordination.rules import broken_rules
 from sagagraph.coordination.teams import scripted_team, team_from
 from sagagraph.coordination.verification import CHECKS, Outcome, verified
 from sagagraph.errors import InvalidInputError, NotAllowedError
+from sagagraph.harness.designs import broken_rules
 from sagagraph.settings import Settings
 from sagagraph.workflow.policy import Policy, Retry
 from tests.coordination.world import MUST, Script, World, chain, configured, fine, plan, scored, spends, states, task

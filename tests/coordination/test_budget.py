@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sagagraph.context.metering import cost_of
 from sagagraph.context.model import Answer, Prices, Question, Usage
 from sagagraph.context.quoting import Quoted
 from sagagraph.coordination.agents import Agent, Brief, Turn, agent, allowed_tools
-from sagagraph.coordination.budget import Priced, cost_of
+from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.config import Config
 from sagagraph.coordination.deciding import Bench
 from sagagraph.coordination.facts import Fact, Kind

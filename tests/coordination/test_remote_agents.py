@@ -8,23 +8,24 @@ from typing import Any
 
 import pytest
 
-from sagagraph.context.model import Prices
+from sagagraph.coordination.agents import agent
 from sagagraph.coordination.coordinator import Coordinator, Team
 from sagagraph.coordination.mission import Mission
-from sagagraph.coordination.remote_agents import remote_agent
 from sagagraph.coordination.templates import Template
+from sagagraph.factory.remote import RemoteAgent
 from sagagraph.saga.engine.actions import Guarantees
 from sagagraph.saga.engine.engine import Engine
 from tests.coordination.remote import Elsewhere, serving
 from tests.coordination.world import configured, plan, task
 
 SECRET = "s3cret"
-PRICES = Prices(1000.0, 1000.0)
 
 
-async def ran(url: str, tasks: dict[str, Any], *, token: str = SECRET, config: dict[str, Any] | None = None, **about: Any) -> Any:
+async def ran(
+    url: str, tasks: dict[str, Any], *, token: str = SECRET, price: str = "0", config: dict[str, Any] | None = None, **about: Any
+) -> Any:
     """Run a mission whose agent is at that address, and return it with what its journal holds."""
-    far = remote_agent("far", url, headers={"Authorization": f"Bearer {token}"}, **about)
+    far = agent("far", RemoteAgent(url, {"Authorization": f"Bearer {token}"}, **about), price=price)
     team = Team((far,), templates=(Template("go", "go", tasks, (("go",),)),))
     async with Engine.open("memory:") as engine:
         missions = Coordinator(engine, team)
@@ -38,13 +39,12 @@ def asked(agent: Elsewhere) -> list[str]:
 
 async def test_it_does_a_task_is_paid_for_and_its_secret_is_written_nowhere() -> None:
     with serving(far := Elsewhere()) as url:
-        mission, journal = await ran(url, plan([task(1, agent="far", request="look it up")]), prices=PRICES)
+        mission, journal = await ran(url, plan([task(1, agent="far", request="look it up")]), price="0.25")
         assert (mission.state, mission.tasks[1].output) == ("completed", "done: look it up"), mission.error
-        assert (asked(far), mission.calls, mission.spent > 0) == (["look it up"], 1, True)
-        assert mission.spent == Decimal(mission.tokens) / 1000
+        assert (asked(far), mission.calls, mission.spent) == (["look it up"], 1, Decimal("0.25"))
         assert SECRET not in journal
         assert "task_progress" in journal  # its events count as signs of life
-        poor, _journal = await ran(url, plan([task(1, agent="far", cost="0")]), prices=PRICES, config={"max_cost_usd": "0.01"})
+        poor, _journal = await ran(url, plan([task(1, agent="far", cost="0")]), price="0.25", config={"max_cost_usd": "0.2"})
         assert (poor.state, "budget" in poor.error, len(far.asked)) == ("failed", True, 1)  # nothing went out
 
 

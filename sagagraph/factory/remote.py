@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sagagraph.context.model import Answer, Prices, Question, Usage
-from sagagraph.context.quoting import Quoted, new_nonce
-from sagagraph.context.slice import tokens_of
-from sagagraph.coordination.agents import Agent, Turn, agent, current_turn
-from sagagraph.coordination.budget import FREE, Priced
-from sagagraph.coordination.verification import text_of
 from sagagraph.errors import ProviderError, Refused
 from sagagraph.extras import needing
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.engine.actions import Guarantees, action
-from sagagraph.saga.engine.call import Probe, current_call
+from sagagraph.saga.engine.actions import Action, Guarantees, action
+from sagagraph.saga.engine.call import Probe
 from sagagraph.workflow.values import Json
 
 if TYPE_CHECKING:
@@ -26,44 +21,38 @@ if TYPE_CHECKING:
     from a2a.types import Artifact, Message
 
 
-def remote_agent(
-    name: str, url: str, *, headers: Mapping[str, str] = {}, prices: Prices = FREE, undo: str = "", **more: Any
-) -> Agent:
-    """Return the agent whose card is at this address. `headers`: secrets, sent to that host only. `prices`: of what it reads and
-    writes. `undo`: what it is told when its work is to be undone, without which it is taken to change nothing. `more`: what
-    `agent` takes, and `guarantees` as of an action.
-    """
-    remote = _Remote(f"a2a:{name}", url, headers)
-
-    async def ask(request: Any, call: Call) -> Any:  # noqa: ARG001 - an action's signature
-        model = current_turn().metered(Priced(remote, prices=prices, family=name))
-        return (await model.answer(Question("", Quoted(request, new_nonce()), {"title": "Remote"}))).content
-
-    async def take_back(_request: Any, _result: Any, call: Call) -> None:
-        await remote.tell(undo, call)
-
-    about: Any = {"compensate": take_back, "probe": remote.look, "provider": remote.name} if undo else {}
-    guarantees = more.pop("guarantees", Guarantees())
-    return agent(name, action(ask, name=f"agent.{name}", guarantees=guarantees, **about), **more)
+Tells = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Remote:
-    """Remote agent, asked like a model, so that the budget of a mission admits and books its calls."""
+class RemoteAgent:
+    """Agent whose card is at this address. `headers`: secrets, sent to that host only. `undo`: what it is told when its work is
+    to be undone; without that it is taken to change nothing.
+    """
 
-    name: str
     url: str
-    headers: Mapping[str, str] = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    undo: str = ""
+    guarantees: Guarantees | None = None
+    name: str = "the remote agent"
 
-    async def answer(self, question: Question) -> Answer:
-        output = await self.tell(question.data.data, current_call(), current_turn())
-        return Answer(output, Usage(self.name, tokens_of(question.data.data), tokens_of(output), 0.0))
+    def action(self, name: str, tells: Tells | None = None) -> Action:
+        """Return its work as an action. `tells`: hears that something happens, again and again."""
 
-    async def tell(self, said: Json, call: Call, turn: Turn | None = None) -> Json:
+        async def ask(request: Any, call: Call) -> Any:
+            return await self.tell(request, call, tells)
+
+        async def take_back(_request: Any, _result: Any, call: Call) -> None:
+            await self.tell(self.undo, call)
+
+        about: Any = {"compensate": take_back, "probe": self.look, "provider": f"a2a:{name}"} if self.undo else {}
+        return action(ask, name=f"agent.{name}", guarantees=self.guarantees or Guarantees(), **about)
+
+    async def tell(self, said: Json, call: Call, tells: Tells | None = None) -> Json:
         """Send a message, and return what came of it. Raises `Refused` if it was not sent, or was turned down."""
         from a2a.types import GetTaskRequest, Message, Part, Role, SendMessageRequest, Task, TaskState
 
-        parts = [Part(text=text_of(said))]
+        parts = [Part(text=said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))]
         message = Message(message_id=call.idempotency_key, context_id=call.operation_key, role=Role.ROLE_USER, parts=parts)
         task = Task()
         async with self._client() as client:
@@ -71,8 +60,8 @@ class _Remote:
                 if event.HasField("message"):
                     return _given(event.message)
                 task.id = event.task.id or event.status_update.task_id or task.id
-                if turn is not None:
-                    await turn.progress("it is at work elsewhere")
+                if tells is not None:
+                    await tells("it is at work elsewhere")
             task = await client.get_task(GetTaskRequest(id=task.id))
         state = TaskState.Name(task.status.state).removeprefix("TASK_STATE_").lower()
         why = f"{self.name} {state}: {_given(task.status.message) or ''}"
