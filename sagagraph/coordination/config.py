@@ -64,6 +64,7 @@ class Config(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 
 STALL_S: Final[Mapping[str, float]] = {"assigned": 30.0, "running": 300.0, "continuing": 10.0, "verifying": 180.0}
 TICK_S: Final = 5.0
+_MOST_USD: Final = 1_000_000_000
 MOST_CONTRACTORS: Final = 5
 """Of a workspace, at work at once."""
 MOST_CONTRACTORS_OF_MISSION: Final = 3
@@ -75,6 +76,7 @@ def read_config(value: object) -> Config:
     """Read a configuration. Raises `InvalidInputError`, naming the field."""
     config = converted(value, Config, "config")
     for name in ("max_cost_usd", "auto_approve_threshold"):
-        if not getattr(config, name).is_finite() or getattr(config, name) < 0:
-            raise InvalidInputError("an amount of dollars, 0 or more", field=f"config.{name}")
+        amount = getattr(config, name)
+        if not amount.is_finite() or not 0 <= amount <= _MOST_USD:
+            raise InvalidInputError(f"an amount of dollars from 0 to {_MOST_USD}", field=f"config.{name}")
     return config

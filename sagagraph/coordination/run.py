@@ -44,7 +44,7 @@ from sagagraph.coordination.verification import Verification, verified
 from sagagraph.errors import ModelError, Refused, SagaGraphError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.core.events import Fault
+from sagagraph.saga.core.events import Fault, Resolution
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import Action, action
 from sagagraph.saga.engine.body import is_over
@@ -266,7 +266,9 @@ class Run:
         else:
             plan = c.PlanOperation(made.spec(name, request, tuple(after)))
             saga = await self._holder.tell_until(plan, is_done, operation=name)
-        return saga.operations[name]
+        if saga.operations[name].hold and made.kind is ActionKind.READ_ONLY:  # after a pivot nothing fails; but this only reads
+            await self._holder.tell(c.Resolve(name, Resolution.FAILED, "mission", because="it changes nothing"))
+        return self._holder.saga.operations[name]
 
     async def _decide(self, decide: Callable[..., None], *told: Any) -> None:
         """Take in what came of an operation."""
