@@ -158,9 +158,6 @@ def evolved(mission: Mission, facts: Iterable[Fact]) -> Mission:
     return mission
 
 
-# -- one fact ----------------------------------------------------------------------------------------------------------
-
-
 def _moved(mission: Mission, fact: Fact, then: RunState, **changes: Any) -> Mission:
     state = checked_move(RUN_TRANSITIONS, mission.state, then, f"mission {mission.id!r}")
     if state.is_terminal:

@@ -76,7 +76,8 @@ def output_verified(deciding: Deciding, task: Task, found: Verification) -> None
         verified_by=found.by,
         unmet=reasons,
     )
-    task, why = deciding.again(task), "; ".join(f"{each.criterion}: {each.reason}" for each in found.unmet)
+    task, score = deciding.again(task), f"it scores {found.score:.2f}"
+    why = "; ".join(f"{each.criterion}: {each.reason}" for each in found.unmet) or score
     feedback: dict[str, Json] = {
         "attempt": task.attempt,
         "of": task.spec.max_attempts,
@@ -90,9 +91,9 @@ def output_verified(deciding: Deciding, task: Task, found: Verification) -> None
     elif found.task_wrong and deciding.bench.can_replan and f"task_wrong:{task.name}" not in deciding.mission.replanned_for:
         deciding.replan(task, "task_wrong", f"task_wrong:{task.name}", found.task_wrong)
     elif found.outcome is Outcome.PARTIAL and task.used + 1 >= task.spec.max_attempts and deciding.mission.config.may_ask:
-        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why or f"it scores {found.score:.2f}")
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
     else:
-        deciding.retry_or_climb(task, why or f"it scores {found.score:.2f}", quality=True, feedback=feedback)
+        deciding.retry_or_climb(task, why, quality=True, feedback=feedback)
 
 
 def verifier_broke(deciding: Deciding, task: Task, code: str, why: str) -> None:
