@@ -106,15 +106,12 @@ async def resume_all(options: Options, *, wait: bool = True, only: str = "") -> 
     return code
 
 
-def _is_carried(domain: str) -> bool:
-    return domain == MISSIONS or runs_sagas(domain)
-
-
 async def _open_alike(options: Options) -> dict[tuple[str, ...], list[str]]:
     """Return the open sagas, those together that are carried on together; the first name of each group is their domain."""
     groups: dict[tuple[str, ...], list[str]] = {}
     async with open_engine(options.settings) as engine:
-        waiting = {each.saga_id: each.domain for each in await engine.open_sagas() if _is_carried(each.domain)}
+        found = [each for each in await engine.open_sagas() if each.domain == MISSIONS or runs_sagas(each.domain)]
+        waiting = {each.saga_id: each.domain for each in found}
         for saga_id in sorted(waiting, key=waiting.__getitem__):
             if parent_of(saga_id) in waiting:  # an amendment is resumed with what it changes
                 continue

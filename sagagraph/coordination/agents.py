@@ -16,8 +16,9 @@ from sagagraph.coordination.matching import Profile, Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.coordination.plan import TaskSpec
 from sagagraph.errors import InvalidInputError, NotAllowedError, Refused
+from sagagraph.extras import thing_at
 from sagagraph.factory.remote import RemoteAgent
-from sagagraph.factory.roster import Roster, thing_at
+from sagagraph.factory.roster import Roster
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, action
 from sagagraph.workflow.kind import ActionKind

@@ -40,6 +40,8 @@ _REVISING: Final = (
     "Answer with changed and new tasks, with their edges, and the numbers of removed ones, and with nothing else."
 )
 PROMPT_VERSION: Final = content_hash(_INSTRUCTIONS)
+_CHECKS_OF_MODELS: Final = CHECKS.keys() - {"regex"}
+"""A pattern of a model could take for ever to match."""
 _FREE: Final = frozenset({TaskState.PENDING, TaskState.QUEUED})
 
 
@@ -79,7 +81,8 @@ async def decomposed(mission: Mission, templates: Iterable[Template], bench: Ben
         plan, objections = await _asked(model, _INSTRUCTIONS, data, MissionPlan)
         if plan is not None:
             faults = judged_plan(plan, means_of(bench, cap, by_model=True)).violations
-            objections = (*(each.message for each in faults), *_strange_checks(plan))
+            strange = {name for task in plan.tasks for each in task.criteria for name in each.check} - _CHECKS_OF_MODELS
+            objections = (*(each.message for each in faults), *(f"a criterion cannot be checked by {each!r}" for each in strange))
         if plan is not None and not objections:
             return Decomposed(replace(plan, model=model.name, prompt_version=PROMPT_VERSION), (), number)
     return Decomposed(None, objections, ROUNDS)
@@ -102,12 +105,6 @@ async def _asked(model: Model, instructions: str, data: Json, form: type[Form]) 
         return converted(answer.content, form, "plan"), ()
     except (UnusableAnswerError, InvalidInputError) as exc:
         return None, (str(exc),)
-
-
-def _strange_checks(plan: MissionPlan) -> tuple[str, ...]:
-    """Refuse checks that there are not, and patterns: one of a model could take for ever to match."""
-    strange = {name for task in plan.tasks for each in task.criteria for name in each.check} - (CHECKS.keys() - {"regex"})
-    return tuple(f"a criterion cannot be checked by {name!r}" for name in sorted(strange))
 
 
 # -- revisions (section 10) --------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import ismodule
@@ -12,6 +11,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from sagagraph.errors import InvalidInputError, UnknownActionError
+from sagagraph.extras import thing_at
 from sagagraph.factory.remote import RemoteAgent
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import DECLARED, Action, action
@@ -47,16 +47,6 @@ class Roster:
 def roster_at(places: Iterable[str]) -> Roster:
     """Return what is at each `package.module:NAME`; of a module alone, all its actions. Raises `InvalidInputError`."""
     return Roster.of(each for place in places for each in _things_at(place))
-
-
-def thing_at(place: str, field: str) -> Any:
-    """Return what is at `package.module:NAME`, or the module if no name is given. Raises `InvalidInputError`."""
-    module, _, name = place.partition(":")
-    try:
-        found = importlib.import_module(module)
-        return getattr(found, name) if name else found
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}; say package.module:NAME", field=field) from exc
 
 
 def _things_at(place: str) -> Iterable[Any]:

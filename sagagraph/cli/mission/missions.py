@@ -68,10 +68,7 @@ async def status(options: Options, mission_id: str | None) -> int:
     async with _opened(options, mission_id) as coordinator:
         if mission_id is not None:
             return _shown(options, await coordinator.status(mission_id)) * 0
-        return _listed(options, await coordinator.missions())
-
-
-def _listed(options: Options, found: tuple[Mission, ...]) -> int:
+        found = await coordinator.missions()
     lines = [f"{each.id}  {each.state.value}  {each.goal[:500]}" for each in found]
     tell([mission_json(each) for each in found], lines or ["there is no mission"], as_json=options.as_json)
     return 0

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from sagagraph.errors import InvalidInputError
-from sagagraph.factory.roster import thing_at
+from sagagraph.extras import thing_at
 from sagagraph.saga.engine.actions import Action
 
 Build = Callable[[Any], Mapping[str, Any]]
