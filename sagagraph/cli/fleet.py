@@ -132,7 +132,7 @@ class _Sessions:
         async with self._opening:
             if key not in self._opened:
                 opening = carrying(self._options, saga.domain, saga.id, self._observers)
-                self._opened[key], _carrier = await self._stack.enter_async_context(opening)
+                self._opened[key], _resume = await self._stack.enter_async_context(opening)
         return await self._opened[key].drive(saga_id)
 
     async def drain(self) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
@@ -98,25 +98,23 @@ async def opening(
         yield Opened(engine, served, graph, model, domain)
 
 
-class Carrier(Protocol):
-    """What carries sagas on until they are quiet."""
-
-    async def resume(self, saga_id: str, *, wait: bool = True) -> SagaView: ...
+Resume = Callable[..., Awaitable[SagaView]]
+"""Carries a saga on until it is quiet: `(saga_id, wait=…)`."""
 
 
 @asynccontextmanager
 async def carrying(
     options: Options, domain: str, saga_id: str, also: tuple[Observer, ...] = ()
-) -> AsyncIterator[tuple[Engine, Carrier]]:
+) -> AsyncIterator[tuple[Engine, Resume]]:
     """Open an engine that can act on this saga and those opened alike, and what carries them on: their graph or coordinator."""
     if domain == MISSIONS:
         from sagagraph.cli.mission.missions import coordinating
 
         async with coordinating(options, saga_id, also=also) as coordinator:
-            yield coordinator.engine, coordinator
+            yield coordinator.engine, coordinator.resume
     else:
         async with opening(options, domain, saga_id, also) as opened:
-            yield opened.engine, opened.graph
+            yield opened.engine, opened.graph.resume
 
 
 def opened_alike(options: Options, saga: Saga) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from sagagraph.cli.fleet import wake
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import (
     VERDICT_AGAINST,
-    Carrier,
+    Resume,
     acting,
     carrying,
     domain_of,
@@ -67,23 +67,23 @@ async def resume(options: Options, saga_id: str, *, wait: bool, same_provider: b
             from sagagraph.cli.workflow import sagas
 
             return await sagas.resume(options, saga_id)
-        async with _carrying(options, await domain_of(options, saga_id, or_mission=True), saga_id) as (engine, carrier):
+        async with _carrying(options, await domain_of(options, saga_id, or_mission=True), saga_id) as (engine, resuming):
             if same_provider:
                 await engine.recognise(saga_id, stated_by=PERSON)
-            view = await _resumed(engine, carrier, saga_id, wait=wait)
+            view = await _resumed(engine, resuming, saga_id, wait=wait)
     return show(options, view)
 
 
 @asynccontextmanager
-async def _carrying(options: Options, domain: str, saga_id: str) -> AsyncIterator[tuple[Engine, Carrier]]:
-    async with carrying(options, domain, saga_id) as (engine, carrier), drained_when_told_to_stop(engine):
-        yield engine, carrier
+async def _carrying(options: Options, domain: str, saga_id: str) -> AsyncIterator[tuple[Engine, Resume]]:
+    async with carrying(options, domain, saga_id) as (engine, resuming), drained_when_told_to_stop(engine):
+        yield engine, resuming
 
 
-async def _resumed(engine: Engine, carrier: Carrier, saga_id: str, *, wait: bool) -> SagaView:
+async def _resumed(engine: Engine, resume: Resume, saga_id: str, *, wait: bool) -> SagaView:
     saga = await engine.load(saga_id)
     is_carried_on = saga.domain and not status_of(saga).is_final
-    return await (carrier if is_carried_on else engine).resume(saga_id, wait=wait)
+    return await (resume if is_carried_on else engine.resume)(saga_id, wait=wait)
 
 
 async def resume_all(options: Options, *, wait: bool = True, only: str = "") -> int:
@@ -136,11 +136,11 @@ async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait
 
 
 async def _resumed_in_turn(
-    engine: Engine, carrier: Carrier, saga_id: str, room: asyncio.Semaphore, *, wait: bool
+    engine: Engine, resume: Resume, saga_id: str, room: asyncio.Semaphore, *, wait: bool
 ) -> SagaView | int:
     """Return the saga's resulting state, or the exit code if something prevents resuming, which is reported."""
     try:
-        return await _resumed_beside_others(engine, carrier, saga_id, room, wait=wait)
+        return await _resumed_beside_others(engine, resume, saga_id, room, wait=wait)
     except DrainedError:
         raise
     except SagaGraphError as exc:
@@ -149,7 +149,7 @@ async def _resumed_in_turn(
 
 
 async def _resumed_beside_others(
-    engine: Engine, carrier: Carrier, saga_id: str, room: asyncio.Semaphore, *, wait: bool
+    engine: Engine, resume: Resume, saga_id: str, room: asyncio.Semaphore, *, wait: bool
 ) -> SagaView:
     """Resume the saga. While another worker holds it and makes progress, wait, without taking the place of one that is free."""
     version, loop = 0, asyncio.get_running_loop()
@@ -157,7 +157,7 @@ async def _resumed_beside_others(
     while True:
         async with room:
             try:
-                return await _resumed(engine, carrier, saga_id, wait=False)
+                return await _resumed(engine, resume, saga_id, wait=False)
             except BusyError:
                 now = await engine.store.headline(saga_id)
                 stands_still = now is None or now.version == version
@@ -301,7 +301,7 @@ async def _engine_for(options: Options, saga_id: str) -> AsyncIterator[Engine]:
         async with open_saga(options, saga_id) as (engine, _assignment, _actions):
             yield engine
         return
-    async with _carrying(options, await domain_of(options, saga_id, or_mission=True), saga_id) as (engine, _carrier):
+    async with _carrying(options, await domain_of(options, saga_id, or_mission=True), saga_id) as (engine, _resume):
         yield engine
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli.options import PERSON, Options
-from sagagraph.cli.session import checked_id, drained_when_told_to_stop
+from sagagraph.cli.session import VERDICT_AGAINST, checked_id, drained_when_told_to_stop
 from sagagraph.cli.telling import tell
 from sagagraph.cli.terminal import interruptible
 from sagagraph.coordination.config import read_config
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sagagraph.saga.engine.engine import Engine
 
 _AGAINST = frozenset({RunState.FAILED, RunState.CANCELLED})
-VERDICT_AGAINST = 1
 
 
 @asynccontextmanager

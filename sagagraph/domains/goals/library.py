@@ -72,8 +72,7 @@ _FIELD: Final = "SAGAGRAPH_GOALS"
 
 def library_at(place: str) -> GoalLibrary:
     """Return the library at `package.module:NAME`. Raises `InvalidInputError`, naming the variable, if there is none."""
-    module, _, name = place.partition(":")
-    if not module or not name:
+    if not all(place.partition(":")[::2]):
         raise InvalidInputError("name the library with your actions as package.module:NAME (docs/goals.md)", field=_FIELD)
     found = thing_at(place, _FIELD)
     if not isinstance(found, GoalLibrary):
