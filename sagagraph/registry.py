@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from sagagraph.settings import Settings
 
 GROUP: Final = "sagagraph.domains"
+MISSIONS: Final = "missions"
+"""The domain of missions: no plug-in, for their coordinator carries them on."""
 
 AnyEntry = Entry[Any]
 """`Any`: which domain an entry opens is known to the entry alone."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
-from sagagraph.cli.session import Opened, opening, settings_for, show
+from sagagraph.cli.session import carrying, opened_alike, show
 from sagagraph.errors import FleetError, InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.fleet.port import Fleet
 from sagagraph.fleet.store_fleet import StoreFleet
-from sagagraph.registry import domain_names, open_engine, require_entry, runs_sagas
+from sagagraph.registry import MISSIONS, domain_names, open_engine, require_entry, runs_sagas
 from sagagraph.saga.engine.coordinator import Observer
 from sagagraph.saga.engine.driving import Parked, original_of
 from sagagraph.saga.engine.engine import Engine
@@ -44,10 +44,10 @@ class Work:
 
     def domains(self) -> tuple[str, ...]:
         for each in self.queues:
-            if not require_entry(each).runs_sagas:
+            if each != MISSIONS and not require_entry(each).runs_sagas:
                 raise InvalidInputError(f"{each} runs no sagas", field="--queue")
         of_documents = ("",) if self.documents else ()
-        return (*(self.queues or filter(runs_sagas, domain_names())), *of_documents)
+        return (*(self.queues or (*filter(runs_sagas, domain_names()), MISSIONS)), *of_documents)
 
 
 async def work(options: Options, job: Work) -> int:
@@ -123,14 +123,14 @@ async def _told_to_stop(serving: asyncio.Task[Any]) -> None:
 
 
 class _Sessions:
-    """What sagas are driven with: an engine and a graph for each domain and provider, opened when the first saga needs it."""
+    """What sagas are driven with: an engine for all that are opened alike, opened when the first saga needs it."""
 
     def __init__(self, options: Options, engine: Engine, stack: AsyncExitStack, observers: tuple[Observer, ...]) -> None:
         self._observers = observers
         self._options = options
         self._engine = engine
         self._stack = stack
-        self._opened: dict[tuple[str, str], Opened] = {}
+        self._opened: dict[tuple[str, ...], Engine] = {}
         self._opening = asyncio.Lock()
         self._of_documents: set[Engine] = set()
 
@@ -138,13 +138,12 @@ class _Sessions:
         saga = await self._engine.load(original_of(saga_id))
         if not saga.domain:
             return await self._drive_document(saga.id)
-        key = saga.domain, settings_for(self._options, saga).provider_url
+        key = opened_alike(self._options, saga)
         async with self._opening:
             if key not in self._opened:
-                self._opened[key] = await self._stack.enter_async_context(
-                    opening(self._options, saga.domain, saga.id, self._observers)
-                )
-        return await self._opened[key].engine.drive(saga_id)
+                opening = carrying(self._options, saga.domain, saga.id, self._observers)
+                self._opened[key], _resume = await self._stack.enter_async_context(opening)
+        return await self._opened[key].drive(saga_id)
 
     async def _drive_document(self, saga_id: str) -> Parked:
         """Drive it with an engine of its own: of two documents, each may mean another action by the same name."""
@@ -158,5 +157,4 @@ class _Sessions:
                 self._of_documents.discard(engine)
 
     async def drain(self) -> None:
-        engines = (*(each.engine for each in self._opened.values()), *self._of_documents)
-        await asyncio.gather(*(each.drain() for each in engines))
+        await asyncio.gather(*(each.drain() for each in (*self._opened.values(), *self._of_documents)))

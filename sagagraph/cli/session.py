@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from sagagraph.cli import render
 from sagagraph.cli.options import Options
 from sagagraph.errors import DrainedError, InvalidInputError, NotAllowedError, ProviderError
 from sagagraph.planning.domain import Provided
-from sagagraph.registry import limits_of, model_of, open_domain, open_engine, require_entry, runs_sagas
+from sagagraph.registry import MISSIONS, limits_of, model_of, open_domain, open_engine, require_entry, runs_sagas
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.view import SagaView
@@ -98,6 +98,34 @@ async def opening(
         yield Opened(engine, served, graph, model, domain)
 
 
+Resume = Callable[..., Awaitable[SagaView]]
+"""Carries a saga on until it is quiet: `(saga_id, wait=…)`."""
+
+
+@asynccontextmanager
+async def carrying(
+    options: Options, domain: str, saga_id: str, also: tuple[Observer, ...] = ()
+) -> AsyncIterator[tuple[Engine, Resume]]:
+    """Open an engine that can act on this saga and those opened alike, and what carries them on: their graph or coordinator."""
+    if domain == MISSIONS:
+        from sagagraph.cli.mission.missions import coordinating
+
+        async with coordinating(options, saga_id, also=also) as coordinator:
+            yield coordinator.engine, coordinator.resume
+    else:
+        async with opening(options, domain, saga_id, also) as opened:
+            yield opened.engine, opened.graph.resume
+
+
+def opened_alike(options: Options, saga: Saga) -> tuple[str, ...]:
+    """Return what sagas have in common that are carried on together: a domain and a provider, or the agents of a mission."""
+    if saga.domain == MISSIONS:
+        from sagagraph.coordination.coordinator import source_of
+
+        return saga.domain, *source_of(saga)
+    return saga.domain, settings_for(options, saga).provider_url
+
+
 async def saga_if_begun(engine: Engine, saga_id: str) -> Saga | None:
     """Return the saga, or the one that it changes while it has not begun itself; None if there is neither."""
     for each in (saga_id, parent_of(saga_id)):
@@ -162,11 +190,13 @@ async def drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
             each.cancel()
 
 
-async def domain_of(options: Options, saga_id: str, *, only: str | None = None) -> str:
+async def domain_of(options: Options, saga_id: str, *, only: str | None = None, or_mission: bool = False) -> str:
     """Return the domain of a saga, if this program can run it. `only`: the domain that the command is for."""
     async with open_engine(options.settings) as engine:
         saga = await engine.load(saga_id)
-    if not runs_sagas(saga.domain):
+    if saga.domain == MISSIONS and not or_mission:
+        raise NotAllowedError(f"saga {saga_id!r} is a mission: say sagagraph mission, and what to do with it", saga_id=saga_id)
+    if saga.domain != MISSIONS and not runs_sagas(saga.domain):
         raise NotAllowedError(f"saga {saga_id!r} belongs to a Python program: run that again", saga_id=saga_id)
     if only not in (None, saga.domain):
         raise NotAllowedError(f"saga {saga_id!r} is one of domain {saga.domain!r}, not {only!r}", saga_id=saga_id)

@@ -15,11 +15,13 @@ from sagagraph.cli.fleet import told_to_worker
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import (
     VERDICT_AGAINST,
-    Opened,
+    Resume,
     acting,
+    carrying,
     domain_of,
+    drained_when_told_to_stop,
     exit_code,
-    settings_for,
+    opened_alike,
     show,
 )
 from sagagraph.cli.terminal import interruptible
@@ -31,7 +33,7 @@ from sagagraph.errors import (
     SagaGraphError,
     UnknownOperationError,
 )
-from sagagraph.registry import open_engine, runs_sagas
+from sagagraph.registry import MISSIONS, open_engine, runs_sagas
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.commands import ApprovePlan, Resolve
 from sagagraph.saga.core.decide.decide import decide
@@ -65,27 +67,33 @@ async def resume(options: Options, saga_id: str, *, wait: bool, same_provider: b
             from sagagraph.cli.workflow import sagas
 
             return await sagas.resume(options, saga_id)
-        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
+        async with _carrying(options, await domain_of(options, saga_id, or_mission=True), saga_id) as (engine, resuming):
             if same_provider:
-                await opened.engine.recognise(saga_id, stated_by=PERSON)
-            view = await _resumed(opened, saga_id, wait=wait)
+                await engine.recognise(saga_id, stated_by=PERSON)
+            view = await _resumed(engine, resuming, saga_id, wait=wait)
     return show(options, view)
 
 
-async def _resumed(opened: Opened, saga_id: str, *, wait: bool) -> SagaView:
-    saga = await opened.engine.load(saga_id)
-    is_planned = saga.driver.value == "workflow"
-    is_carried_on = is_planned and not status_of(saga).is_final
-    view: SagaView = await (opened.graph if is_carried_on else opened.engine).resume(saga_id, wait=wait)
-    return view
+@asynccontextmanager
+async def _carrying(options: Options, domain: str, saga_id: str) -> AsyncIterator[tuple[Engine, Resume]]:
+    async with carrying(options, domain, saga_id) as (engine, resuming), drained_when_told_to_stop(engine):
+        yield engine, resuming
 
 
-async def resume_all(options: Options, *, wait: bool) -> int:
+async def _resumed(engine: Engine, resume: Resume, saga_id: str, *, wait: bool) -> SagaView:
+    saga = await engine.load(saga_id)
+    is_carried_on = saga.domain and not status_of(saga).is_final
+    return await (resume if is_carried_on else engine.resume)(saga_id, wait=wait)
+
+
+async def resume_all(options: Options, *, wait: bool = True, only: str = "") -> int:
     """Resume every open saga that this program can run, several at once, in any order: other workers may do the same. One that
-    fails or is busy does not hold up the others.
+    fails or is busy does not hold up the others. `only`: those of this domain.
     """
     ended: list[SagaView | int] = []
-    for (domain, _provider), sagas in (await _open_by_provider(options)).items():
+    for (domain, *_rest), sagas in (await _open_alike(options)).items():
+        if only not in ("", domain):
+            continue
         ended += await _resume_group(options, domain, sagas, wait=wait)
     views = [each for each in ended if isinstance(each, SagaView)]
     code = max([0, *(each for each in ended if isinstance(each, int)), *(exit_code(each) for each in views)])
@@ -98,19 +106,20 @@ async def resume_all(options: Options, *, wait: bool) -> int:
     return code
 
 
-async def _open_by_provider(options: Options) -> dict[tuple[str, str], list[str]]:
-    """Return the open sagas by domain and by the address of the provider with which they are to be resumed."""
-    groups: dict[tuple[str, str], list[str]] = {}
+async def _open_alike(options: Options) -> dict[tuple[str, ...], list[str]]:
+    """Return the open sagas, those together that are carried on together; the first name of each group is their domain."""
+    groups: dict[tuple[str, ...], list[str]] = {}
     async with open_engine(options.settings) as engine:
-        waiting = {each.saga_id: each.domain for each in await engine.open_sagas() if runs_sagas(each.domain)}
+        found = [each for each in await engine.open_sagas() if each.domain == MISSIONS or runs_sagas(each.domain)]
+        waiting = {each.saga_id: each.domain for each in found}
         for saga_id in sorted(waiting, key=waiting.__getitem__):
             if parent_of(saga_id) in waiting:  # an amendment is resumed with what it changes
                 continue
             try:
-                provider = settings_for(options, await engine.load(saga_id)).provider_url
+                alike = opened_alike(options, await engine.load(saga_id))
             except SagaGraphError:  # it is reported when it is resumed
-                provider = options.settings.provider_url
-            groups.setdefault((waiting[saga_id], provider), []).append(saga_id)
+                alike = waiting[saga_id], options.settings.provider_url
+            groups.setdefault(alike, []).append(saga_id)
     return groups
 
 
@@ -118,18 +127,20 @@ async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait
     """Resume sagas that work with one provider. One whose provider is away does not hold up those that work with others."""
     room = asyncio.Semaphore(_AT_ONCE)
     try:
-        async with acting(options, domain, sagas[0]) as opened:
+        async with _carrying(options, domain, sagas[0]) as carried:
             in_any_order = Random().sample(sagas, len(sagas))  # noqa: S311 - no secret
-            return await asyncio.gather(*(_resumed_in_turn(opened, name, room, wait=wait) for name in in_any_order))
-    except ProviderError as exc:
+            return await asyncio.gather(*(_resumed_in_turn(*carried, name, room, wait=wait) for name in in_any_order))
+    except (ProviderError, InvalidInputError) as exc:
         render.stderr.print(f"sagagraph: {exc}; not resumed: {', '.join(sagas)}", markup=False)
         return [exc.exit_code]
 
 
-async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView | int:
+async def _resumed_in_turn(
+    engine: Engine, resume: Resume, saga_id: str, room: asyncio.Semaphore, *, wait: bool
+) -> SagaView | int:
     """Return the saga's resulting state, or the exit code if something prevents resuming, which is reported."""
     try:
-        return await _resumed_beside_others(opened, saga_id, room, wait=wait)
+        return await _resumed_beside_others(engine, resume, saga_id, room, wait=wait)
     except DrainedError:
         raise
     except SagaGraphError as exc:
@@ -137,16 +148,18 @@ async def _resumed_in_turn(opened: Opened, saga_id: str, room: asyncio.Semaphore
         return exc.exit_code
 
 
-async def _resumed_beside_others(opened: Opened, saga_id: str, room: asyncio.Semaphore, *, wait: bool) -> SagaView:
+async def _resumed_beside_others(
+    engine: Engine, resume: Resume, saga_id: str, room: asyncio.Semaphore, *, wait: bool
+) -> SagaView:
     """Resume the saga. While another worker holds it and makes progress, wait, without taking the place of one that is free."""
     version, loop = 0, asyncio.get_running_loop()
     give_up_at = loop.time()
     while True:
         async with room:
             try:
-                return await _resumed(opened, saga_id, wait=False)
+                return await _resumed(engine, resume, saga_id, wait=False)
             except BusyError:
-                now = await opened.engine.store.headline(saga_id)
+                now = await engine.store.headline(saga_id)
                 stands_still = now is None or now.version == version
                 if not wait or (stands_still and loop.time() > give_up_at):
                     raise
@@ -288,8 +301,8 @@ async def _engine_for(options: Options, saga_id: str) -> AsyncIterator[Engine]:
         async with open_saga(options, saga_id) as (engine, _assignment, _actions):
             yield engine
         return
-    async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
-        yield opened.engine
+    async with _carrying(options, await domain_of(options, saga_id, or_mission=True), saga_id) as (engine, _resume):
+        yield engine
 
 
 async def _carries_document(options: Options, saga_id: str) -> bool:

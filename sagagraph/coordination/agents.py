@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Final
 
 from sagagraph.context.model import Model
@@ -16,6 +16,8 @@ from sagagraph.coordination.matching import Profile, Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.coordination.plan import TaskSpec
 from sagagraph.errors import InvalidInputError, NotAllowedError, Refused
+from sagagraph.extras import thing_at
+from sagagraph.factory.remote import RemoteAgent
 from sagagraph.factory.roster import Roster
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, action
@@ -23,7 +25,7 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy, Retry
 from sagagraph.workflow.values import Json
 
-_ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
+ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
 """Of work without an effect: the mission repeats it, and stops what is silent far earlier."""
 
 
@@ -63,31 +65,22 @@ class Brief:
         return "\n".join(each for each in lines if each)
 
 
+@dataclass(frozen=True, slots=True)
 class Turn:
     """Turn under way: what an agent may do beside its own work. `current_turn()` returns it."""
 
-    def __init__(self, brief: Brief, model: Model | None, tools: frozenset[str], tell: Callable[[str], Awaitable[None]]) -> None:
-        self.brief = brief
-        self.tools = tools
-        self._model = model
-        self._tell = tell
+    brief: Brief
+    own: Model | None
+    tools: frozenset[str]
+    progress: Callable[[str], Awaitable[None]]
+    """Tells that something happens: an agent that does is not taken for stalled."""
 
     @property
     def model(self) -> Model:
         """The agent's model, behind the mission's budget. Raises `Refused` if it has none."""
-        if self._model is None:
+        if self.own is None:
             raise Refused("this agent has no model", code="unknown_model")
-        return self._model
-
-    async def progress(self, what: str) -> None:
-        """Tell that something happens: an agent that does is not taken for stalled."""
-        await self._tell(what)
-
-    def check_tool(self, name: str) -> None:
-        """Raises `Refused` for a tool that the policy of the mission, the task or the agent does not allow."""
-        if name not in self.tools:
-            allowed = ", ".join(sorted(self.tools)) or "none"
-            raise Refused(f"tool {name!r} is not allowed here; allowed: {allowed}", code="unknown_tool")
+        return self.own
 
 
 _TURN: ContextVar[Turn] = ContextVar("sagagraph_turn")
@@ -118,6 +111,8 @@ class Agent:
     limit: int = 1
     online: bool = True
     ask: Callable[[Brief], Any] = lambda brief: brief
+    price: Decimal = Decimal(0)
+    """What a turn costs beside its model's calls: that of an agent with a purse of its own."""
 
     @property
     def profile(self) -> Profile:
@@ -136,34 +131,34 @@ def agent(
     tier: Tier = Tier.MID,
     limit: int = 1,
     ask: Callable[[Brief], Any] | None = None,
+    price: str | Decimal = "0",
 ) -> Agent:
-    """Make an agent of an action, a function `f(brief, turn)`, a tool, or a LangChain runnable or LangGraph agent.
+    """Make an agent of an action, a function `f(brief, turn)`, a tool, a LangChain runnable or LangGraph agent, or a remote one.
 
     Only an action can have effects, with its compensation; it is called with the task's `request`. `ask` says otherwise what a
     call is made with. Raises `InvalidInputError` for anything else.
     """
     if isinstance(thing, Action):
         work, how = thing, _request_of
+    elif isinstance(thing, RemoteAgent):
+        work, how = thing.action(name, _tells), _request_of
     elif inspect.isfunction(thing) or inspect.ismethod(thing):
-        work, how = _of_function(name, thing), _brief_of
+        work, how = _of_function(name, thing), (lambda brief: brief)
     else:
-        member = Roster.of([thing.with_config(run_name=name) if hasattr(thing, "with_config") and not _named(thing) else thing])
+        is_named = getattr(thing, "name", None) or not hasattr(thing, "with_config")
+        member = Roster.of([thing if is_named else thing.with_config(run_name=name)])
         work, how = member.members[0].action, _messages_of if _takes_messages(thing) else _request_of
-    made = replace(work, policy=_ONCE) if work.kind is ActionKind.READ_ONLY else work
-    return Agent(name, made, tuple(skills), frozenset(tools), model, tier, limit, ask=ask or how)
+    made = replace(work, policy=ONCE) if work.kind is ActionKind.READ_ONLY else work
+    return Agent(name, made, tuple(skills), frozenset(tools), model, tier, limit, ask=ask or how, price=Decimal(price))
 
 
-def _named(thing: Any) -> bool:
-    return bool(getattr(thing, "name", None))
+async def _tells(what: str) -> None:
+    await current_turn().progress(what)
 
 
 def _takes_messages(thing: Any) -> bool:
     """Tell whether it is a graph whose state has messages, as LangGraph's agents do."""
     return "messages" in getattr(thing, "channels", {})
-
-
-def _brief_of(brief: Brief) -> Any:
-    return brief
 
 
 def _request_of(brief: Brief) -> Any:
@@ -207,11 +202,7 @@ def allowed_tools(config: Config, task: TaskSpec, has: frozenset[str]) -> frozen
 
 def things_at(place: str) -> tuple[Any, ...]:
     """Return what is at `package.module:NAME`, or what a function there makes. Raises `InvalidInputError`."""
-    module, _, name = place.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}; say package.module:NAME", field="--agents") from exc
+    found = thing_at(place, "--agents")
     made = found() if inspect.isfunction(found) else found
     things = tuple(made) if isinstance(made, list | tuple) else (made,)
     if strange := [each for each in things if not isinstance(each, Agent) and not hasattr(each, "agents")]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.workflow.reading import converted
 
 _Seconds = Annotated[float, Meta(ge=0)]
 _Count = Annotated[int, Meta(ge=1)]
@@ -53,8 +53,9 @@ class Config(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     model_preferences: dict[str, Literal["cheap", "mid", "top"]] = {}
     """Type of task → the tier of model that does it, where the team has one."""
 
-    def stall_of(self, state: str) -> float:
-        return self.stall_s.get(state, STALL_S[state])
+    @property
+    def may_ask(self) -> bool:
+        return self.autonomy_mode is not Autonomy.FULL_AUTO
 
     def backoff_after(self, attempt: int) -> float:
         """Return how long to wait after this attempt, the first being 1."""
@@ -63,6 +64,7 @@ class Config(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 
 STALL_S: Final[Mapping[str, float]] = {"assigned": 30.0, "running": 300.0, "continuing": 10.0, "verifying": 180.0}
 TICK_S: Final = 5.0
+_MOST_USD: Final = 1_000_000_000
 MOST_CONTRACTORS: Final = 5
 """Of a workspace, at work at once."""
 MOST_CONTRACTORS_OF_MISSION: Final = 3
@@ -72,17 +74,9 @@ MOST_CONTRACTORS_EVER: Final = 20
 
 def read_config(value: object) -> Config:
     """Read a configuration. Raises `InvalidInputError`, naming the field."""
-    try:
-        config = msgspec.convert(value, Config, strict=False)
-    except msgspec.ValidationError as exc:
-        what, _, where = str(exc).partition(" - at `$")
-        raise InvalidInputError(what, field="config" + where.strip("`")) from exc
+    config = converted(value, Config, "config")
     for name in ("max_cost_usd", "auto_approve_threshold"):
-        if not getattr(config, name).is_finite() or getattr(config, name) < 0:
-            raise InvalidInputError("an amount of dollars, 0 or more", field=f"config.{name}")
+        amount = getattr(config, name)
+        if not amount.is_finite() or not 0 <= amount <= _MOST_USD:
+            raise InvalidInputError(f"an amount of dollars from 0 to {_MOST_USD}", field=f"config.{name}")
     return config
-
-
-def config_json(config: Config) -> dict[str, Any]:
-    written: dict[str, Any] = msgspec.to_builtins(config)
-    return written

@@ -9,24 +9,31 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
+
+import msgspec
 
 from sagagraph.coordination.agents import Agent
 from sagagraph.coordination.budget import Priced
-from sagagraph.coordination.config import MOST_CONTRACTORS, Config, config_json
+from sagagraph.coordination.config import MOST_CONTRACTORS, Config
 from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
-from sagagraph.coordination.matching import Similarity, Tier, by_words
-from sagagraph.coordination.mission import DOMAIN, Mission, folded
+from sagagraph.coordination.matching import Similarity, Tier
+from sagagraph.coordination.mission import Mission, folded
 from sagagraph.coordination.people import settle
-from sagagraph.coordination.run import ANSWER, WISH, Run, work_actions
-from sagagraph.coordination.templates import Template, routine_of, seeds, template_from
+from sagagraph.coordination.run import WISH, Run, work_actions
+from sagagraph.coordination.templates import Template, owner_of, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError
+from sagagraph.language.likeness import by_words
+from sagagraph.registry import MISSIONS
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.port import Document
 
 _ROUTINES: Final = "mission-routines"
@@ -50,9 +57,6 @@ class Team:
     hires: Callable[[str, Tier], Agent] | None = None
     templates: tuple[Template, ...] | None = None
     similarity: Similarity = by_words
-
-    def agent(self, name: str) -> Agent | None:
-        return next((each for each in self.agents if each.id == name), None)
 
 
 class Coordinator:
@@ -78,6 +82,7 @@ class Coordinator:
         self._runs: dict[str, Run] = {}
         for each in work_actions(team.agents, self._runs.get):
             engine.register(each)
+        engine.drives(MISSIONS, partial(self.drive, wait=False))
 
     def name(self) -> str:
         """Return an id for a new mission."""
@@ -97,8 +102,8 @@ class Coordinator:
         """Return the first event of a mission. Raises `InvalidInputError` without a goal."""
         if not goal.strip():
             raise InvalidInputError("say what is to be reached", field="goal")
-        request = {"goal": goal, "config": config_json(config), "by": by, "source": list(self.source)}
-        return SagaBegun(Driver.BODY, DOMAIN, request)
+        request = {"goal": goal, "config": msgspec.to_builtins(config), "by": by, "source": list(self.source)}
+        return SagaBegun(Driver.BODY, MISSIONS, request)
 
     async def drive(self, mission_id: str, begun: SagaBegun | None = None, *, wait: bool = True) -> Mission:
         """Go on with a mission until it has ended or waits for a person; one that does is only reported.
@@ -112,47 +117,38 @@ class Coordinator:
             if (places := source_of(saga)) != self.source:
                 named = ", ".join(places) or "the default team"
                 raise NotAllowedError(f"mission {mission_id!r} began with {named}: open those agents", saga_id=mission_id)
-        run = Run(mission_id, self)
-        async with self._entered(run), self.engine.hold(mission_id, begin=begun, wait=wait) as holder:
-            await run.through(holder)
+        if mission_id in self._runs:
+            raise BusyError(f"mission {mission_id!r} is running in this coordinator already", saga_id=mission_id)
+        run = self._runs[mission_id] = Run(mission_id, self)
+        try:
+            async with self.engine.hold(mission_id, begin=begun, wait=wait) as holder:
+                await run.through(holder)
+        finally:
+            del self._runs[mission_id]
+            await run.end()
         return await self.status(mission_id)
 
-    @asynccontextmanager
-    async def _entered(self, run: Run) -> AsyncIterator[None]:
-        if run.id in self._runs:
-            raise BusyError(f"mission {run.id!r} is running in this coordinator already", saga_id=run.id)
-        self._runs[run.id] = run
-        try:
-            yield
-        finally:
-            del self._runs[run.id]
-            await run.end()
-
-    async def drive_all(self) -> tuple[Mission, ...]:
-        """Go on with every open mission that nobody else is at, all at once (the tick of all missions)."""
-        names = [each for each in await self.open_missions() if each not in self._runs]
-        ended = await asyncio.gather(*(self.drive(each, wait=False) for each in names), return_exceptions=True)
-        for each in ended:
-            if isinstance(each, BaseException) and not isinstance(each, BusyError):
-                raise each
-        return tuple(each for each in ended if isinstance(each, Mission))
+    async def resume(self, mission_id: str, *, wait: bool = True) -> SagaView:
+        """Go on with a mission like `drive`, and return its saga."""
+        await self.drive(mission_id, wait=wait)
+        return await self.engine.status(mission_id)
 
     async def open_missions(self) -> tuple[str, ...]:
         """Return the open missions that this coordinator's team can go on with."""
-        there = [each.saga_id for each in await self.engine.open_sagas() if each.domain == DOMAIN]
+        there = [each.saga_id for each in await self.engine.open_sagas() if each.domain == MISSIONS]
         return tuple([each for each in there if source_of(await self.engine.load(each)) == self.source])
 
     async def status(self, mission_id: str) -> Mission:
         """Return a mission as its journal has it. Raises `UnknownSagaError`, `NotAllowedError` for a saga that is no mission."""
-        if mission_id in self._runs and self._runs[mission_id].is_ready:
+        if mission_id in self._runs and self._runs[mission_id].ready.is_set():
             return self._runs[mission_id].mission
         saga = await self.engine.load(mission_id)
-        if saga.domain != DOMAIN:
+        if saga.domain != MISSIONS:
             raise NotAllowedError(f"saga {mission_id!r} is no mission", saga_id=mission_id)
         return folded(saga)
 
     async def missions(self, *, prefix: str = "") -> tuple[Mission, ...]:
-        found = await self.engine.store.headlines(domain=DOMAIN, prefix=prefix)
+        found = await self.engine.store.headlines(domain=MISSIONS, prefix=prefix)
         return tuple([await self.status(each.saga_id) for each in found])
 
     async def say(self, mission_id: str, verb: str, told: Mapping[str, Any] | None = None, *, by: str = "user") -> Mission:
@@ -174,22 +170,21 @@ class Coordinator:
         settle(Deciding(mission, self.clock(), self.bench(mission)), verb, told, by)
         key = self._new_id()
         await self.engine.store.put(Document(mission_id, WISH, key, {"verb": verb, "told": dict(told), "by": by}))
+        await self.engine.store.wake(mission_id)
         return key
 
     async def is_heard(self, mission_id: str, key: str) -> bool:
         """Tell whether that was decided. Raises `NotAllowedError` if the mission had moved on, and it was refused."""
-        if key not in (await self.status(mission_id)).heard:
-            return False
-        for each in await self.engine.store.documents(mission_id, ANSWER):
-            if each.key == key:
-                raise NotAllowedError(str(each.data), saga_id=mission_id)
-        return True
+        refused = (await self.status(mission_id)).heard.get(key)
+        if refused:
+            raise NotAllowedError(refused, saga_id=mission_id)
+        return refused is not None
 
     def nudge(self, mission_id: str) -> bool:
         """Have the run here, if there is one, look again at once."""
         run = self._runs.get(mission_id)
         if run is not None:
-            run.nudge()
+            run.nudged.set()
         return run is not None
 
     # -- routines ------------------------------------------------------------------------------------------------------
@@ -197,13 +192,10 @@ class Coordinator:
     async def save_routine(self, mission_id: str) -> Template:
         """Save a completed mission as a template: the next goal like it needs no model. Safe to repeat."""
         mission = await self.status(mission_id)
-        made = routine_of(mission, await self.templates_for(mission_id))
+        made = routine_of(mission, await self.templates(owner_of(mission_id)))
         document: Any = {name: getattr(made, name) for name in made.__struct_fields__}
         await self.engine.store.put(Document(f"{owner_of(mission_id)}{_ROUTINES}", _ROUTINE, mission_id, document))
         return made
-
-    async def templates_for(self, mission_id: str) -> tuple[Template, ...]:
-        return await self.templates(owner_of(mission_id))
 
     async def templates(self, owner: str = "") -> tuple[Template, ...]:
         """Return the routines of an owner, whose words are in them, and the templates of the team."""
@@ -214,23 +206,15 @@ class Coordinator:
 
     def bench(self, mission: Mission) -> Bench:
         """Return who could do something now, with what other missions here have given them."""
-        others = [each.mission for name, each in self._runs.items() if name != mission.id and each.is_ready]
-        busy: dict[str, int] = {}
-        for other in others:
-            for task in other.of(*ACTIVE):
-                busy[task.agent] = busy.get(task.agent, 0) + 1
-        profiles = tuple(replace(each.profile, busy=busy.get(each.id, 0)) for each in self.team.agents)
+        others = [each.mission for name, each in self._runs.items() if name != mission.id and each.ready.is_set()]
+        busy = Counter(task.agent for other in others for task in other.of(*ACTIVE))
+        profiles = tuple(replace(each.profile, busy=busy[each.id]) for each in self.team.agents)
         hired = sum(count for name, count in busy.items() if name.startswith("contractor-"))
         contractors = MOST_CONTRACTORS - hired if self.team.hires else -1
         return Bench(profiles, contractors, self.team.planner is not None, self.team.similarity)
 
 
-def owner_of(mission_id: str) -> str:
-    """Return the prefix of the missions of one visitor of the app; empty for those of the command line."""
-    return mission_id.partition("mission-")[0] if "mission-" in mission_id else ""
-
-
 def source_of(saga: Saga) -> tuple[str, ...]:
     """Return where the team of a mission comes from; empty for the default one."""
     request: Any = saga.request
-    return tuple(request["source"]) if saga.domain == DOMAIN else ()
+    return tuple(request["source"]) if saga.domain == MISSIONS else ()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
-from sagagraph.coordination.config import Autonomy
 from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import LEAST_SCORE, TIERS, Match, Profile, Similarity, by_words, ranked
+from sagagraph.coordination.matching import LEAST_SCORE, TIERS, Match, Profile, Similarity, Tier, ranked
 from sagagraph.coordination.mission import Mission, Task, evolved
 from sagagraph.coordination.plan import TaskType
 from sagagraph.coordination.states import RunState, TaskState
+from sagagraph.language.likeness import by_words
 from sagagraph.workflow.values import Json
 
 ACTIVE = (TaskState.ASSIGNED, TaskState.RUNNING, TaskState.CONTINUING)
@@ -84,42 +83,33 @@ class Deciding:
 
     def climb(self, task: Task, why: str, *, quality: bool = False) -> None:
         """Take the next step of the ladder that applies to a task whose attempts are used up."""
-        for level, step in enumerate((self._other_agent, self._higher_tier, self._other_plan, self._person), 1):
-            if level not in task.ladder and step(task, why, quality=quality):
-                return
-        self.give_up(task, why)
-
-    def _other_agent(self, task: Task, why: str, *, quality: bool) -> bool:  # noqa: ARG002 - one form for all steps
         others = [each for each in self.matches(task, task.tried) if each.score >= LEAST_SCORE]
-        if not others:
-            return False
-        self.say(Kind.TASK_ESCALATED, task, level=1, **{"from": task.agent, "to": others[0].agent})
-        self._retry(task, why, avoid=task.agent)
-        return True
+        higher = self._higher_tier(task) if quality else None
+        left = {1, 2, 3, 4} - set(task.ladder)
+        if 1 in left and others:
+            self.say(Kind.TASK_ESCALATED, task, level=1, **{"from": task.agent, "to": others[0].agent})
+            self._retry(task, why, avoid=task.agent)
+        elif 2 in left and higher is not None:
+            self.say(Kind.TASK_ESCALATED, task, level=2, to=higher.value)
+            self._retry(task, why, tier_up=True, avoid="")
+        elif 3 in left and self.bench.can_replan and not task.spec.optional:
+            self.replan(task, "task_failed", f"task_failed:{task.turn_id}", why)
+        elif 4 in left and self.mission.config.may_ask:
+            self.say(Kind.TASK_ESCALATED, task, level=4)
+            self.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
+        else:
+            self.give_up(task, why)
 
-    def _higher_tier(self, task: Task, why: str, *, quality: bool) -> bool:
+    def _higher_tier(self, task: Task) -> Tier | None:
         profile = self.profile(task.agent)
-        if not quality or task.tier_up or profile is None or profile.tier is TIERS[-1] or not profile.family:
-            return False
-        higher = TIERS[TIERS.index(profile.tier) + 1]
-        self.say(Kind.TASK_ESCALATED, task, level=2, **{"from": profile.tier.value, "to": higher.value})
-        self._retry(task, why, tier_up=True, avoid="")
-        return True
+        if task.tier_up or profile is None or profile.tier is TIERS[-1] or not profile.family:
+            return None
+        return TIERS[TIERS.index(profile.tier) + 1]
 
-    def _other_plan(self, task: Task, why: str, *, quality: bool) -> bool:  # noqa: ARG002 - one form for all steps
-        if not self.bench.can_replan or task.spec.optional:
-            return False
-        key = f"task_failed:{task.turn_id}"
+    def replan(self, task: Task, trigger: str, key: str, why: str) -> None:
+        """Have the plan looked at again, and a task wait for that."""
         self.say(Kind.TASK_ESCALATED, task, level=3, trigger=key)
-        self.say(Kind.REPLAN_TRIGGERED, task, key=key, trigger="task_failed", why=why)
-        return True
-
-    def _person(self, task: Task, why: str, *, quality: bool) -> bool:  # noqa: ARG002 - one form for all steps
-        if self.mission.config.autonomy_mode is Autonomy.FULL_AUTO:
-            return False
-        self.say(Kind.TASK_ESCALATED, task, level=4)
-        self.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
-        return True
+        self.say(Kind.REPLAN_TRIGGERED, task, key=key, trigger=trigger, why=why)
 
     def give_up(self, task: Task, why: str) -> None:
         """Let a task fail, and the mission with it unless it can do without."""
@@ -157,13 +147,10 @@ class Deciding:
         """Go on with cheaper models if that is allowed, and otherwise ask a person, or fail."""
         if self.mission.state is not RunState.RUNNING:
             return
-        if self.mission.config.may_downgrade and not self.mission.downgraded and self.mission.spent < self.cap:
+        config = self.mission.config
+        if config.may_downgrade and not self.mission.downgraded and self.mission.spent < config.max_cost_usd:
             self.say(Kind.BUDGET_DOWNGRADED)
-        elif self.mission.config.autonomy_mode is Autonomy.FULL_AUTO:
-            self.fail(f"budget: {why}")
-        else:
+        elif config.may_ask:
             self.say(Kind.BUDGET_EXCEEDED, why=why)
-
-    @property
-    def cap(self) -> Decimal:
-        return self.mission.config.max_cost_usd
+        else:
+            self.fail(f"budget: {why}")

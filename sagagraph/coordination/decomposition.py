@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -16,11 +16,12 @@ from sagagraph.context.slice import content_hash
 from sagagraph.coordination.deciding import Bench
 from sagagraph.coordination.matching import TOKENS
 from sagagraph.coordination.mission import Mission
-from sagagraph.coordination.plan import Means, MissionPlan, judged_plan, read_plan
+from sagagraph.coordination.plan import Edge, Means, MissionPlan, TaskSpec, judged_plan
 from sagagraph.coordination.states import TaskState
 from sagagraph.coordination.templates import Template, matched
 from sagagraph.coordination.verification import CHECKS
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.workflow.reading import converted
 from sagagraph.workflow.values import Json
 
 ROUNDS: Final = 3
@@ -39,7 +40,12 @@ _REVISING: Final = (
     "Answer with changed and new tasks, with their edges, and the numbers of removed ones, and with nothing else."
 )
 PROMPT_VERSION: Final = content_hash(_INSTRUCTIONS)
+_CHECKS_OF_MODELS: Final = CHECKS.keys() - {"regex"}
+"""A pattern of a model could take for ever to match."""
 _FREE: Final = frozenset({TaskState.PENDING, TaskState.QUEUED})
+
+
+Form = TypeVar("Form", bound=Struct)
 
 
 class Decomposed(Struct, frozen=True):
@@ -61,26 +67,24 @@ async def decomposed(mission: Mission, templates: Iterable[Template], bench: Ben
     cap = mission.config.max_cost_usd
     template = matched(mission.goal, templates, bench.similarity)
     if template is not None:
-        plan = template.plan_for(mission.goal)
-        agents = {each.id for each in bench.profiles}
-        plan = replace(plan, tasks=tuple(replace(t, agent=t.agent if t.agent in agents else "") for t in plan.tasks))
-        verdict = judged_plan(plan, means_of(bench, cap))
-        objections = tuple(each.message for each in verdict.violations)
-        return Decomposed(None, objections) if objections else Decomposed(plan)
+        made, agents = template.plan_for(mission.goal), {each.id for each in bench.profiles}
+        made = replace(made, tasks=tuple(replace(t, agent=t.agent if t.agent in agents else "") for t in made.tasks))
+        objections = tuple(each.message for each in judged_plan(made, means_of(bench, cap)).violations)
+        return Decomposed(None, objections) if objections else Decomposed(made)
     if model is None:
         return Decomposed(None, ("no template fits the goal, and no model is available to plan it",))
     objections = ()
-    schema = {"title": "MissionPlan", **msgspec.json.schema(MissionPlan)}
     for number in range(1, ROUNDS + 1):
         data: dict[str, Any] = {"goal": mission.goal, "agents": roster_of(bench), "cap_usd": str(cap)}
         data |= {"cap_tokens": mission.config.max_tokens, "objections": list(objections)}
         data["usual_tokens"] = {each.value: sum(count) for each, count in TOKENS.items()}
-        said, objections = await _asked(model, _INSTRUCTIONS, data, schema)
-        if said is None:
-            continue
-        proposed, objections = _read(said, means_of(bench, cap, by_model=True))
-        if proposed is not None and not objections:
-            return Decomposed(replace(proposed, model=model.name, prompt_version=PROMPT_VERSION), (), number)
+        plan, objections = await _asked(model, _INSTRUCTIONS, data, MissionPlan)
+        if plan is not None:
+            faults = judged_plan(plan, means_of(bench, cap, by_model=True)).violations
+            strange = {name for task in plan.tasks for each in task.criteria for name in each.check} - _CHECKS_OF_MODELS
+            objections = (*(each.message for each in faults), *(f"a criterion cannot be checked by {each!r}" for each in strange))
+        if plan is not None and not objections:
+            return Decomposed(replace(plan, model=model.name, prompt_version=PROMPT_VERSION), (), number)
     return Decomposed(None, objections, ROUNDS)
 
 
@@ -92,31 +96,26 @@ def roster_of(bench: Bench) -> list[dict[str, Any]]:
     ]
 
 
-async def _asked(model: Model, instructions: str, data: Json, schema: Mapping[str, Json]) -> tuple[Any, tuple[str, ...]]:
+async def _asked(model: Model, instructions: str, data: Json, form: type[Form]) -> tuple[Form | None, tuple[str, ...]]:
+    """Return the answer in its form; without one, why not."""
     quoted = Quoted(data, new_nonce())
-    question = Question(f"{instructions}\n{quoted.rule}", quoted, schema, max_tokens=_ANSWER_TOKENS)
+    schema = {"title": form.__name__, **msgspec.json.schema(form)}
     try:
-        return (await model.answer(question)).content, ()
-    except UnusableAnswerError as exc:
+        answer = await model.answer(Question(f"{instructions}\n{quoted.rule}", quoted, schema, max_tokens=_ANSWER_TOKENS))
+        return converted(answer.content, form, "plan"), ()
+    except (UnusableAnswerError, InvalidInputError) as exc:
         return None, (str(exc),)
-
-
-def _read(said: Any, means: Means) -> tuple[MissionPlan | None, tuple[str, ...]]:
-    try:
-        plan = read_plan(said)
-    except InvalidInputError as exc:
-        return None, (str(exc),)
-    faults = [each.message for each in judged_plan(plan, means).violations]
-    return plan, (*faults, *_strange_checks(plan))
-
-
-def _strange_checks(plan: MissionPlan) -> tuple[str, ...]:
-    """Refuse checks that there are not, and patterns: one of a model could take for ever to match."""
-    strange = {name for task in plan.tasks for each in task.criteria for name in each.check} - (CHECKS.keys() - {"regex"})
-    return tuple(f"a criterion cannot be checked by {name!r}" for name in sorted(strange))
 
 
 # -- revisions (section 10) --------------------------------------------------------------------------------------------
+
+
+class Revision(Struct, frozen=True, forbid_unknown_fields=True):
+    """Revision that a model proposes."""
+
+    tasks: tuple[TaskSpec, ...]
+    edges: tuple[Edge, ...] = ()
+    removed: tuple[int, ...] = ()
 
 
 class Revised(Struct, frozen=True):
@@ -130,45 +129,27 @@ class Revised(Struct, frozen=True):
 
 async def revised(mission: Mission, trigger: Mapping[str, Json], shown: Json, bench: Bench, model: Model | None) -> Revised:
     """Revise a plan because of a trigger; what was asked of a model beyond its rights is refused, and counts as a round."""
-    if trigger["trigger"] == "budget" and model is None:
-        return _without_optional(mission)
+    if trigger["trigger"] == "budget" and model is None:  # leave out what the mission can do without
+        optional = tuple(each.spec.order for each in mission.of(*_FREE) if each.spec.optional)
+        return revision_of(mission, trigger, Revision((), removed=optional), bench)
     if model is None:
         return Revised(None, objections=("no model is available to plan anew",))
-    objections: tuple[str, ...] = ()
+    found = Revised(None)
     for _number in range(ROUNDS):
-        said, objections = await _asked(model, _REVISING, {"mission": shown, "objections": list(objections)}, _REVISION)
-        if said is not None:
-            found = revision_of(mission, trigger, said, bench)
-            if not found.objections:
-                return found
-            objections = found.objections
-    return Revised(None, objections=objections)
+        said, why = await _asked(model, _REVISING, {"mission": shown, "objections": list(found.objections)}, Revision)
+        found = Revised(None, objections=why) if said is None else revision_of(mission, trigger, said, bench)
+        if found.plan is not None:
+            return found
+    return found
 
 
-_REVISION: Final[Mapping[str, Json]] = {
-    "title": "Revision",
-    "type": "object",
-    "properties": {
-        "tasks": {"type": "array", "items": {"type": "object"}},
-        "edges": {"type": "array", "items": {"type": "object"}},
-        "removed": {"type": "array", "items": {"type": "integer"}},
-    },
-    "required": ["tasks"],
-}
-
-
-def revision_of(mission: Mission, trigger: Mapping[str, Json], said: Any, bench: Bench) -> Revised:
+def revision_of(mission: Mission, trigger: Mapping[str, Json], part: Revision, bench: Bench) -> Revised:
     """Judge a revision. Completed and running tasks are immutable, and nothing is renumbered."""
-    old = mission.plan
-    if old is None or not isinstance(said, Mapping):
-        return Revised(None, objections=("say tasks, edges and removed",))
-    try:
-        part = read_plan({"tasks": said.get("tasks", ()), "edges": said.get("edges", ())})
-        removed = tuple(dict.fromkeys(int(each) for each in said.get("removed", ())))
-    except (InvalidInputError, TypeError, ValueError) as exc:
-        return Revised(None, objections=(str(exc),))
+    old, removed = mission.plan, tuple(dict.fromkeys(part.removed))
+    if old is None or not (part.tasks or part.edges or removed):
+        return Revised(None, objections=("it changes nothing",))
     fresh = {each.order: each for each in part.tasks}
-    objections = _oversteps(mission, trigger, part, removed)
+    objections = _oversteps(mission, trigger, part)
     kept = [each for each in old.tasks if each.order not in fresh and each.order not in removed]
     tasks = tuple(sorted([*kept, *fresh.values()], key=lambda each: each.order))
     orders = {each.order for each in tasks}
@@ -181,29 +162,17 @@ def revision_of(mission: Mission, trigger: Mapping[str, Json], said: Any, bench:
     return Revised(plan, tuple(fresh), removed)
 
 
-def _oversteps(mission: Mission, trigger: Mapping[str, Json], part: MissionPlan, removed: tuple[int, ...]) -> tuple[str, ...]:
+def _oversteps(mission: Mission, trigger: Mapping[str, Json], part: Revision) -> tuple[str, ...]:
     about = {each.spec.order for each in mission.tasks.values() if each.parked and each.parked == trigger.get("key")}
     last = max(mission.tasks, default=0)
     found = []
-    for order in (*(each.order for each in part.tasks), *removed, *(each.dependent for each in part.edges)):
+    for order in (*(each.order for each in part.tasks), *part.removed, *(each.dependent for each in part.edges)):
         known = mission.tasks.get(order)
         if known is not None and known.state not in _FREE and order not in about:
             found.append(f"task {order} is {known.state.value}, and immutable")
     news = [each.order for each in part.tasks if each.order not in mission.tasks]
     if sorted(news) != list(range(last + 1, last + 1 + len(news))):
         found.append(f"new tasks have the numbers from {last + 1} on")
-    if unknown := [each for each in removed if each not in mission.tasks]:
+    if unknown := [each for each in part.removed if each not in mission.tasks]:
         found.append(f"there is no task {unknown[0]}")
     return tuple(dict.fromkeys(found))
-
-
-def _without_optional(mission: Mission) -> Revised:
-    """Leave out what the mission can do without."""
-    plan = mission.plan
-    optional = tuple(each.spec.order for each in mission.of(*_FREE) if each.spec.optional)
-    if plan is None or not optional:
-        return Revised(None, objections=("nothing is optional",))
-    kept = {each.order for each in plan.tasks} - set(optional)
-    tasks = tuple(each for each in plan.tasks if each.order in kept)
-    edges = tuple(each for each in plan.edges if {each.dependent, each.prerequisite} <= kept)
-    return Revised(replace(plan, tasks=tasks, edges=edges, cost=None, tokens=None), (), optional)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -46,7 +43,7 @@ TOKENS: Final[Mapping[TaskType, tuple[int, int]]] = {
 
 
 class Similarity(Protocol):
-    """Port: how alike two texts are, from 0 to 1; by words (`by_words`), or by embeddings where there is a model for them."""
+    """Port: how alike two texts are, from 0 to 1; by words (`language.likeness`), or by embeddings where a model makes them."""
 
     def __call__(self, one: str, other: str, /) -> float: ...
 
@@ -72,7 +69,6 @@ class Profile:
 class Match:
     agent: str
     score: float
-    parts: Mapping[str, float]
 
 
 def ranked(
@@ -103,7 +99,7 @@ def _match(task: TaskSpec, agent: Profile, similarity: Similarity) -> Match:
         "history": agent.history.get(task.type.value, _NO_HISTORY),
         "availability": max(0.0, 1.0 - agent.busy / agent.limit) if agent.limit else 0.0,
     }
-    return Match(agent.id, sum(_WEIGHTS[name] * value for name, value in parts.items()), parts)
+    return Match(agent.id, sum(_WEIGHTS[name] * value for name, value in parts.items()))
 
 
 _WEIGHTS: Final = {"tools": 0.35, "skills": 0.25, "model": 0.15, "history": 0.15, "availability": 0.10}
@@ -115,18 +111,4 @@ def model_fit(task: TaskType, tier: Tier) -> float:
         return 1.0
     if tier is Tier.CHEAP:
         return 0.2
-    return {(Tier.TOP, Tier.MID): 0.8, (Tier.MID, Tier.TOP): 0.5}.get((tier, expected), 0.5)
-
-
-# -- similarity without a model -----------------------------------------------------------------------------------------
-
-
-def by_words(one: str, other: str) -> float:
-    """Return the cosine of two bags of words: the same everywhere, and offline."""
-    first, second = (Counter(re.findall(r"\w+", text.lower())) for text in (one, other))
-    dot = sum(count * second[word] for word, count in first.items())
-    return dot / math.sqrt(_square(first) * _square(second)) if dot else 0.0
-
-
-def _square(words: Counter[str]) -> int:
-    return sum(count * count for count in words.values())
+    return 0.8 if (tier, expected) == (Tier.TOP, Tier.MID) else 0.5

@@ -18,7 +18,6 @@ from sagagraph.errors import NotAllowedError
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.workflow.values import Json
 
-DOMAIN: Final = "missions"
 NOTE: Final = "mission.note"
 """The action whose operations carry facts."""
 
@@ -53,7 +52,6 @@ class Task(Struct, frozen=True):
     avoid: str = ""
     output: Json = None
     error: str = ""
-    error_code: str = ""
     tokens: int = 0
     cost: Decimal = Decimal(0)
 
@@ -75,7 +73,6 @@ class Task(Struct, frozen=True):
 class Mission(Struct, frozen=True):
     id: str
     goal: str = ""
-    title: str = ""
     by: str = ""
     config: Config = Config()
     state: RunState = RunState.PENDING
@@ -94,10 +91,10 @@ class Mission(Struct, frozen=True):
     """Only what runs is finished: the person's choice when the budget ended."""
     triggers: tuple[dict[str, Json], ...] = ()
     """Triggers of replanning that nobody has answered."""
-    replans: int = 0
     replanned_for: tuple[str, ...] = ()
     contractors: int = 0
-    heard: tuple[str, ...] = ()
+    heard: dict[str, str] = {}
+    """Wishes that were decided, and why one was refused; empty where it was not."""
     error: str = ""
     started_at: float = 0.0
     ended_at: float = 0.0
@@ -157,11 +154,8 @@ def facts_in(saga: Saga, ordinal: int) -> tuple[Fact, ...]:
 def evolved(mission: Mission, facts: Iterable[Fact]) -> Mission:
     """Return the next mission. Raises `NotAllowedError` for a transition that there is not; the mission is as it was then."""
     for fact in facts:
-        mission = replace(_EVOLVE[fact.type](mission, fact), last_at=fact.at)
+        mission = replace(_EVOLVE.get(fact.type, _with_task)(mission, fact), last_at=fact.at)
     return mission
-
-
-# -- one fact ----------------------------------------------------------------------------------------------------------
 
 
 def _moved(mission: Mission, fact: Fact, then: RunState, **changes: Any) -> Mission:
@@ -187,9 +181,7 @@ def _with_task(mission: Mission, fact: Fact, then: TaskState | None = None, **ch
 def _begun(mission: Mission, fact: Fact) -> Mission:
     data: Mapping[str, Any] = fact.data
     goal = str(data["goal"])
-    return replace(
-        mission, goal=goal, title=goal[:500], by=data.get("by", ""), config=read_config(data["config"]), started_at=fact.at
-    )
+    return replace(mission, goal=goal, by=data.get("by", ""), config=read_config(data["config"]), started_at=fact.at)
 
 
 def _planned(mission: Mission, fact: Fact) -> Mission:
@@ -214,7 +206,7 @@ def _revised(mission: Mission, fact: Fact) -> Mission:
             tasks[spec.order] = Task(spec, last_at=fact.at)
         elif spec.order in changed:
             tasks[spec.order] = replace(tasks[spec.order], spec=spec, used=0)
-    mission = replace(_answered(mission, fact), plan=plan, plan_version=mission.plan_version + 1, replans=mission.replans + 1)
+    mission = replace(_answered(mission, fact), plan=plan, plan_version=mission.plan_version + 1)
     mission = replace(mission, tasks=dict(sorted(tasks.items())))
     for order in map(int, fact.data.get("removed", ())):
         mission = _with_task(mission, replace(fact, task=order), TaskState.CANCELLED, parked="")
@@ -251,26 +243,14 @@ def _assigned(mission: Mission, fact: Fact) -> Mission:
     fresh = {"attempt": task.attempt + 1} if task.state is TaskState.AWAITING_RETRY else {}
     hired = 1 if data.get("agent_type") == "contractor" else 0
     mission = replace(mission, contractors=mission.contractors + hired)
-    return _with_task(
-        mission,
-        fact,
-        TaskState.ASSIGNED,
-        agent=data["agent"],
-        agent_type=data.get("agent_type", "roster"),
-        tried=tuple(dict.fromkeys((*task.tried, data["agent"]))),
-        turn=1,
-        **fresh,
-    )
+    who = {"agent": data["agent"], "agent_type": data.get("agent_type", "roster")}
+    tried = tuple(dict.fromkeys((*task.tried, data["agent"])))
+    return _with_task(mission, fact, TaskState.ASSIGNED, turn=1, tried=tried, **who, **fresh)
 
 
 def _started(mission: Mission, fact: Fact) -> Mission:
     task = mission.task(fact.task or 0)
-    first = {} if task.started_at else {"started_at": fact.at}
-    return _with_task(mission, fact, TaskState.RUNNING, operation=task.turn_id, **first)
-
-
-def _resumed(mission: Mission, fact: Fact) -> Mission:
-    return _with_task(mission, fact, TaskState.RUNNING, operation=mission.task(fact.task or 0).turn_id)
+    return _with_task(mission, fact, TaskState.RUNNING, operation=task.turn_id, started_at=task.started_at or fact.at)
 
 
 def _continuing(mission: Mission, fact: Fact) -> Mission:
@@ -283,16 +263,14 @@ def _retrying(mission: Mission, fact: Fact) -> Mission:
     """Have a task tried again; where a person says so (`again`), as if for the first time."""
     data: Mapping[str, Any] = fact.data
     task = mission.task(fact.task or 0)
-    changes: dict[str, Any] = {"not_before": float(data["not_before"]), "parked": ""}
+    changes: dict[str, Any] = {name: data[name] for name in ("not_before", "tier_up", "avoid", "error") if name in data}
     if data.get("feedback"):
         changes["feedback"] = (*task.feedback, data["feedback"])
-    changes["used"] = 0 if data.get("again") else task.used + (1 if data.get("counts", True) else 0)
     if data.get("again"):
-        changes["ladder"] = ()
-    for name in ("tier_up", "avoid", "error"):
-        if name in data:
-            changes[name] = data[name]
-    return _with_task(mission, fact, TaskState.AWAITING_RETRY, **changes)
+        changes |= {"used": 0, "ladder": ()}
+    elif data.get("counts", True):
+        changes["used"] = task.used + 1
+    return _with_task(mission, fact, TaskState.AWAITING_RETRY, parked="", **changes)
 
 
 def _handed_in(mission: Mission, fact: Fact) -> Mission:
@@ -351,7 +329,7 @@ def _booked(mission: Mission, fact: Fact) -> Mission:
 
 
 def _heard(mission: Mission, fact: Fact) -> Mission:
-    return replace(mission, heard=(*mission.heard, str(fact.data["key"])))
+    return replace(mission, heard={**mission.heard, str(fact.data["key"]): str(fact.data.get("refused", ""))})
 
 
 def _run(then: RunState | None = None, *names: str, **changes: Any) -> Callable[[Mission, Fact], Mission]:
@@ -369,7 +347,7 @@ def _task(then: TaskState | None = None, *names: str) -> Callable[[Mission, Fact
     return lambda mission, fact: _with_task(mission, fact, then, **{name: fact.data[name] for name in names if name in fact.data})
 
 
-_EVOLVE: Final[Mapping[Kind, Callable[[Mission, Fact], Mission]]] = {
+_EVOLVE: Final[Mapping[Kind, Callable[[Mission, Fact], Mission]]] = {  # the others only tell that something happens to a task
     Kind.RUN_STARTED: _begun,
     Kind.PLANNING_STARTED: _run(RunState.PLANNING),
     Kind.PLAN_READY: _planned,
@@ -391,18 +369,14 @@ _EVOLVE: Final[Mapping[Kind, Callable[[Mission, Fact], Mission]]] = {
     Kind.TASK_QUEUED: _task(TaskState.QUEUED, "avoid"),
     Kind.TASK_ASSIGNED: _assigned,
     Kind.TASK_STARTED: _started,
-    Kind.TASK_PROGRESS: _task(None),
     Kind.TASK_CONTINUING: _continuing,
-    Kind.TASK_RESUMED: _resumed,
+    Kind.TASK_RESUMED: _started,
     Kind.TASK_SUBMITTED: _task(TaskState.VERIFYING, "output"),
-    Kind.VERIFICATION_STARTED: _task(None),
     Kind.VERIFICATION_COMPLETED: _task(None, "score", "verdict", "verified_by"),
-    Kind.VERIFICATION_BROKE: _task(None),
     Kind.HUMAN_REVIEW_REQUESTED: _asks_person,
     Kind.TASK_COMPLETED: _task(TaskState.COMPLETED),
     Kind.TASK_RETRYING: _retrying,
-    Kind.TASK_CRASHED: _task(None, "error", "error_code"),
-    Kind.TASK_STALLED: _task(None),
+    Kind.TASK_CRASHED: _task(None, "error"),
     Kind.TASK_SKIPPED: _task(TaskState.SKIPPED),
     Kind.TASK_CANCELLED: _task(TaskState.CANCELLED),
     Kind.TASK_FAILED: _task(TaskState.FAILED, "error"),

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sagagraph.coordination.config import Autonomy
 from sagagraph.coordination.deciding import Deciding
+from sagagraph.coordination.decomposition import Decomposed, Revised
 from sagagraph.coordination.facts import Kind
 from sagagraph.coordination.mission import Task
-from sagagraph.coordination.plan import MissionPlan, plan_json
+from sagagraph.coordination.plan import plan_json
 from sagagraph.coordination.states import RunState, TaskState
 from sagagraph.coordination.verification import Outcome, Verification
 from sagagraph.workflow.values import Json
 
 BUDGET: Final = "budget"
 STALLED: Final = "stalled"
+HELD: Final = "held"
+"""It may have had an effect, and nobody can tell: it is not done again before a person has."""
 CONFIGURATION: Final = frozenset({"configuration", "unknown_model", "unknown_tool", "auth", "invalid_input"})
 """Codes of failures that no repetition mends."""
 
@@ -53,7 +55,11 @@ def turn_failed(deciding: Deciding, task: Task, code: str, why: str) -> None:
         deciding.over_budget(why)
         return
     deciding.say(Kind.TASK_CRASHED, task, error_code=code, error=why)
-    if code in CONFIGURATION:
+    if code == HELD and deciding.mission.config.may_ask:
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
+    elif code == HELD:
+        deciding.give_up(deciding.again(task), why)
+    elif code in CONFIGURATION:
         deciding.climb(deciding.again(task), why)
     else:
         deciding.retry_or_climb(deciding.again(task), why)
@@ -70,36 +76,35 @@ def output_verified(deciding: Deciding, task: Task, found: Verification) -> None
         verified_by=found.by,
         unmet=reasons,
     )
-    task, why = deciding.again(task), "; ".join(f"{each.criterion}: {each.reason}" for each in found.unmet)
+    task, score = deciding.again(task), f"it scores {found.score:.2f}"
+    why = "; ".join(f"{each.criterion}: {each.reason}" for each in found.unmet) or score
     feedback: dict[str, Json] = {
         "attempt": task.attempt,
         "of": task.spec.max_attempts,
         "score": round(found.score, 2),
         "unmet": reasons,
     }
-    if found.confidence < deciding.mission.config.least_confidence and _may_ask(deciding):
+    if found.confidence < deciding.mission.config.least_confidence and deciding.mission.config.may_ask:
         deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"the verifier is not sure ({found.confidence:.2f})")
     elif found.outcome is Outcome.PASS:
         deciding.say(Kind.TASK_COMPLETED, task)
     elif found.task_wrong and deciding.bench.can_replan and f"task_wrong:{task.name}" not in deciding.mission.replanned_for:
-        key = f"task_wrong:{task.name}"
-        deciding.say(Kind.TASK_ESCALATED, task, level=3, trigger=key)
-        deciding.say(Kind.REPLAN_TRIGGERED, task, key=key, trigger="task_wrong", why=found.task_wrong)
-    elif found.outcome is Outcome.PARTIAL and task.used + 1 >= task.spec.max_attempts and _may_ask(deciding):
-        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why or f"it scores {found.score:.2f}")
+        deciding.replan(task, "task_wrong", f"task_wrong:{task.name}", found.task_wrong)
+    elif found.outcome is Outcome.PARTIAL and task.used + 1 >= task.spec.max_attempts and deciding.mission.config.may_ask:
+        deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=why)
     else:
-        deciding.retry_or_climb(task, why or f"it scores {found.score:.2f}", quality=True, feedback=feedback)
+        deciding.retry_or_climb(task, why, quality=True, feedback=feedback)
 
 
-def _may_ask(deciding: Deciding) -> bool:
-    return deciding.mission.config.autonomy_mode is not Autonomy.FULL_AUTO
-
-
-def verifier_broke(deciding: Deciding, task: Task, why: str) -> None:
-    """Leave the task to a person: a verifier that cannot answer says nothing about it."""
+def verifier_broke(deciding: Deciding, task: Task, code: str, why: str) -> None:
+    """Leave the task to a person: a verifier that cannot answer says nothing about it. One without a budget waits for that."""
+    if code == BUDGET:
+        deciding.over_budget(why)
+        if deciding.mission.state is not RunState.RUNNING:
+            return
     deciding.say(Kind.VERIFICATION_BROKE, task, why=why)
     task = deciding.again(task)
-    if _may_ask(deciding):
+    if deciding.mission.config.may_ask:
         deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"the verifier broke: {why}")
     else:
         deciding.retry_or_climb(task, f"the verifier broke: {why}")
@@ -108,40 +113,31 @@ def verifier_broke(deciding: Deciding, task: Task, why: str) -> None:
 # -- plans -------------------------------------------------------------------------------------------------------------
 
 
-def plan_made(deciding: Deciding, plan: MissionPlan, *, rounds: int = 1) -> None:
-    config = deciding.mission.config
-    runs = config.autonomy_mode is Autonomy.FULL_AUTO or (
-        config.autonomy_mode is Autonomy.AUTONOMOUS and plan.estimate <= config.auto_approve_threshold
-    )
+def planned(deciding: Deciding, found: Decomposed) -> None:
+    config, plan = deciding.mission.config, found.plan
+    if plan is None:
+        deciding.say(Kind.RUN_FAILED, error=f"no plan: {'; '.join(found.objections)}")
+        return
+    is_cheap = config.autonomy_mode is Autonomy.AUTONOMOUS and plan.estimate <= config.auto_approve_threshold
+    runs = is_cheap or not config.may_ask
     state = RunState.RUNNING if runs else RunState.AWAITING_APPROVAL
-    document: dict[str, Any] = plan_json(plan)
-    deciding.say(Kind.PLAN_READY, plan=document, hash=plan.hash, state=state.value, rounds=rounds, estimate=str(plan.estimate))
+    about: dict[str, Any] = {"plan": plan_json(plan), "hash": plan.hash, "estimate": str(plan.estimate)}
+    deciding.say(Kind.PLAN_READY, **about, state=state.value, rounds=found.rounds)
 
 
-def planning_failed(deciding: Deciding, objections: Iterable[str]) -> None:
-    deciding.say(Kind.RUN_FAILED, error=f"no plan: {'; '.join(objections)}")
-
-
-def plan_revised(deciding: Deciding, trigger: dict[str, Json], plan: MissionPlan, changed: list[int], removed: list[int]) -> None:
-    key = str(trigger["key"])
-    document: dict[str, Any] = plan_json(plan)
-    deciding.say(
-        Kind.PLAN_REVISED, plan=document, hash=plan.hash, trigger=key, why=trigger.get("why"), changed=changed, removed=removed
-    )
-    for task in _parked(deciding, key):
-        if task.spec.order in changed:
+def replanned(deciding: Deciding, trigger: dict[str, Json], found: Revised) -> None:
+    """Take a revised plan over; without one go on with the plan as it is, and what failed climbs on."""
+    key, plan, objections = str(trigger["key"]), found.plan, list(found.objections)
+    known = [each for order in (*found.changed, *found.removed) if (each := deciding.mission.tasks.get(order))]
+    moved = [each for each in known if each.state not in (TaskState.PENDING, TaskState.QUEUED) and each.parked != key]
+    objections += [f"task {each.spec.order} has moved on meanwhile" for each in moved]
+    if plan is None or objections:
+        deciding.say(Kind.REVISION_REFUSED, trigger=key, objections=objections)
+    else:
+        about: dict[str, Any] = {"plan": plan_json(plan), "changed": list(found.changed), "removed": list(found.removed)}
+        deciding.say(Kind.PLAN_REVISED, **about, hash=plan.hash, trigger=key, why=trigger.get("why"))
+    for task in [each for each in deciding.mission.of(TaskState.VERIFYING) if each.parked == key]:
+        if not objections and task.spec.order in found.changed:
             deciding.say(Kind.TASK_RETRYING, task, error="it was planned anew", not_before=deciding.now, counts=False)
         else:
-            deciding.climb(task, task.error or "it failed, and no other plan does without it")
-
-
-def revision_refused(deciding: Deciding, trigger: dict[str, Json], objections: Iterable[str]) -> None:
-    """Go on with the plan as it is; what failed climbs on."""
-    key = str(trigger["key"])
-    deciding.say(Kind.REVISION_REFUSED, trigger=key, objections=list(objections))
-    for task in _parked(deciding, key):
-        deciding.climb(task, task.error or str(trigger.get("why", "")))
-
-
-def _parked(deciding: Deciding, key: str) -> list[Task]:
-    return [each for each in deciding.mission.of(TaskState.VERIFYING) if each.parked == key]
+            deciding.climb(task, task.error or str(trigger.get("why")))

@@ -10,7 +10,7 @@ import msgspec
 from sagagraph.coordination.config import read_config
 from sagagraph.coordination.deciding import ACTIVE, Deciding
 from sagagraph.coordination.facts import Kind
-from sagagraph.coordination.mission import Mission
+from sagagraph.coordination.mission import Mission, Task
 from sagagraph.coordination.states import RunState, TaskState
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 
@@ -33,9 +33,24 @@ def rework_of(mission: Mission, orders: list[int]) -> tuple[int, ...]:
     return tuple(sorted({*orders, *(below & begun)}))
 
 
+_OPEN: Final = tuple(each for each in RunState if not each.is_terminal)
+
+
+def _tasks(deciding: Deciding, said: Any, field: str) -> list[tuple[Task, Told]]:
+    """Return the tasks that are spoken of, each with what is said about it."""
+    try:
+        return [(deciding.mission.task(int(each["task_id"])), each) for each in said]
+    except (KeyError, TypeError, ValueError) as exc:
+        raise InvalidInputError('say {"task_id": NUMBER} of each', field=field) from exc
+
+
+def _task(deciding: Deciding, told: Told) -> Task:
+    return _tasks(deciding, [told], "task_id")[0][0]
+
+
 def _in_state(deciding: Deciding, *states: RunState) -> None:
     if deciding.mission.state not in states:
-        wanted = " or ".join(each.value for each in states)
+        wanted = "open" if states == _OPEN else " or ".join(each.value for each in states)
         raise NotAllowedError(f"mission {deciding.mission.id!r} is {deciding.mission.state.value}, not {wanted}")
 
 
@@ -44,20 +59,16 @@ def _approve(deciding: Deciding, told: Told, by: str) -> None:
     plan = deciding.mission.plan
     if told.get("plan") and plan is not None and told["plan"] != plan.hash:
         raise ConflictError(f"mission {deciding.mission.id!r} shows plan {plan.hash}, not {told['plan']}: look at it again")
-    for each in told.get("reassign") or ():
-        _reassigned(deciding, int(each["task_id"]), str(each["agent"]), by)
+    for task, each in _tasks(deciding, told.get("reassign") or (), "reassign"):
+        agent = str(each.get("agent", ""))
+        profile = deciding.profile(agent)
+        if profile is None:
+            known = ", ".join(each.id for each in deciding.bench.profiles)
+            raise InvalidInputError(f"there are {known}, not {agent!r}", field="reassign")
+        if lacking := sorted(set(task.spec.tools) - profile.tools):
+            raise InvalidInputError(f"{agent!r} lacks {', '.join(lacking)}", field="reassign")
+        deciding.say(Kind.TASK_REASSIGNED, task, agent=agent, by=by)
     deciding.say(Kind.HUMAN_APPROVED, by=by, state=RunState.RUNNING.value)
-
-
-def _reassigned(deciding: Deciding, order: int, agent: str, by: str) -> None:
-    profile = deciding.profile(agent)
-    if profile is None:
-        known = ", ".join(each.id for each in deciding.bench.profiles)
-        raise InvalidInputError(f"there are {known}, not {agent!r}", field="reassign")
-    task = deciding.mission.task(order)
-    if lacking := sorted(set(task.spec.tools) - profile.tools):
-        raise InvalidInputError(f"{agent!r} lacks {', '.join(lacking)}", field="reassign")
-    deciding.say(Kind.TASK_REASSIGNED, task, agent=agent, by=by)
 
 
 def _reject(deciding: Deciding, told: Told, by: str) -> None:
@@ -76,8 +87,7 @@ def _resume(deciding: Deciding, _told: Told, by: str) -> None:
 
 
 def _cancel(deciding: Deciding, _told: Told, by: str) -> None:
-    if deciding.mission.state.is_terminal:
-        raise NotAllowedError(f"mission {deciding.mission.id!r} is {deciding.mission.state.value}: it has ended")
+    _in_state(deciding, *_OPEN)
     deciding.cancel_rest()
     deciding.say(Kind.RUN_CANCELLED, by=by)
 
@@ -91,9 +101,7 @@ def _review(deciding: Deciding, told: Told, by: str) -> None:
         deciding.say(Kind.HUMAN_REJECTED, by=by)
         deciding.say(Kind.RUN_FAILED, error=f"{by} rejected the result", by=by)
     elif decision == "reject" and told.get("tasks"):
-        reasons = {int(each["task_id"]): str(each.get("reason", "")) for each in told["tasks"]}
-        for order in reasons:
-            deciding.mission.task(order)
+        reasons = {task.spec.order: str(each.get("reason", "")) for task, each in _tasks(deciding, told["tasks"], "tasks")}
         deciding.say(Kind.HUMAN_REJECTED, by=by, state=RunState.RUNNING.value)
         _renew(deciding, reasons, by)
     else:
@@ -103,17 +111,16 @@ def _review(deciding: Deciding, told: Told, by: str) -> None:
 def _renew(deciding: Deciding, reasons: Mapping[int, str], by: str) -> None:
     for order in rework_of(deciding.mission, list(reasons)):
         task = deciding.mission.tasks[order]
-        why = reasons.get(order, "")
-        told: dict[str, Any] = (
-            {"feedback": {"attempt": task.attempt, "score": task.score, "reason": why, "by": by}} if why else {}
-        )
-        deciding.say(Kind.TASK_RENEWED, task, by=by, **told)
+        deciding.say(Kind.TASK_RENEWED, task, by=by, feedback=_feedback(task, reasons.get(order, ""), by))
+
+
+def _feedback(task: Task, reason: str, by: str) -> dict[str, Any] | None:
+    return {"attempt": task.attempt, "score": task.score, "reason": reason, "by": by} if reason else None
 
 
 def _budget(deciding: Deciding, told: Told, by: str) -> None:
     mission = deciding.mission
-    if mission.state.is_terminal:
-        raise NotAllowedError(f"mission {mission.id!r} is {mission.state.value}: it has ended")
+    _in_state(deciding, *_OPEN)
     names = {"max_cost_usd", "max_tokens", "max_seconds"}
     config = {name: told[name] for name in names if told.get(name) is not None}
     after = read_config({**msgspec.to_builtins(mission.config), **config})
@@ -133,14 +140,13 @@ def _budget(deciding: Deciding, told: Told, by: str) -> None:
 
 
 def _retry(deciding: Deciding, told: Told, by: str) -> None:
-    task = deciding.mission.task(int(told["task_id"]))
-    reason = str(told.get("reason", ""))
+    task, reason = _task(deciding, told), str(told.get("reason", ""))
     if task.state is TaskState.AWAITING_HUMAN:
-        feedback: dict[str, Any] = {"feedback": {"attempt": task.attempt, "reason": reason, "by": by}} if reason else {}
-        deciding.say(Kind.TASK_RETRYING, task, error=reason, not_before=deciding.now, again=True, by=by, **feedback)
+        feedback = _feedback(task, reason, by)
+        deciding.say(Kind.TASK_RETRYING, task, error=reason, not_before=deciding.now, again=True, by=by, feedback=feedback)
     elif task.state is TaskState.COMPLETED and deciding.mission.state in (RunState.RUNNING, RunState.PAUSED):
-        busy = [each.spec.order for each in deciding.mission.of(*ACTIVE, TaskState.VERIFYING)]
-        if at_work := sorted(set(busy) & set(rework_of(deciding.mission, [task.spec.order]))):
+        busy = {each.spec.order for each in deciding.mission.of(*ACTIVE, TaskState.VERIFYING)}
+        if at_work := sorted(busy & set(rework_of(deciding.mission, [task.spec.order]))):
             raise NotAllowedError(f"task {at_work[0]} is working with what task {task.spec.order} gave: pause, and let it end")
         _renew(deciding, {task.spec.order: reason or "again"}, by)
     else:
@@ -148,7 +154,7 @@ def _retry(deciding: Deciding, told: Told, by: str) -> None:
 
 
 def _accept_task(deciding: Deciding, told: Told, by: str) -> None:
-    task = deciding.mission.task(int(told["task_id"]))
+    task = _task(deciding, told)
     if task.state is not TaskState.AWAITING_HUMAN:
         raise NotAllowedError(f"task {task.spec.order} is {task.state.value}: it waits for nobody")
     deciding.say(Kind.TASK_COMPLETED, task, by=by)
@@ -156,7 +162,7 @@ def _accept_task(deciding: Deciding, told: Told, by: str) -> None:
 
 def _skip(deciding: Deciding, told: Told, by: str) -> None:
     """Do without a task: one that has not begun is skipped, one that waits for a person fails, and others go on as they may."""
-    task = deciding.mission.task(int(told["task_id"]))
+    task = _task(deciding, told)
     if task.state is TaskState.PENDING:
         deciding.say(Kind.TASK_SKIPPED, task, by=by)
     elif task.state is TaskState.AWAITING_HUMAN:

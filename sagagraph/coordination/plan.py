@@ -13,13 +13,14 @@ import msgspec
 from msgspec import Struct
 
 from sagagraph.context.slice import content_hash
-from sagagraph.errors import InvalidInputError, WorkflowError
+from sagagraph.errors import WorkflowError
 from sagagraph.factory.blueprint import Blueprint, Role, template_of
 from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.language.document import Edge as FlowEdge
 from sagagraph.workflow.language.document import Node, NodeType
 from sagagraph.workflow.operation import reference
 from sagagraph.workflow.order import descendants
+from sagagraph.workflow.reading import converted
 from sagagraph.workflow.values import Json
 
 MOST_TASKS: Final = 20
@@ -113,9 +114,6 @@ class MissionPlan(_Part, frozen=True):
         """The cost of its tasks, with 3 % for verification and $0.10 for coordination."""
         return sum((each.cost for each in self.tasks), Decimal(0)) * Decimal("1.03") + Decimal("0.10")
 
-    def task(self, order: int) -> TaskSpec:
-        return next(each for each in self.tasks if each.order == order)
-
     def needs(self, order: int) -> tuple[Edge, ...]:
         return tuple(each for each in self.edges if each.dependent == order)
 
@@ -133,11 +131,7 @@ def _dependents(plan: MissionPlan) -> dict[str, list[str]]:
 
 def read_plan(value: object) -> MissionPlan:
     """Read a plan. Raises `InvalidInputError`, naming the place."""
-    try:
-        return msgspec.convert(value, MissionPlan, strict=False)
-    except msgspec.ValidationError as exc:
-        what, _, where = str(exc).partition(" - at `$")
-        raise InvalidInputError(what, field="plan" + where.strip("`")) from exc
+    return converted(value, MissionPlan, "plan")
 
 
 def plan_json(plan: MissionPlan) -> dict[str, Any]:

@@ -3,67 +3,66 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
+from msgspec import structs
 
+from sagagraph.context.metering import MeteredModel
 from sagagraph.context.model import Model, Usage
-from sagagraph.coordination.agents import Agent, Turn, allowed_tools, enter_turn, reply_of
+from sagagraph.coordination.agents import ONCE, Agent, Turn, allowed_tools, enter_turn, reply_of
 from sagagraph.coordination.briefing import brief_of, coordinator_slice
-from sagagraph.coordination.budget import Estimate, MeteredModel, Priced, over, why_not
+from sagagraph.coordination.budget import Priced, why_not
 from sagagraph.coordination.deciding import Bench, Deciding
 from sagagraph.coordination.decomposition import Decomposed, Revised, decomposed, revised
 from sagagraph.coordination.facts import Fact, Kind
 from sagagraph.coordination.matching import EXPECTED, TIERS, Tier
 from sagagraph.coordination.mission import NOTE, Mission, Task, advanced
 from sagagraph.coordination.outcomes import (
+    BUDGET,
     CONFIGURATION,
+    HELD,
     STALLED,
     output_verified,
-    plan_made,
-    plan_revised,
-    planning_failed,
-    revision_refused,
+    planned,
+    replanned,
     turn_failed,
     turn_replied,
     verifier_broke,
 )
 from sagagraph.coordination.people import settle
 from sagagraph.coordination.states import RunState, TaskState
+from sagagraph.coordination.templates import owner_of
 from sagagraph.coordination.tick import CONTRACTOR, next_at, tick
 from sagagraph.coordination.verification import Verification, verified
 from sagagraph.errors import ModelError, Refused, SagaGraphError
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.core.events import Fault
+from sagagraph.saga.core.events import Fault, Resolution
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import Action, action
 from sagagraph.saga.engine.body import is_over
 from sagagraph.saga.engine.coordinator import Coordinator as Holder
-from sagagraph.saga.stores.port import Document
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.policy import Policy, Retry
 
 if TYPE_CHECKING:
     from sagagraph.coordination.coordinator import Coordinator
 
 WISH: Final = "mission wish"
 """The kind of document with which a person's wish reaches whoever holds the mission."""
-ANSWER: Final = "mission answer"
-"""The kind of document that says why a wish was refused."""
-_ONCE: Final = Policy(retry=Retry(1), timeout_s=86_400.0)
 _PLAN: Final = "mission.plan"
 _REPLAN: Final = "mission.replan"
 _VERIFY: Final = "mission.verify"
 _CONTRACT: Final = "mission.contract"
 """What contractors do: they are made in memory, so that no process knows an action of theirs beforehand."""
 
-Find = Callable[[str], "Run | None"]
+F = TypeVar("F", Decomposed, Revised)
 
 
 @action(name=NOTE, kind=ActionKind.READ_ONLY)
@@ -71,33 +70,23 @@ def note(request: Any, call: Call) -> None:
     """Keep facts in the journal: what is asked for is what is kept."""
 
 
-def work_actions(agents: Iterable[Agent], find: Find) -> Iterator[Action]:
+def work_actions(agents: Iterable[Agent], find: Callable[[str], Run | None]) -> Iterator[Action]:
     """Return the actions of missions; each finds the run that it belongs to."""
 
-    def run_of(call: Call) -> Run:
-        run = find(call.saga_id)
-        if run is None:
-            raise Refused("its mission is not running here", code="not_here", transient=True)
-        return run
-
-    def named(name: str, perform: Callable[[Run, Any, Call], Awaitable[Any]]) -> Action:
+    def performing(perform: Callable[[Run, Any, Call], Awaitable[Any]]) -> Callable[[Any, Call], Awaitable[Any]]:
         async def execute(request: Any, call: Call) -> Any:
-            return await perform(run_of(call), request, call)
+            run = find(call.saga_id)
+            if run is None:
+                raise Refused("its mission is not running here", code="not_here", transient=True)
+            return await perform(run, request, call)
 
-        return replace(note, name=name, execute=execute, policy=_ONCE, home=f"{__name__}.{name}")
-
-    def working(each: Agent) -> Action:
-        async def execute(request: Any, call: Call) -> Any:
-            return await run_of(call).work(request, call)
-
-        return replace(each.work, execute=execute)
+        return execute
 
     yield note
-    yield named(_PLAN, lambda run, _request, call: run.plan(call))
-    yield named(_REPLAN, lambda run, request, call: run.replan(request, call))
-    yield named(_VERIFY, lambda run, request, call: run.verify(request, call))
-    yield named(_CONTRACT, lambda run, request, call: run.work(request, call))
-    yield from map(working, agents)
+    for name, perform in ((_PLAN, Run.plan), (_REPLAN, Run.replan), (_VERIFY, Run.verify), (_CONTRACT, Run.work)):
+        yield replace(note, name=name, execute=performing(perform), policy=ONCE, home=f"{__name__}.{name}")
+    for each in agents:
+        yield replace(each.work, execute=performing(Run.work))
 
 
 class Run:
@@ -111,8 +100,9 @@ class Run:
         self._clock = coordinator.clock
         self._store = coordinator.engine.store
         self._holder: Holder
-        self._ready = asyncio.Event()
-        self._nudged = asyncio.Event()
+        self.ready = asyncio.Event()
+        self.nudged = asyncio.Event()
+        """Has it look again at once."""
         self._booked = asyncio.Event()
         self._notes = 0
         self._calls = 0
@@ -122,14 +112,6 @@ class Run:
         self._hired: dict[str, Agent] = {}
         self._failure: BaseException | None = None
 
-    @property
-    def is_ready(self) -> bool:
-        return self._ready.is_set()
-
-    def nudge(self) -> None:
-        """Have it look again at once."""
-        self._nudged.set()
-
     async def through(self, holder: Holder) -> None:
         """Go on until the mission has ended, or waits for a person."""
         self._holder = holder
@@ -137,7 +119,7 @@ class Run:
         self.mission = advanced(self.mission, saga, 0)
         self._notes = sum(1 for each in saga.operations.values() if each.spec.action == NOTE)
         self._calls = self.mission.calls + len(self.mission.pending)
-        self._ready.set()
+        self.ready.set()
         if saga.stage is not Stage.RUNNING or saga.cancel_by:
             await holder.until_quiet()
             return
@@ -155,11 +137,11 @@ class Run:
                 break
             if self._failure is not None:
                 raise self._failure
-            self._nudged.clear()
+            self.nudged.clear()
             await self._hear()
             await self._note(*tick(self.mission, self._clock(), self._bench()))
             await self._undo_stale()
-            self._begin_due()
+            await self._begin_due()
             if self.mission.waits and not self.mission.state.is_terminal and not self._jobs:
                 return
             if not self.mission.state.is_terminal:
@@ -169,7 +151,7 @@ class Run:
     async def _wait(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, next_at(self.mission, now := self._clock()) - now)):
-                await self._nudged.wait()
+                await self.nudged.wait()
 
     async def _finish(self) -> None:
         """End the saga: what is completed is committed; anything else is undone, dependents first."""
@@ -221,7 +203,6 @@ class Run:
             try:
                 settle(deciding, each.data["verb"], each.data["told"], each.data["by"])
             except SagaGraphError as exc:
-                await self._store.put(Document(self.id, ANSWER, each.key, str(exc)))
                 deciding = self._deciding()
                 heard["refused"] = str(exc)
             deciding.say(Kind.WISH_HEARD, None, **heard)
@@ -240,35 +221,32 @@ class Run:
 
     # -- beginning operations ------------------------------------------------------------------------------------------
 
-    def _begin_due(self) -> None:
+    async def _begin_due(self) -> None:
         """Begin whatever the mission's state asks for, unless it is under way."""
         mission = self.mission
         if mission.state is RunState.PLANNING:
-            self._begin(_PLAN, self._planned("plan-1"))
-        for trigger in mission.triggers[:1] if mission.state is RunState.RUNNING else ():
-            self._begin(_REPLAN, self._replanned(trigger))
+            self._begin("plan-1", self._planned)
+        if mission.state is RunState.RUNNING and mission.triggers:
+            self._begin(f"replan-{mission.triggers[0]['key']}", partial(self._replanned, mission.triggers[0]))
         for task in mission.tasks.values():
-            if task.state is TaskState.ASSIGNED and mission.state is RunState.RUNNING and not self._unsettled(task):
-                self._begin(task.turn_id, self._started(task))
+            if task.state is TaskState.ASSIGNED and mission.state is RunState.RUNNING:
+                if all(is_over(self._holder.saga, each.id) for each in self._turns_of(task)):
+                    await self._note(Fact(Kind.TASK_STARTED, self._clock(), task.spec.order))
+                    self.nudged.set()
             elif task.state is TaskState.RUNNING:
-                self._begin(task.turn_id, self._turned(task.spec.order))
+                self._begin(task.turn_id, partial(self._turned, task.spec.order))
             elif task.state is TaskState.VERIFYING and not task.parked:
-                self._begin(task.check_id, self._checked(task.spec.order))
+                self._begin(task.check_id, partial(self._checked, task.spec.order))
             elif task.state is not TaskState.CONTINUING and (worker := self._workers.get(task.operation)) is not None:
                 worker.cancel(STALLED)
 
-    def _unsettled(self, task: Task) -> bool:
-        """Tell whether an earlier turn of it may still have an effect."""
-        mine = f"task-{task.spec.order}"
-        return any(
-            not is_over(self._holder.saga, each.id) for each in self._holder.saga.operations.values() if _task_of(each.id) == mine
-        )
+    def _turns_of(self, task: Task) -> list[Operation]:
+        """Return the operations of all its turns: some may still have an effect."""
+        return [each for each in self._holder.saga.operations.values() if _task_of(each.id) == task.spec.order]
 
-    def _begin(self, name: str, job: Any) -> None:
-        if name in self._jobs:
-            job.close()
-            return
-        self._jobs[name] = asyncio.create_task(self._guarded(name, job), name=f"{self.id}/{name}")
+    def _begin(self, name: str, job: Callable[[str], Awaitable[None]]) -> None:
+        if name not in self._jobs:
+            self._jobs[name] = asyncio.create_task(self._guarded(name, job(name)), name=f"{self.id}/{name}")
 
     async def _guarded(self, name: str, job: Awaitable[None]) -> None:
         try:
@@ -277,133 +255,102 @@ class Run:
             self._failure = self._failure or exc
         finally:
             self._jobs.pop(name, None)
-            self._nudged.set()
+            self.nudged.set()
 
     async def _run(self, name: str, made: Action | str, request: Any, after: Iterable[str] = ()) -> Operation:
         """Run an operation, or wait for it if it has begun. `made`: an action, or the name of one of ours."""
-        made = replace(note, name=made, policy=_ONCE) if isinstance(made, str) else made
+        made = replace(note, name=made, policy=ONCE) if isinstance(made, str) else made
         is_done = partial(is_over, name=name)
         if name in self._holder.saga.operations:
             saga = await self._holder.until(is_done, operation=name)
         else:
-            planned = c.PlanOperation(made.spec(name, request, tuple(after)))
-            saga = await self._holder.tell_until(planned, is_done, operation=name)
-        return saga.operations[name]
+            plan = c.PlanOperation(made.spec(name, request, tuple(after)))
+            saga = await self._holder.tell_until(plan, is_done, operation=name)
+        if saga.operations[name].hold and made.kind is ActionKind.READ_ONLY:  # after a pivot nothing fails; but this only reads
+            await self._holder.tell(c.Resolve(name, Resolution.FAILED, "mission", because="it changes nothing"))
+        return self._holder.saga.operations[name]
+
+    async def _decide(self, decide: Callable[..., None], *told: Any) -> None:
+        """Take in what came of an operation."""
+        deciding = self._deciding()
+        decide(deciding, *told)
+        await self._note(*deciding.facts)
 
     async def _planned(self, name: str) -> None:
-        operation = await self._run(name, _PLAN, {"goal": self.mission.goal})
-        if self.mission.state is not RunState.PLANNING:
-            return
-        deciding = self._deciding()
-        found = msgspec.convert(operation.output, Decomposed, strict=False) if operation.succeeded else Decomposed(None)
-        if found.plan is not None:
-            plan_made(deciding, found.plan, rounds=found.rounds)
-        else:
-            planning_failed(deciding, found.objections or (_fault_of(operation)[1],))
-        await self._note(*deciding.facts)
+        found = _found(await self._run(name, _PLAN, {"goal": self.mission.goal}), Decomposed)
+        if self.mission.state is RunState.PLANNING:
+            await self._decide(planned, found)
 
-    async def _replanned(self, trigger: dict[str, Any]) -> None:
-        operation = await self._run(f"replan-{trigger['key']}", _REPLAN, dict(trigger))
-        if self.mission.state.is_terminal:
-            return
-        deciding = self._deciding()
-        found = msgspec.convert(operation.output, Revised, strict=False) if operation.succeeded else Revised(None)
-        if found.plan is None:
-            revision_refused(deciding, trigger, found.objections or (_fault_of(operation)[1],))
-        elif moved := self._moved_on((*found.changed, *found.removed), trigger):
-            revision_refused(deciding, trigger, (f"task {moved} has moved on meanwhile",))
-        else:
-            plan_revised(deciding, trigger, found.plan, list(found.changed), list(found.removed))
-        await self._note(*deciding.facts)
+    async def _replanned(self, trigger: dict[str, Any], name: str) -> None:
+        found = _found(await self._run(name, _REPLAN, dict(trigger)), Revised)
+        if not self.mission.state.is_terminal:
+            await self._decide(replanned, trigger, found)
 
-    def _moved_on(self, orders: Iterable[int], trigger: dict[str, Any]) -> int:
-        """Return a task that has begun or ended since its change was planned; 0 if none has."""
-        for order in orders:
-            task = self.mission.tasks.get(order)
-            if task and task.state not in (TaskState.PENDING, TaskState.QUEUED) and task.parked != trigger["key"]:
-                return order
-        return 0
-
-    async def _started(self, task: Task) -> None:
-        await self._note(Fact(Kind.TASK_STARTED, self._clock(), task.spec.order))
-
-    async def _turned(self, order: int) -> None:
+    async def _turned(self, order: int, name: str) -> None:
         """Have an agent work on a task, and take in what came of it."""
         task = self.mission.tasks[order]
-        name, agent = task.operation, self._agent(task)
-        if agent is None:
-            code, why = "configuration", f"there is no agent {task.agent!r} here"
-            operation = None
-        else:
-            brief = brief_of(self.mission, task, agent.tools)
-            before = [each for each in self._before(task) if each in self._holder.saga.operations]
-            try:
-                made = _CONTRACT if task.agent_type == CONTRACTOR else agent.work
-                operation = await self._run(name, made, agent.ask(brief), before)
-            except SagaGraphError as exc:
-                if exc.exit_code == 3 or self._holder.saga.stage is not Stage.RUNNING:
-                    raise
-                operation, code, why = None, "configuration", str(exc)
+        agent = self._agent(task)
+        brief = brief_of(self.mission, task, agent.tools if agent else frozenset())
+        made = _CONTRACT if agent is None or task.agent_type == CONTRACTOR else agent.work
+        after = [each for each in self._before(task) if each in self._holder.saga.operations]
+        held = [each for each in self._turns_of(task) if each.hold]
+        output: Any = None
+        fault: tuple[str, str] | None
+        try:
+            operation = held[0] if held else await self._run(name, made, agent.ask(brief) if agent else None, after)
+            fault, output = _fault_of(operation), operation.output
+        except SagaGraphError as exc:
+            if exc.exit_code == 3 or self._holder.saga.stage is not Stage.RUNNING:
+                raise
+            fault = "configuration", str(exc)
         task = self.mission.tasks[order]
         if task.operation != name or task.state is not TaskState.RUNNING or self.mission.state.is_terminal:
             return  # it was decided meanwhile
-        deciding = self._deciding()
-        if operation is not None and operation.succeeded:
-            turn_replied(deciding, task, reply_of(operation.output))
+        if fault is None:
+            await self._decide(turn_replied, task, reply_of(output))
         else:
-            code, why = (code, why) if operation is None else _fault_of(operation)
-            turn_failed(deciding, task, code, why)
-        await self._note(*deciding.facts)
+            await self._decide(turn_failed, task, *fault)
 
     def _before(self, task: Task) -> list[str]:
         """Return the operations that it builds upon, and is undone before."""
         edges = self.mission.plan.needs(task.spec.order) if self.mission.plan else ()
         before = [self.mission.tasks[each.prerequisite] for each in edges]
-        own = [f"{task.name}/{task.attempt}" + ("" if turn == 1 else f"+{turn}") for turn in range(1, task.turn)]
-        return [*(each.operation for each in before if each.state is TaskState.COMPLETED and each.operation), *own[-1:]]
+        own = [structs.replace(task, turn=task.turn - 1).turn_id] if task.turn > 1 else []
+        return [*(each.operation for each in before if each.state is TaskState.COMPLETED and each.operation), *own]
 
-    async def _checked(self, order: int) -> None:
+    async def _checked(self, order: int, name: str) -> None:
         """Have an output verified, and take in the verdict."""
-        task = self.mission.tasks[order]
-        name = task.check_id
-        operation = await self._run(name, _VERIFY, {"task": order, "of": task.operation}, (task.operation,))
-        task = self.mission.tasks[order]
+        worked = self.mission.tasks[order].operation
+        operation = await self._run(name, _VERIFY, {"task": order, "of": worked}, (worked,))
+        task, fault = self.mission.tasks[order], _fault_of(operation)
         if task.check_id != name or task.state is not TaskState.VERIFYING or self.mission.state.is_terminal:
             return
-        deciding = self._deciding()
-        if operation.succeeded:
-            output_verified(deciding, task, msgspec.convert(operation.output, Verification))
+        if fault is None:
+            await self._decide(output_verified, task, msgspec.convert(operation.output, Verification))
         else:
-            code, why = _fault_of(operation)
-            if code == "budget":
-                deciding.over_budget(why)
-                if deciding.mission.state is not RunState.RUNNING:
-                    await self._note(*deciding.facts)
-                    return
-            verifier_broke(deciding, task, why)
-        await self._note(*deciding.facts)
+            await self._decide(verifier_broke, task, *fault)
 
     # -- what operations do --------------------------------------------------------------------------------------------
 
-    async def plan(self, _call: Call) -> Any:
-        await self._ready.wait()
-        model = self._metered(self._team.planner, None)
-        found = await decomposed(self.mission, await self._coordinator.templates_for(self.id), self._bench(), model)
+    async def plan(self, _request: Any, _call: Call) -> Any:
+        await self.ready.wait()
+        found = await decomposed(
+            self.mission, await self._coordinator.templates(owner_of(self.id)), self._bench(), self._planner()
+        )
         return msgspec.to_builtins(found)
 
     async def replan(self, trigger: Any, _call: Call) -> Any:
-        await self._ready.wait()
+        await self.ready.wait()
         shown = coordinator_slice(self.mission, self._bench(), self._clock(), trigger).facts
-        model = self._metered(self._team.planner, None)
-        return msgspec.to_builtins(await revised(self.mission, trigger, shown, self._bench(), model))
+        return msgspec.to_builtins(await revised(self.mission, trigger, shown, self._bench(), self._planner()))
 
     async def verify(self, request: Any, _call: Call) -> Any:
-        await self._ready.wait()
+        await self.ready.wait()
         task = self.mission.tasks[int(request["task"])]
         agent = self._agent(task)
         own = agent.profile.family if agent else ""
         judge = next((each for each in self._team.judges if each.kin != own), None)
-        model = self._metered(judge, task.spec.order)
+        model = self._metered(judge, task.spec.order) if judge else None
         try:
             return msgspec.to_builtins(await verified(task.spec, task.output, self.mission.config, model))
         except ModelError as exc:
@@ -411,15 +358,17 @@ class Run:
 
     async def work(self, request: Any, call: Call) -> Any:
         """Let an agent work; one that is not heard of for too long is stopped."""
-        await self._ready.wait()
-        order = int(_task_of(call.operation_id).removeprefix("task-"))
+        await self.ready.wait()
+        order = _task_of(call.operation_id)
         task = self.mission.tasks[order]
         doer = self._agent(task)
         if doer is None:
-            raise Refused(f"there is no agent {task.agent!r} here", code="configuration")
+            wanted = ", ".join(task.spec.tools) or "no tools"
+            raise Refused(f"there is no agent {task.agent!r} here, and the task needs {wanted}", code="configuration")
         tools = allowed_tools(self.mission.config, task.spec, doer.tools)
         brief = brief_of(self.mission, task, doer.tools)
         turn = Turn(brief, self._model_of(doer, task), tools, partial(self._progress, order))
+        paid = await self._admit(order, doer.id, 0, doer.price) if doer.price else ""
         worker = asyncio.create_task(_worked(doer.work, request, call, turn), name=f"{self.id}/{call.operation_id}")
         self._workers[call.operation_id] = worker
         try:
@@ -434,6 +383,8 @@ class Run:
             raise TimeoutError("nothing was heard of it") from None
         finally:
             self._workers.pop(call.operation_id, None)
+            if paid:
+                await self._book(order, paid, Usage(doer.id, 0, 0, 0.0), doer.price)
 
     async def _progress(self, order: int, what: str) -> None:
         await self._note(Fact(Kind.TASK_PROGRESS, self._clock(), order, {"what": what}))
@@ -444,7 +395,7 @@ class Run:
                 made = self._team.hires(task.agent, EXPECTED[task.spec.type])
                 self._hired[task.agent] = replace(made, tools=frozenset(task.spec.tools))
             return self._hired[task.agent]
-        return self._team.agent(task.agent)
+        return next((each for each in self._team.agents if each.id == task.agent), None)
 
     # -- models --------------------------------------------------------------------------------------------------------
 
@@ -458,20 +409,23 @@ class Run:
         tier = TIERS[min(max(TIERS.index(Tier(own)) + step, 0), len(TIERS) - 1)]
         return self._metered(self._team.models.get(tier, priced) if tier is not priced.tier else priced, task.spec.order)
 
-    def _metered(self, priced: Priced | None, order: int | None) -> Model | None:
-        if priced is None:
-            return None
-        return MeteredModel(priced, partial(self._admit, order, priced), partial(self._book, order))
+    def _planner(self) -> Model | None:
+        return self._metered(self._team.planner) if self._team.planner else None
 
-    async def _admit(self, order: int | None, priced: Priced, estimate: Estimate) -> str:
-        while why := why_not(self.mission, estimate):
+    def _metered(self, priced: Priced, order: int | None = None) -> Model:
+        return MeteredModel(
+            priced.model, priced.prices, partial(self._admit, order, priced.model.name), partial(self._book, order)
+        )
+
+    async def _admit(self, order: int | None, name: str, tokens: int, cost: Decimal) -> str:
+        while why := why_not(self.mission, tokens, cost):
             if not self.mission.pending:
-                raise over(why)
+                raise Refused(why, code=BUDGET)
             self._booked.clear()
             await self._booked.wait()  # a call under way may cost less than was reckoned with
         self._calls += 1
         call = f"call-{self._calls}"
-        data: dict[str, Any] = {"call": call, "estimate": str(estimate.cost), "model": priced.model.name}
+        data: dict[str, Any] = {"call": call, "estimate": str(cost), "model": name}
         await self._note(Fact(Kind.MODEL_ADMITTED, self._clock(), order, data))
         return call
 
@@ -488,10 +442,13 @@ async def _worked(work: Action, request: Any, call: Call, turn: Turn) -> Any:
     return await found if asyncio.iscoroutine(found) else found
 
 
-def _task_of(operation: str) -> str:
-    """Return `task-N` of an operation's id; the id itself for any other one."""
-    head = operation.partition("/")[0]
-    return head.partition(".")[0] if "?" not in operation and head.startswith("task-") else operation
+_TURN: Final = re.compile(r"task-(\d+)[./][^?]+")
+
+
+def _task_of(operation: str) -> int:
+    """Return the task of whose turns an operation is one; 0 for any other one."""
+    found = _TURN.fullmatch(operation)
+    return int(found[1]) if found else 0
 
 
 def stale_operations(mission: Mission, saga: Saga) -> tuple[str, ...]:
@@ -500,13 +457,10 @@ def stale_operations(mission: Mission, saga: Saga) -> tuple[str, ...]:
     """
     found = []
     for each in saga.operations.values():
-        name = _task_of(each.id)
-        if not each.has_effect or each.removed or not each.succeeded or not name.startswith("task-"):
-            continue
-        task = mission.tasks.get(int(name.removeprefix("task-")))
-        counts = task is not None and task.state in _COUNTS and each.id.partition("+")[0] == task.operation.partition("+")[0]
-        if not counts:
-            found.append(each.id)
+        if each.has_effect and each.succeeded and not each.removed and (order := _task_of(each.id)):
+            task = mission.tasks.get(order)
+            counts = task is not None and task.state in _COUNTS and each.id.partition("+")[0] == task.operation.partition("+")[0]
+            found += [] if counts else [each.id]
     return tuple(found)
 
 
@@ -515,9 +469,17 @@ _COUNTS: Final = frozenset(
 )
 
 
-def _fault_of(operation: Operation) -> tuple[str, str]:
+def _found(operation: Operation, kind: type[F]) -> F:
+    fault = _fault_of(operation)
+    return msgspec.convert(operation.output, kind, strict=False) if fault is None else kind(None, objections=(fault[1],))
+
+
+def _fault_of(operation: Operation) -> tuple[str, str] | None:
+    """Return code and reason; None if it succeeded."""
+    if operation.succeeded:
+        return None
     if operation.hold:
-        return "held", f"it may have had an effect: {operation.hold}; say sagagraph resolve"
+        return HELD, f"it may have had an effect: {operation.hold}; say sagagraph resolve"
     if operation.fault is None:
         return "unknown", operation.status.value
     code = "configuration" if operation.fault.code in CONFIGURATION else operation.fault.code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 from sagagraph.errors import NotAllowedError
 
@@ -18,53 +18,53 @@ class StateType(StrEnum):
     TERMINAL = "terminal"
 
 
-class RunState(StrEnum):
-    PENDING = "pending"
-    PLANNING = "planning"
-    AWAITING_APPROVAL = "awaiting_approval"
-    RUNNING = "running"
-    PAUSED = "paused"
-    BUDGET_EXCEEDED = "budget_exceeded"
-    AWAITING_REVIEW = "awaiting_review"
-    COMPLETED = "completed"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
+COLUMNS: Final = ("inbox", "assigned", "in_progress", "review", "done")
 
-    @property
-    def type(self) -> StateType:
-        return _RUN_TYPES[self]
+
+class _State(StrEnum):
+    """State, with its type and the column of a board on which its card lies; for display, never to dispatch by."""
+
+    type: StateType
+    column: str
+
+    def __new__(cls, value: str, kind: StateType = StateType.TERMINAL, column: str = "done") -> Self:
+        made = str.__new__(cls, value)
+        made._value_ = value
+        made.type = kind
+        made.column = column
+        return made
 
     @property
     def is_terminal(self) -> bool:
         return self.type is StateType.TERMINAL
 
 
-class TaskState(StrEnum):
-    PENDING = "pending"
-    QUEUED = "queued"
-    AWAITING_RETRY = "awaiting_retry"
-    ASSIGNED = "assigned"
-    RUNNING = "running"
-    CONTINUING = "continuing"
-    VERIFYING = "verifying"
-    AWAITING_HUMAN = "awaiting_human"
+class RunState(_State):
+    PENDING = "pending", StateType.PENDING
+    PLANNING = "planning", StateType.PENDING
+    AWAITING_APPROVAL = "awaiting_approval", StateType.PENDING
+    RUNNING = "running", StateType.RUNNING
+    PAUSED = "paused", StateType.PAUSED
+    BUDGET_EXCEEDED = "budget_exceeded", StateType.PAUSED
+    AWAITING_REVIEW = "awaiting_review", StateType.PAUSED
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class TaskState(_State):
+    PENDING = "pending", StateType.PENDING, "inbox"
+    QUEUED = "queued", StateType.PENDING, "inbox"
+    AWAITING_RETRY = "awaiting_retry", StateType.PENDING, "inbox"
+    ASSIGNED = "assigned", StateType.RUNNING, "assigned"
+    RUNNING = "running", StateType.RUNNING, "in_progress"
+    CONTINUING = "continuing", StateType.RUNNING, "in_progress"
+    VERIFYING = "verifying", StateType.PAUSED, "review"
+    AWAITING_HUMAN = "awaiting_human", StateType.PAUSED, "review"
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
-
-    @property
-    def type(self) -> StateType:
-        return _TASK_TYPES[self]
-
-    @property
-    def is_terminal(self) -> bool:
-        return self.type is StateType.TERMINAL
-
-    @property
-    def column(self) -> str:
-        """The column of a board on which its card lies; for display, never to dispatch by."""
-        return _COLUMNS.get(self, "done")
 
 
 S = TypeVar("S", RunState, TaskState)
@@ -91,26 +91,6 @@ TASK_TRANSITIONS: Final[Mapping[TaskState, frozenset[TaskState]]] = {
     _T.AWAITING_HUMAN: frozenset({_T.COMPLETED, _T.AWAITING_RETRY, _T.FAILED, _T.CANCELLED}),
     _T.AWAITING_RETRY: frozenset({_T.ASSIGNED, _T.CANCELLED}),
 }
-
-_RUN_TYPES: Final[Mapping[RunState, StateType]] = {
-    **dict.fromkeys((_R.PENDING, _R.PLANNING, _R.AWAITING_APPROVAL), StateType.PENDING),
-    _R.RUNNING: StateType.RUNNING,
-    **dict.fromkeys((_R.PAUSED, _R.BUDGET_EXCEEDED, _R.AWAITING_REVIEW), StateType.PAUSED),
-    **dict.fromkeys((_R.COMPLETED, _R.FAILED, _R.CANCELLED), StateType.TERMINAL),
-}
-_TASK_TYPES: Final[Mapping[TaskState, StateType]] = {
-    **dict.fromkeys((_T.PENDING, _T.QUEUED, _T.AWAITING_RETRY), StateType.PENDING),
-    **dict.fromkeys((_T.ASSIGNED, _T.RUNNING, _T.CONTINUING), StateType.RUNNING),
-    **dict.fromkeys((_T.VERIFYING, _T.AWAITING_HUMAN), StateType.PAUSED),
-    **dict.fromkeys((_T.COMPLETED, _T.FAILED, _T.CANCELLED, _T.SKIPPED), StateType.TERMINAL),
-}
-_COLUMNS: Final[Mapping[TaskState, str]] = {
-    **dict.fromkeys((_T.PENDING, _T.QUEUED, _T.AWAITING_RETRY), "inbox"),
-    _T.ASSIGNED: "assigned",
-    **dict.fromkeys((_T.RUNNING, _T.CONTINUING), "in_progress"),
-    **dict.fromkeys((_T.VERIFYING, _T.AWAITING_HUMAN), "review"),
-}
-COLUMNS: Final = ("inbox", "assigned", "in_progress", "review", "done")
 
 
 def checked_move(table: Mapping[S, frozenset[S]], now: S, then: S, what: str) -> S:

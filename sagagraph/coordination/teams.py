@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
 
+from pydantic import BaseModel
+
+from sagagraph.context.answering import answer_of
 from sagagraph.context.model import Answer, Model, Prices, Question, Usage
-from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import BYTES_PER_TOKEN
 from sagagraph.coordination.agents import Agent, Brief, Turn, agent, things_at
 from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.coordinator import Team
-from sagagraph.coordination.domain_agents import domain_agent
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
-from sagagraph.coordination.rules import design_for
-from sagagraph.errors import InvalidInputError, UnusableAnswerError
-from sagagraph.registry import entries, limits_of, model_of
+from sagagraph.errors import InvalidInputError, Refused, UnusableAnswerError
+from sagagraph.graph.nested.child_saga import child_saga
+from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.harness.designs import design_for
+from sagagraph.planning.page import Page
+from sagagraph.registry import AnyEntry, entries, limits_of, model_of, open_domain
 from sagagraph.saga.engine.actions import to_json
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.settings import Settings
@@ -33,28 +38,26 @@ _ROLES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Tier]]] = {
 }
 """Role → its skills, tools and tier."""
 _REVIEWER: Final = "reviewer"
-_WORK: Final[Mapping[str, Json]] = {
-    "title": "Work",
-    "type": "object",
-    "properties": {"output": {"type": "string"}, "done": {"type": "boolean"}, "found": {"type": "string"}},
-    "required": ["output", "done"],
-}
 _ANSWER_TOKENS: Final = 2048
+_INSTRUCTIONS: Final = (
+    "You do one task of a mission. The data holds the task, what it builds upon, and what was wrong with earlier attempts. "
+    "Answer with the output. Say done: false only if you need another turn, and in found what more is needed that nobody has "
+    "planned; otherwise leave it empty."
+)
+
+
+class Work(BaseModel):
+    output: str
+    done: bool = True
+    found: str = ""
 
 
 async def work(brief: Brief, turn: Turn) -> Reply:
     """Have the agent's model do the task."""
-    quoted = Quoted(to_json(brief), new_nonce())
-    instructions = (
-        "You do one task of a mission. The data holds the task, what it builds upon, and what was wrong with earlier attempts. "
-        "Answer with the output. Say done: false only if you need another turn, and in found what more is needed that nobody has "
-        f"planned; otherwise leave it empty.\n{quoted.rule}"
-    )
-    answer = await turn.model.answer(Question(instructions, quoted, _WORK, max_tokens=_ANSWER_TOKENS))
-    said: Any = answer.content
-    if not isinstance(said, Mapping) or not isinstance(said.get("output"), str):
+    said = await answer_of(turn.model, _INSTRUCTIONS, to_json(brief), Work, max_tokens=_ANSWER_TOKENS)
+    if said is None:
         raise UnusableAnswerError(f"{turn.model.name} gave no output")
-    return Reply(said["output"], said.get("done") is not False, str(said.get("found") or ""))
+    return Reply(said.output, said.done, said.found)
 
 
 def team_of(own: Priced, other: Priced | None = None, *, plans: bool = True) -> Team:
@@ -92,14 +95,24 @@ def team_from(places: Iterable[str], settings: Settings, engine: Engine) -> Team
         own = team_of(Priced(model, prices=prices))
     if found:
         return replace(own, agents=tuple(found), hires=own.hires if model else None)
-    host = agent("host", invite, skills=("analysis",), tools=("guests",))
     designer = agent("designer", design, skills=("coding",), tools=("rules",))
-    domains = [domain_agent(each, each, engine, settings) for each in _domains(settings)]
-    return replace(own, agents=(*own.agents, host, designer, *domains))
+    domains = [_of_domain(each, engine, settings) for each in entries() if each.runs_sagas and each.is_configured(settings)]
+    return replace(own, agents=(*own.agents, designer, *domains))
 
 
-def _domains(settings: Settings) -> list[str]:
-    return [each.name for each in entries() if each.runs_sagas and each.is_configured(settings)]
+def _of_domain(entry: AnyEntry, engine: Engine, settings: Settings) -> Agent:
+    """Return an agent that is a domain: a task of its is a saga of its own, and undone with the mission."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[tuple[PlanningGraph, Page]]:
+        async with open_domain(entry.name, settings, engine.store) as served:
+            page = entry.page(served, None)
+            if page is None:
+                raise Refused(f"{entry.name} reads no requests", code="configuration")
+            yield planning_graph(domain=served, engine=engine), page
+
+    work = child_saga(f"agent.{entry.name}", entry.name, engine, opened)
+    return agent(entry.name, work, skills=(entry.name,), tools=(entry.name,))
 
 
 async def design(brief: Brief, _turn: Turn) -> Json:
@@ -107,22 +120,6 @@ async def design(brief: Brief, _turn: Turn) -> Json:
     request: Any = brief.request
     found = await asyncio.to_thread(design_for, str(request["harness"]))  # a proof takes seconds
     return found if brief.feedback else dict.fromkeys(found, 1)
-
-
-def invite(brief: Brief, _turn: Turn) -> Json:
-    """Make the day of a reunion for whoever has booked the trip: a host fetches them, and all are at home by the evening."""
-    return {
-        "name": brief.goal[:60],
-        "places": {"AIR": "Airport", "HOME": "Home"},
-        "travel_minutes": [["AIR", "HOME", 45]],
-        "people": [
-            {"name": "Traveller", "place": "AIR", "from": "12:00", "drives": False},
-            {"name": "Host", "place": "HOME", "from": "09:00", "drives": True},
-        ],
-        "vehicles": [{"name": "Host's car", "seats": 4, "place": "HOME", "from": "09:00", "drivers": ["Host"]}],
-        "tasks": [{"name": "dinner", "place": "HOME", "minutes": 60, "window": ["16:00", None], "who": ["Host"]}],
-        "goals": [{"people": "all", "place": "HOME", "by": "18:00"}],
-    }
 
 
 # -- offline -----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -13,11 +12,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sagagraph.coordination.matching import Similarity, by_words
+from sagagraph.coordination.matching import Similarity
 from sagagraph.coordination.mission import Mission
 from sagagraph.coordination.plan import MissionPlan, plan_json, read_plan
 from sagagraph.coordination.states import RunState
 from sagagraph.errors import NotAllowedError
+from sagagraph.language.likeness import by_words, says, topic_of
 from sagagraph.workflow.values import Json
 
 LEAST_ALIKE: Final = 0.85
@@ -41,9 +41,9 @@ class Template(Struct, frozen=True, omit_defaults=True):
     def likeness(self, goal: str, similarity: Similarity) -> float:
         """Return how sure it is that the goal is of this kind, from 0 to 1."""
         alike = similarity(goal, self.description)
-        if any(_says(goal, each) for each in self.but_not):
+        if any(says(goal, each) for each in self.but_not):
             return alike if self.source else 0.0
-        held = sum(any(_says(goal, sign) for sign in group) for group in self.signs)
+        held = sum(any(says(goal, sign) for sign in group) for group in self.signs)
         return max(alike, held / len(self.signs) if self.signs else 0.0)
 
     def plan_for(self, goal: str) -> MissionPlan:
@@ -67,21 +67,6 @@ def matched(goal: str, templates: Iterable[Template], similarity: Similarity = b
     scores = [(each.likeness(goal, similarity), bool(each.source), len(each.signs), each) for each in templates]
     sure = sorted((each for each in scores if each[0] > LEAST_ALIKE), key=lambda each: (each[1], each[0], each[2]), reverse=True)
     return sure[0][3] if sure else None
-
-
-def _says(goal: str, sign: str) -> bool:
-    return re.search(rf"\b{re.escape(sign)}(e?s|ing|d|ed|ies)?\b", goal.lower()) is not None
-
-
-_OPENING: Final = re.compile(
-    r"^\s*(please\s+)?(research|investigate|study|survey|explore|review|compare|analy[sz]e|write|create|draft|look into)\b"
-    r"(\s+(a|an|the|our|report|on|about|of))*\s+",
-    re.IGNORECASE,
-)
-
-
-def topic_of(goal: str) -> str:
-    return _OPENING.sub("", goal).strip(" .") or goal
 
 
 def _filled(value: Any, told: Mapping[str, str]) -> Any:
@@ -112,3 +97,8 @@ def routine_of(mission: Mission, known: Iterable[Template] = ()) -> Template:
     name = ROUTINE + mission.goal[:_LONGEST_NAME]
     signs, but_not = (origin.signs, origin.but_not) if origin else ((), ())
     return Template(name, mission.goal, _filled(plan_json(plan), marks), signs, but_not, source=mission.id)
+
+
+def owner_of(mission_id: str) -> str:
+    """Return the prefix of the missions of one visitor of the app; empty for those of the command line."""
+    return mission_id.partition("mission-")[0] if "mission-" in mission_id else ""

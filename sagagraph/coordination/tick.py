@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from sagagraph.coordination.config import MOST_CONTRACTORS_EVER, MOST_CONTRACTORS_OF_MISSION, TICK_S, Autonomy
+from sagagraph.coordination.config import MOST_CONTRACTORS_EVER, MOST_CONTRACTORS_OF_MISSION, STALL_S, TICK_S, Autonomy
 from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
 from sagagraph.coordination.facts import Fact, Kind
 from sagagraph.coordination.matching import LEAST_SCORE
@@ -14,7 +14,6 @@ from sagagraph.coordination.plan import Edge, TriggerRule
 from sagagraph.coordination.states import RunState, TaskState
 
 CONTRACTOR: Final = "contractor"
-ROSTER: Final = "roster"
 
 
 def tick(mission: Mission, now: float, bench: Bench) -> tuple[Fact, ...]:
@@ -114,14 +113,12 @@ def _assign(deciding: Deciding, task: Task) -> int:
         found = [each for each in found if each.agent == keeps] or found
     elif task.avoid:
         found = [each for each in found if each.agent not in task.tried] or found
-    for each in found:
-        profile = deciding.profile(each.agent)
-        if profile is not None and profile.busy + deciding.busy(each.agent) < profile.limit:
-            return _given(deciding, task, each.agent, each.score)
-    return 0 if found else _hired(deciding, task)
+    if not found:
+        return _hired(deciding, task)
+    return next((1 for each in found if _given(deciding, task, each.agent, each.score)), 0)
 
 
-def _given(deciding: Deciding, task: Task, agent: str, score: float | None, agent_type: str = ROSTER) -> int:
+def _given(deciding: Deciding, task: Task, agent: str, score: float | None, agent_type: str = "roster") -> int:
     profile = deciding.profile(agent)
     if profile is not None and profile.busy + deciding.busy(agent) >= profile.limit:
         return 0
@@ -134,11 +131,7 @@ def _hired(deciding: Deciding, task: Task) -> int:
     mission, order = deciding.mission, task.spec.order
     at_work = sum(1 for each in mission.of(*ACTIVE) if each.agent_type == CONTRACTOR)
     if deciding.bench.contractors < 0 or mission.contractors >= MOST_CONTRACTORS_EVER:
-        deciding.say(Kind.TASK_ASSIGNED, task, agent="nobody", agent_type=ROSTER)
-        deciding.say(Kind.TASK_STARTED, deciding.again(task))
-        deciding.say(Kind.TASK_CRASHED, deciding.again(task), error_code="configuration", error=f"nobody can do task {order}")
-        deciding.climb(deciding.again(task), f"nobody has the tools {', '.join(task.spec.tools) or 'for it'}")
-        return 0
+        return _given(deciding, task, "nobody", None)  # whose turn fails, for a person to see
     if at_work >= MOST_CONTRACTORS_OF_MISSION or deciding.bench.contractors <= at_work:
         return 0
     return _given(deciding, task, f"contractor-{order}.{mission.contractors + 1}", None, CONTRACTOR)
@@ -157,22 +150,22 @@ def _reconcile(deciding: Deciding) -> None:
 
 def _find_stalls(deciding: Deciding) -> None:
     """Find tasks without an event for longer than their state allows."""
-    for task in list(deciding.mission.tasks.values()):
-        still_s, state = deciding.now - task.last_at, task.state.value
-        if deciding.mission.state is not RunState.RUNNING:
-            return
-        match task.state:
-            case TaskState.ASSIGNED if still_s > deciding.mission.config.stall_of(state):
-                deciding.say(Kind.TASK_STALLED, task, state=state)
+    config = deciding.mission.config
+    for task in list(deciding.mission.of(*map(TaskState, STALL_S))):
+        state, is_running = task.state, task.state is TaskState.RUNNING
+        limit_s = config.stall_s.get(state.value, task.spec.stall_timeout_s if is_running else STALL_S[state.value])
+        still_s = deciding.now - (task.not_before if state is TaskState.CONTINUING else task.last_at)
+        if still_s <= limit_s or deciding.mission.state is not RunState.RUNNING:
+            continue
+        deciding.say(Kind.TASK_STALLED, task, state=state.value)
+        match state:
+            case TaskState.ASSIGNED:
                 deciding.say(Kind.TASK_QUEUED, task, avoid=task.agent)
-            case TaskState.RUNNING if still_s > deciding.mission.config.stall_s.get(state, task.spec.stall_timeout_s):
-                deciding.say(Kind.TASK_STALLED, task, state=state)
+            case TaskState.RUNNING:
                 deciding.retry_or_climb(task, f"nothing was heard of it for {still_s:.0f} s")
-            case TaskState.CONTINUING if deciding.now - task.not_before > deciding.mission.config.stall_of(state):
-                deciding.say(Kind.TASK_STALLED, task, state=state)
+            case TaskState.CONTINUING:
                 deciding.say(Kind.TASK_RESUMED, task)
-            case TaskState.VERIFYING if still_s > deciding.mission.config.stall_of(state):
-                deciding.say(Kind.TASK_STALLED, task, state=state)
+            case TaskState.VERIFYING:
                 deciding.say(Kind.HUMAN_REVIEW_REQUESTED, task, error=f"it was not verified within {still_s:.0f} s")
 
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from sagagraph.context.model import Model, Question
-from sagagraph.context.quoting import Quoted, new_nonce
+from sagagraph.context.answering import answer_of
+from sagagraph.context.model import Model
+from sagagraph.context.quoting import new_nonce
 from sagagraph.context.slice import Fact as Shown
 from sagagraph.context.slice import select
 from sagagraph.coordination.config import Config
 from sagagraph.coordination.plan import Criterion, TaskSpec, TaskType
-from sagagraph.coordination.rules import broken_rules
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
+from sagagraph.harness.designs import broken_rules
 from sagagraph.workflow.language.schemas import misfits
 from sagagraph.workflow.values import Json
 
@@ -28,6 +28,11 @@ _CHEAP: Final = Decimal("0.05")
 """The output of a task that costs less is not judged."""
 _JUDGE_READS: Final = 4000
 """The tokens of a judge's slice."""
+_INSTRUCTIONS: Final = (
+    "You score the output of a task by criteria, each from 1 (not met at all) to 5 (fully met), with your confidence from 0 to 1 "
+    "and a reason of one sentence. Say in task_wrong why no output could meet the task, if that is so; otherwise leave it empty. "
+    "Answer with the nonce of the data, and one score for each number."
+)
 
 
 class Outcome(StrEnum):
@@ -86,15 +91,10 @@ async def verified(
     left = [(number, each) for number, each in enumerate(task.criteria, 1) if number not in checked]
     if fatal or not left or judge is None or not needs_judge(task, config):
         return _summed(task.criteria, checked, config)
-    quoted = Quoted(_shown(task, output, left), mint())
-    answer = await judge.answer(Question(_instructions(quoted), quoted, _Opinion.model_json_schema()))
-    try:
-        opinion = _Opinion.model_validate(answer.content)
-    except ValidationError as exc:
-        raise UnusableAnswerError(f"{judge.name} did not score in the form asked for") from exc
-    numbers = {number for number, _criterion in left}
-    if not secrets.compare_digest(opinion.nonce.encode(), quoted.nonce.encode()) or {o.number for o in opinion.scores} != numbers:
-        raise UnusableAnswerError(f"{judge.name} did not score these criteria")
+    nonce = mint()
+    opinion = await answer_of(judge, _INSTRUCTIONS, _shown(task, output, left), _Opinion, mint=lambda: nonce)
+    if opinion is None or opinion.nonce != nonce or {each.number for each in opinion.scores} != {number for number, _c in left}:
+        raise UnusableAnswerError(f"{judge.name} did not score these criteria in the form asked for")
     for each in opinion.scores:
         value = (each.score - 1) / 4
         criterion = task.criteria[each.number - 1].criterion
@@ -115,14 +115,6 @@ def _shown(task: TaskSpec, output: Json, left: Sequence[tuple[int, Criterion]]) 
         if "output" in chosen.facts or not text:
             return chosen.facts
         text = text[: len(text) * 3 // 4]
-
-
-def _instructions(quoted: Quoted) -> str:
-    return (
-        "You score the output of a task by criteria, each from 1 (not met at all) to 5 (fully met), with your confidence from 0 "
-        "to 1 and a reason of one sentence. Say in task_wrong why no output could meet the task, if that is so; otherwise leave "
-        f"it empty.\n{quoted.rule}\nAnswer with nonce {quoted.nonce} and one score for each number."
-    )
 
 
 def _summed(

@@ -28,7 +28,7 @@ def mission_json(mission: Mission) -> dict[str, Any]:
     states = [each.state for each in mission.tasks.values()]
     return {
         "mission_id": mission.id,
-        "title": mission.title,
+        "title": mission.goal[:500],
         "goal": mission.goal,
         "state": mission.state.value,
         "state_type": mission.state.type.value,

@@ -36,6 +36,7 @@ from sagagraph.workflow.language.document import (
     graphs_in,
 )
 from sagagraph.workflow.language.terms import OWN_KEY, OWN_UNDO
+from sagagraph.workflow.reading import converted
 from sagagraph.workflow.values import Json
 
 _ROUNDS: Final = 3
@@ -77,11 +78,7 @@ class Blueprint(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=T
 
 def read_blueprint(value: Json) -> Blueprint:
     """Read a blueprint. Raises `InvalidInputError`, naming the place."""
-    try:
-        return msgspec.convert(value, Blueprint)
-    except msgspec.ValidationError as exc:
-        what, _, where = str(exc).partition(" - at `$")
-        raise InvalidInputError(what, field="blueprint" + where.strip("`")) from exc
+    return converted(value, Blueprint, "blueprint", strict=True)
 
 
 def template_of(blueprint: Blueprint) -> Document:

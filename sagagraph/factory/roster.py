@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from inspect import ismodule
 from typing import Any
 
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from sagagraph.errors import InvalidInputError, UnknownActionError
+from sagagraph.extras import thing_at
+from sagagraph.factory.remote import RemoteAgent
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import DECLARED, Action, action
 from sagagraph.workflow.kind import ActionKind
@@ -48,12 +50,8 @@ def roster_at(places: Iterable[str]) -> Roster:
 
 
 def _things_at(place: str) -> Iterable[Any]:
-    module, _, name = place.partition(":")
-    try:
-        found = importlib.import_module(module)
-        things = getattr(found, name) if name else [each for each in vars(found).values() if isinstance(each, Action)]
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}", field="--actions") from exc
+    found = thing_at(place, "--actions")
+    things = [each for each in vars(found).values() if isinstance(each, Action)] if ismodule(found) else found
     things = getattr(things, "actions", things)
     if not isinstance(things, list | tuple):
         raise InvalidInputError(f"{place!r} is a {type(things).__name__}, and no list of actions or tools", field="--actions")
@@ -65,6 +63,8 @@ def _member(thing: Any) -> Member:
         return thing
     if isinstance(thing, Action):
         return Member(thing)
+    if isinstance(thing, RemoteAgent):
+        return Member(thing.action(thing.name))
     if isinstance(thing, BaseTool):
         return Member(_of_tool(thing), frozenset(thing.description.lower().split()))
     name = getattr(thing, "name", None)

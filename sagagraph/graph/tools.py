@@ -71,7 +71,7 @@ def saga_tool(
         result_type=Any,
         home=f"tool:{tool.name}",
         provider=provider,
-        needs_body=set(_fields(tool.get_input_schema())) != set(_fields(tool.tool_call_schema)),
+        needs_body=_is_injected_into(tool),
         fails_on=fails_on,
     )
     check_void(tool.name, made.guarantees, compensate)
@@ -113,6 +113,13 @@ def kind_of_tool(tool: BaseTool) -> ActionKind:
 def _fields(schema: Any) -> Collection[str]:
     """Return the names of a tool's arguments; arguments that LangGraph injects appear in only one of its schemas."""
     return schema["properties"] if isinstance(schema, dict) else get_fields(schema)
+
+
+def _is_injected_into(tool: BaseTool) -> bool:
+    """Tell whether LangGraph gives it arguments of its own; a schema in JSON, as of an MCP server, has no place for them."""
+    if isinstance(tool.args_schema, dict):
+        return False
+    return set(_fields(tool.get_input_schema())) != set(_fields(tool.tool_call_schema))
 
 
 def _outside(tool: BaseTool) -> Function:

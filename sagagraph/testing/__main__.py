@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections import Counter
@@ -18,6 +17,7 @@ from typing import Annotated
 import typer
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.extras import thing_at
 from sagagraph.testing.databases import Databases
 from sagagraph.testing.databases import databases as databases_at
 from sagagraph.testing.scenario import Scenario
@@ -75,13 +75,7 @@ def _harmed(scenario: Scenario, harm: Harm, made: Databases, boundary: int) -> C
 
 
 def _scenarios(named: str) -> tuple[Scenario, ...]:
-    module, _, attribute = named.partition(":")
-    if not module or not attribute:
-        raise InvalidInputError(f"{named!r} names no scenario; write it as package.module:NAME", field="MODULE:NAME")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{named!r} cannot be loaded: {exc}", field="MODULE:NAME") from exc
+    found = thing_at(named, "MODULE:NAME")
     scenarios = tuple(found) if isinstance(found, list | tuple) else (found,)
     if any(isinstance(each, type) for each in scenarios):
         raise InvalidInputError(f"{named!r} is a class; name an instance of it", field="MODULE:NAME")

@@ -7,7 +7,6 @@ where the action can undo it: point it at a test environment.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import json
 import multiprocessing
@@ -25,6 +24,7 @@ from typing import Annotated, Any
 import typer
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
+from sagagraph.extras import thing_at
 from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.events import ProbeAnswer
 from sagagraph.saga.engine.actions import Action
@@ -233,11 +233,7 @@ async def _expect_refused(bench: _Bench, call: Call, otherwise: str) -> None:
 
 
 def _action_of(named: str) -> Action:
-    module, _, name = named.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{named!r} cannot be loaded: {exc}", field="MODULE:ACTION") from exc
+    found = thing_at(named, "MODULE:ACTION")
     if not isinstance(found, Action):
         raise InvalidInputError(f"{named!r} is no action", field="MODULE:ACTION")
     return found

@@ -11,11 +11,12 @@ from typing import Any
 
 from sagagraph.coordination.config import Config
 from sagagraph.coordination.coordinator import Coordinator
-from sagagraph.coordination.mission import DOMAIN, Mission
+from sagagraph.coordination.mission import Mission
 from sagagraph.coordination.states import RunState
 from sagagraph.coordination.teams import team_from
 from sagagraph.coordination.templates import Template, matched
 from sagagraph.errors import BusyError, DrainedError, InvalidInputError, SagaGraphError
+from sagagraph.registry import MISSIONS
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.settings import Settings
@@ -42,7 +43,7 @@ class Missions:
         self._drive(name, begun)
         while await self._engine.store.headline(name) is None and name in self._driving:  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.01)
-        return Mission(name, goal, goal[:500], visitor.name, config, RunState.PLANNING)
+        return Mission(name, goal, visitor.name, config, RunState.PLANNING)
 
     async def fits(self, visitor: Visitor, text: str) -> bool:
         """Tell whether it is a goal of a known kind, that a template plans; nothing is, where there is no team."""
@@ -82,7 +83,7 @@ class Missions:
 
     async def pick_up(self) -> None:
         """Go on with every mission that was open when the last server ended."""
-        if any(each.domain == DOMAIN for each in await self._engine.open_sagas()):
+        if any(each.domain == MISSIONS for each in await self._engine.open_sagas()):
             for each in await self._coordinator.open_missions():
                 self._drive(each)
 

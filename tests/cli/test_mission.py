@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.cli.commands import CommandLine
+from tests.cli.commands import CommandLine, ended, spawned
+from tests.cli.test_worker import status, wait_for, working
 
 GOAL = "research EU AI Act compliance for our product"
 
@@ -72,6 +73,41 @@ def test_another_goal_under_the_same_id_is_a_conflict(command: CommandLine) -> N
     command("mission", "begin", GOAL, "--mission-id", "m")
     told = command("mission", "begin", "compare two laptops", "--mission-id", "m")
     assert (told.code, "another request" in told.complaint) == (2, True)
+
+
+def killed(command: CommandLine, name: str, *agents: str) -> None:
+    """Begin a mission, and kill its process as soon as its second task runs."""
+    going = spawned(*command.arguments("mission", "begin", GOAL, "--mission-id", name, "--autonomy", "full_auto", *agents))
+    wait_for(lambda: "task-2/1" in command("status", name, "--json").out, "it never ran")
+    going.kill()
+    going.communicate()
+    assert status(command, name) == "running"
+
+
+def test_a_worker_and_resume_all_take_over_missions_with_the_agents_they_began_with(
+    command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("db", "upgrade")
+    slow = ("--agents", "tests.support.missions:slow_team")
+    killed(command, "m", *slow)
+    killed(command, "gone", "--agents", "tests.support.missions:vanishing_team")
+    waits = command("mission", "begin", GOAL, "--mission-id", "waits", "--json")
+    assert waits.json["state"] == "awaiting_approval"
+    monkeypatch.setenv("VANISHED", "1")
+    told = command("resume", "--all")
+    monkeypatch.delenv("VANISHED")
+    assert status(command, "m") == "committed"
+    assert (status(command, "gone"), "vanishing_team" in told.err) == ("running", True)
+    killed(command, "n", *slow)
+    with working(command, "--queue", "missions") as (running, _url):
+        wait_for(lambda: status(command, "n") == "committed", "nobody took it over")
+        wait_for(lambda: status(command, "gone") == "committed", "nobody took it over")
+        running.terminate()
+        assert ended(running).code == 0
+    assert command("mission", "status", "waits", "--json").json["state"] == "awaiting_approval"
+    for name in ("m", "n", "gone"):
+        done = command("mission", "status", name, "--json").json
+        assert (done["state"], [each["attempt_number"] for each in done["tasks"]]) == ("completed", [1, 1, 1, 1])
 
 
 def test_point_17_the_demonstration_is_killed_and_ends_well() -> None:

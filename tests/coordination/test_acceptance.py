@@ -461,6 +461,44 @@ def test_point_16_a_mission_that_fails_by_itself_is_undone_too() -> None:
     assert world.run(world.engine.status("m")).status == "compensated"
 
 
+@pytest.mark.parametrize("pivot", [False, True])
+def test_a_failed_mission_leaves_nothing_that_the_preview_did_not_name(pivot: bool) -> None:
+    live: list[str] = []
+
+    async def undo(request: Any, result: Any, call: Call) -> None:
+        live.remove(call.operation_id)
+
+    def booking(name: str, **about: Any) -> Any:
+        @action(name=name, provider="here", **about)
+        async def book(request: Any, call: Call) -> str:
+            live.append(call.operation_id)
+            return name
+
+        return agent(name, book)
+
+    kind: dict[str, Any] = {"kind": "pivot"} if pivot else {"compensate": undo}
+    tries: list[str] = []
+
+    def crashes(brief: Brief, turn: Turn) -> str:
+        tries.append(brief.title)
+        raise RuntimeError("it crashed")
+
+    last = agent("last", crashes, tools=["pen"])
+    steps = plan([task(1, agent="book"), task(2, agent="send"), task(3, tools=["pen"])], [(2, 1), (3, 2)])
+    world = World(steps, [booking("book", compensate=undo), booking("send", **kind), last])
+    world.begin(autonomy_mode="autonomous")
+    assert len(tries) == 3  # after a pivot, too: what only reads is tried again
+    shown: Any = world.run(world.engine.cancel("m", preview=True))
+    named = {each.partition(":")[0] for each in shown.residue}
+    assert (shown.possible, named) == ((False, {"task-2/1"}) if pivot else (True, set()))
+    if shown.possible:
+        assert world.say("cancel").state == "cancelled"
+        assert set(live) == named
+    else:
+        assert world.say("skip", task_id=3).state == "completed"  # there is no way back: a person does without the rest
+        assert world.run(world.engine.status("m")).status == "committed"
+
+
 def test_a_rejected_attempt_with_an_effect_is_undone_before_the_next() -> None:
     ledger: list[str] = []
 
@@ -579,11 +617,11 @@ def test_a_coordinator_with_another_team_leaves_a_mission_alone() -> None:
     world.begin(autonomy_mode="approve")
     engine = Engine(world.store, clock=world.loop.time)
     other = Coordinator(engine, world.team, clock=world.loop.time, source=["errands:TEAM"])
-    assert world.run(other.drive_all()) == ()
+    assert world.run(other.open_missions()) == ()
     with pytest.raises(NotAllowedError, match="began with the default team"):
         world.run(other.drive("m"))
     world.run(world.coordinator.wish("m", "approve", {}, by="Pat"))
-    assert [each.state for each in world.run(world.coordinator.drive_all())] == ["awaiting_review"]
+    assert world.run(world.coordinator.drive("m")).state == "awaiting_review"
     world.run(engine.close())
 
 

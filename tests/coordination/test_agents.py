@@ -16,11 +16,12 @@ from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.matching import Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.coordination.plan import read_plan
-from sagagraph.coordination.rules import broken_rules
 from sagagraph.coordination.teams import scripted_team, team_from
 from sagagraph.coordination.verification import CHECKS, Outcome, verified
 from sagagraph.errors import InvalidInputError, NotAllowedError
+from sagagraph.harness.designs import broken_rules
 from sagagraph.settings import Settings
+from sagagraph.workflow.policy import Policy, Retry
 from tests.coordination.world import MUST, Script, World, chain, configured, fine, plan, scored, spends, states, task
 
 
@@ -215,3 +216,28 @@ def test_a_design_must_pass_its_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(broken_rules({"vehicle_speed_kmph_t5": 50}, "ad_degradation_clear"))
     with pytest.raises(InvalidInputError):
         list(broken_rules({}, "../secrets"))
+
+
+@pytest.mark.parametrize("mode", ["autonomous", "full_auto"])
+def test_what_may_have_had_an_effect_is_not_done_again_before_a_person_has_looked(mode: str) -> None:
+    landed: list[str] = []
+
+    async def undo(request: Any, result: Any, call: Call) -> None:
+        landed.append("undo")
+
+    @action(name="pay blindly", compensate=undo, provider="here", policy=Policy(retry=Retry(1)))
+    async def pay(request: Any, call: Call) -> str:
+        landed.append("pay")
+        raise TimeoutError("no answer")
+
+    world = World(chain(1, agent="ann"), [agent("ann", pay)])
+    asked = world.begin(autonomy_mode=mode)
+    assert ("sagagraph resolve" in asked.tasks[1].error, landed) == (True, ["pay"])
+    if mode == "full_auto":
+        assert (asked.state, world.run(world.engine.status("m")).status) == ("failed", "stuck")
+        return
+    again = world.say("retry", task_id=1)
+    assert (states(again), landed) == (["awaiting_human"], ["pay"])
+    world.run(world.engine.resolve("m", "task-1/1", "failed"))
+    world.run(world.coordinator.wish("m", "retry", {"task_id": 1}, by="Pat"))
+    assert (states(world.run(world.coordinator.drive("m"))), landed) == (["awaiting_human"], ["pay", "pay"])

@@ -18,9 +18,13 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
 
 from sagagraph import Backoff, Engine, McpTool, Policy, Probe, Retry, mcp_tools, saga_agent
+from sagagraph.coordination.agents import Brief, Turn, agent
+from sagagraph.coordination.coordinator import Coordinator, Team
+from sagagraph.coordination.templates import Template
 from sagagraph.errors import InvalidInputError, OperationHeldError
 from sagagraph.testing.models import ScriptedModel
 from tests.agents.scenarios import look
+from tests.coordination.world import configured, plan, task
 from tests.graph.world import thread
 from tests.mcp.hotel import book_of
 
@@ -146,6 +150,34 @@ async def test_a_server_killed_right_after_a_booking_has_one_booking(engine: Eng
     assert not server.dies.exists()
     assert (state["messages"][-1].content, stays(server.book)) == ("Done.", [(tool, "Rome")])
     assert (await engine.status("t")).status == "committed"
+
+
+@pytest.mark.parametrize("ends", ["completed", "failed"])
+async def test_tools_are_agents_of_a_mission(engine: Engine, server: Served, ends: str) -> None:
+    """The server dies right after the booking: it is found, used by the next task, and undone if that fails."""
+    tools = {each.name: each for each in mapped(await MultiServerMCPClient({"hotel": server.connection}).get_tools())}
+
+    def last(brief: Brief, turn: Turn) -> str:
+        if ends == "failed":
+            raise RuntimeError("it crashed")
+        return f"stay {brief.inputs['task-2']}"
+
+    agents = (agent("rates", tools["rates"]), agent("books", tools["book"]), agent("last", last))
+    steps = [
+        task(1, agent="rates", request={"city": "Rome"}),
+        task(2, agent="books", request={"city": "Rome", "nights": 2}),
+        task(3, agent="last"),
+    ]
+    go = Template("go", "go", plan(steps, [(2, 1), (3, 2)]), (("go",),))
+    missions = Coordinator(engine, Team(agents, templates=(go,)))
+    server.dies.touch()
+    begun = missions.begin("go", configured(max_attempts=1), mission_id="m")
+    mission, _revived = await asyncio.gather(begun, asyncio.to_thread(server.start_again))
+    assert (mission.state, not server.dies.exists()) == (ends, True), mission.error
+    assert "100" in str(mission.tasks[1].output)
+    assert stays(server.book) == [("book" if ends == "completed" else "cancelled", "Rome")]
+    if ends == "completed":
+        assert "'stay': 1" in str(mission.tasks[3].output)
 
 
 @pytest.mark.quick

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from sagagraph.coordination.config import read_config
 from sagagraph.coordination.coordinator import Coordinator, Team
 from sagagraph.coordination.teams import ScriptedModel, scripted_team, team_of
 from sagagraph.coordination.templates import Template
-from sagagraph.errors import SagaGraphError, UnknownSagaError
+from sagagraph.errors import InvalidInputError, SagaGraphError, UnknownSagaError
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
@@ -39,6 +40,13 @@ def slow_team() -> Team:
     priced = own.models[next(iter(own.models))]
     slow = Priced(_Slow("scripted:worker"), prices=priced.prices, family="scripted")
     return team_of(slow, own.judges[0], plans=False)
+
+
+def vanishing_team() -> Team:
+    """The slow team, where it is: elsewhere nobody can load it."""
+    if "VANISHED" in os.environ:
+        raise InvalidInputError("vanishing_team is not here", field="--agents")
+    return slow_team()
 
 
 def unsure_team() -> Team:
@@ -162,9 +170,9 @@ class MissionScenario:
         return Judgement(status, tuple(faults))
 
 
+DIAMONDS = (MissionScenario("diamond"), MissionScenario("diamond", fails=True))
 SCENARIOS = (
-    MissionScenario("diamond"),
-    MissionScenario("diamond", fails=True),
+    *DIAMONDS,
     MissionScenario("chain"),
     MissionScenario("retried"),
 )

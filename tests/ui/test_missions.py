@@ -118,6 +118,49 @@ async def test_what_is_wrong_is_named(ann: httpx2.AsyncClient) -> None:
 
 
 @in_loop
+async def test_odd_decisions_are_refused_and_change_nothing(ann: httpx2.AsyncClient) -> None:
+    name = (await ann.post(API, json={"goal": GOAL})).json()["mission_id"]
+    before = await until(ann, name, "awaiting_approval")
+    for path, body, field in [
+        ("approve", {"reassign": [{}]}, "reassign"),
+        ("approve", {"reassign": [{"task_id": "x", "agent": "writer"}]}, "reassign"),
+        ("approve", {"reassign": [{"task_id": 1, "agent": None}]}, "reassign"),
+        ("approve", {"reassign": [{"task_id": [1], "agent": "writer"}]}, "reassign"),
+        ("budget", {"max_cost_usd": -1}, "max_cost_usd"),
+        ("budget", {"max_tokens": 0}, "max_tokens"),
+        ("budget", {}, "budget"),
+    ]:
+        answer = await ann.post(f"{API}/{name}/{path}", json=body)
+        assert (answer.status_code, field in answer.json()["error"]["field"]) == (422, True), (path, body, answer.text)
+    for path, body in [
+        ("approve", {"reassign": [{"task_id": 99, "agent": "writer"}]}),
+        ("review", {"decision": "accept"}),
+        ("resume", {}),
+        ("tell", {"text": "faster"}),
+        ("tasks/1/retry", {}),
+        ("tasks/1/accept", {}),
+        ("routine", {}),
+    ]:
+        assert (await ann.post(f"{API}/{name}/{path}", json=body)).status_code == 409, (path, body)
+    for path in ("tasks/0/skip", f"tasks/{10**30}/skip", "tasks/-1/retry"):
+        assert (await ann.post(f"{API}/{name}/{path}", json={})).status_code in (404, 422), path
+    for path in ("tasks/x/skip", "fly"):
+        assert (await ann.post(f"{API}/{name}/{path}", json={})).status_code in (404, 405, 422), path
+    for config in (
+        {"max_cost_usd": "1e400"},
+        {"max_cost_usd": []},
+        {"stall_s": {"running": "x"}},
+        {"max_seconds": -1},
+        {"max_turns": 0},
+    ):
+        answer = await ann.post(API, json={"goal": GOAL, "config": config})
+        assert answer.status_code == 422, (config, answer.text)
+    for raw in (b"", b"{", b"[]", b'{"goal": 7}', b"\xff"):
+        assert (await ann.post(API, content=raw, headers={"content-type": "application/json"})).status_code == 422, raw
+    assert (await ann.get(f"{API}/{name}")).json() == before
+
+
+@in_loop
 async def test_somebody_elses_mission_does_not_exist(ann: httpx2.AsyncClient, service: Service) -> None:
     name = (await ann.post(API, json={"goal": GOAL})).json()["mission_id"]
     await until(ann, name, "awaiting_approval")

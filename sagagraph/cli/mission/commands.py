@@ -10,6 +10,7 @@ import typer
 from sagagraph.cli import options as o
 from sagagraph.cli.options import Options
 from sagagraph.errors import InvalidInputError
+from sagagraph.registry import MISSIONS
 
 mission = o.verbs("Missions: a goal, a budget, and agents that a coordinator plans, pays, checks and replaces.")
 
@@ -86,9 +87,11 @@ def resume_command(
     mission_id: Annotated[str | None, typer.Argument(metavar="[MISSION]")] = None, store: o.Store = "", as_json: o.AsJson = False
 ) -> None:
     """Resume a mission that is paused, or whose coordinator died; without one, all whose coordinators died."""
+    from sagagraph.cli import settling
     from sagagraph.cli.mission import missions
 
-    o.end(missions.resume(Options(store, as_json=as_json), mission_id))
+    options = Options(store, as_json=as_json)
+    o.end(settling.resume_all(options, only=MISSIONS) if mission_id is None else missions.resume(options, mission_id))
 
 
 @mission.command("cancel")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli.options import PERSON, Options
-from sagagraph.cli.session import checked_id, drained_when_told_to_stop
+from sagagraph.cli.session import VERDICT_AGAINST, checked_id, drained_when_told_to_stop
 from sagagraph.cli.telling import tell
 from sagagraph.cli.terminal import interruptible
 from sagagraph.coordination.config import read_config
@@ -19,21 +19,36 @@ from sagagraph.coordination.view import mission_json
 from sagagraph.registry import open_engine
 
 if TYPE_CHECKING:
+    from sagagraph.saga.engine.coordinator import Observer
     from sagagraph.saga.engine.engine import Engine
 
 _AGAINST = frozenset({RunState.FAILED, RunState.CANCELLED})
-VERDICT_AGAINST = 1
+
+
+@asynccontextmanager
+async def coordinating(
+    options: Options,
+    mission_id: str | None,
+    agents: tuple[str, ...] = (),
+    *,
+    also: tuple[Observer, ...] = (),
+    create: bool = False,
+) -> AsyncIterator[Coordinator]:
+    """Open a coordinator with the team that a mission began with; with these `agents`, if it has yet to begin."""
+    async with open_engine(options.settings, also, create=create) as engine:
+        places = agents if mission_id is None else await _places(engine, mission_id, agents)
+        yield Coordinator(engine, team_from(places, options.settings, engine), source=places)
 
 
 @asynccontextmanager
 async def _opened(
     options: Options, mission_id: str | None, agents: tuple[str, ...] = (), *, create: bool = False
 ) -> AsyncIterator[Coordinator]:
-    """Open a coordinator with the team that a mission began with; with these `agents`, if it has yet to begin."""
-    async with open_engine(options.settings, create=create) as engine:
-        places = agents if mission_id is None else await _places(engine, mission_id, agents)
-        async with drained_when_told_to_stop(engine):
-            yield Coordinator(engine, team_from(places, options.settings, engine), source=places)
+    async with (
+        coordinating(options, mission_id, agents, create=create) as coordinator,
+        drained_when_told_to_stop(coordinator.engine),
+    ):
+        yield coordinator
 
 
 async def _places(engine: Engine, mission_id: str, agents: tuple[str, ...]) -> tuple[str, ...]:
@@ -52,11 +67,8 @@ async def status(options: Options, mission_id: str | None) -> int:
     async with _opened(options, mission_id) as coordinator:
         if mission_id is not None:
             return _shown(options, await coordinator.status(mission_id)) * 0
-        return _listed(options, await coordinator.missions())
-
-
-def _listed(options: Options, found: tuple[Mission, ...]) -> int:
-    lines = [f"{each.id}  {each.state.value}  {each.title}" for each in found]
+        found = await coordinator.missions()
+    lines = [f"{each.id}  {each.state.value}  {each.goal[:500]}" for each in found]
     tell([mission_json(each) for each in found], lines or ["there is no mission"], as_json=options.as_json)
     return 0
 
@@ -67,10 +79,8 @@ async def say(options: Options, mission_id: str, verb: str, told: dict[str, Any]
             return _shown(options, await coordinator.say(mission_id, verb, told, by=PERSON))
 
 
-async def resume(options: Options, mission_id: str | None) -> int:
+async def resume(options: Options, mission_id: str) -> int:
     async with _opened(options, mission_id) as coordinator:
-        if mission_id is None:
-            return _listed(options, await coordinator.drive_all())
         with interruptible(mission_id, "mission resume"):
             if (await coordinator.status(mission_id)).state is RunState.PAUSED:
                 return _shown(options, await coordinator.say(mission_id, "resume", by=PERSON))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from sagagraph.errors import InvalidInputError
+from sagagraph.extras import thing_at
 from sagagraph.saga.engine.actions import Action
 
 Build = Callable[[Any], Mapping[str, Any]]
@@ -72,13 +72,9 @@ _FIELD: Final = "SAGAGRAPH_GOALS"
 
 def library_at(place: str) -> GoalLibrary:
     """Return the library at `package.module:NAME`. Raises `InvalidInputError`, naming the variable, if there is none."""
-    module, _, name = place.partition(":")
-    if not module or not name:
+    if not all(place.partition(":")[::2]):
         raise InvalidInputError("name the library with your actions as package.module:NAME (docs/goals.md)", field=_FIELD)
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as exc:
-        raise InvalidInputError(f"{place!r} cannot be loaded: {exc}", field=_FIELD) from exc
+    found = thing_at(place, _FIELD)
     if not isinstance(found, GoalLibrary):
         raise InvalidInputError(f"{place!r} is a {type(found).__name__}, not a GoalLibrary", field=_FIELD)
     return found

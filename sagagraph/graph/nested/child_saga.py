@@ -1,40 +1,30 @@
-"""Agents that are domains: a task of theirs is a saga of its own, and undone with the mission."""
+"""Child: a saga of a domain as one operation of another: begun, found and undone under the key of its call."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
-from sagagraph.coordination.agents import Agent, agent
 from sagagraph.errors import Refused, UnknownSagaError
-from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.graph.planning_graph import PlanningGraph
 from sagagraph.planning.page import Page
-from sagagraph.registry import open_domain, require_entry
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.next_steps import is_quiet
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.saga.engine.actions import Guarantees, action
+from sagagraph.saga.engine.actions import Action, Guarantees, action
 from sagagraph.saga.engine.call import Probe
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import SagaView
-from sagagraph.settings import Settings
 
 _REMEMBERED = timedelta(days=3650)
 """A saga of the same id is the same saga, for as long as there is a journal."""
+Opened = Callable[[], AbstractAsyncContextManager[tuple[PlanningGraph, Page]]]
 
 
-def domain_agent(name: str, domain: str, engine: Engine, settings: Settings) -> Agent:
-    """Return an agent that carries out requests of a domain, or sentences that its page reads: `{"request"}` or `{"text"}`."""
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[tuple[PlanningGraph, Page]]:
-        async with open_domain(domain, settings, engine.store) as served:
-            page = require_entry(domain).page(served, None)
-            if page is None:
-                raise Refused(f"{domain} reads no requests", code="configuration")
-            yield planning_graph(domain=served, engine=engine), page
+def child_saga(name: str, domain: str, engine: Engine, opened: Opened) -> Action:
+    """Return the action that carries out a request of a domain, or a sentence that its page reads: `{"request"}`, `{"text"}`."""
 
     def child(call: Call) -> str:
         return call.operation_key.replace("%2F", "-").replace("/", "-")
@@ -53,9 +43,7 @@ def domain_agent(name: str, domain: str, engine: Engine, settings: Settings) -> 
             return Probe.landed(_told(view))
         return Probe.undone() if view.status.is_final else Probe.absent()
 
-    @action(
-        name=f"agent.{name}", compensate=undo, probe=look, guarantees=Guarantees(dedup=_REMEMBERED), provider=f"sagas:{domain}"
-    )
+    @action(name=name, compensate=undo, probe=look, guarantees=Guarantees(dedup=_REMEMBERED), provider=f"sagas:{domain}")
     async def carry_out(request: Any, call: Call) -> dict[str, Any]:
         async with opened() as (graph, page):
             if "request" in request:
@@ -70,7 +58,7 @@ def domain_agent(name: str, domain: str, engine: Engine, settings: Settings) -> 
             raise Refused(f"its saga {view.saga_id} is {view.status.value}", code="invalid_input")
         return _told(view)
 
-    return agent(name, carry_out, skills=(domain,), tools=(domain,))
+    return carry_out
 
 
 def _told(view: SagaView) -> dict[str, Any]:
