@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.master import NEVER, Master
 from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller, is_on, journey
 from sagagraph.domains.reunion.planning.rounds import Round, Rounds, Shift
-from sagagraph.domains.reunion.request import Task
+from sagagraph.domains.reunion.request import Objective, Task
 from sagagraph.domains.reunion.times import whole_minutes
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import solver_with
@@ -44,7 +44,8 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
         driven: list[Driven] = []
         for crew in master.crews:
             own = [each for each in chosen if each.crew == crew]
-            packed = _packed([each for each in rounds.shifts if each.crew == crew], own, budget.part(SECONDS_TO_PACK))
+            shifts = [each for each in rounds.shifts if each.crew == crew]
+            packed = _packed(shifts, own, Objective.WAITING in situation.objectives, budget.part(SECONDS_TO_PACK))
             if packed is None:
                 master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
                 break
@@ -134,8 +135,10 @@ def shifted(situation: Situation, acts: Iterable[Act]) -> tuple[Act, ...]:
     return tuple(sorted(moved, key=lambda each: (each.start, each.end)))
 
 
-def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], budget: Budget) -> list[Driven] | None:
-    """Return which shift drives each round, and from when on; the last one is back as early as possible."""
+def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], is_early: bool, budget: Budget) -> list[Driven] | None:
+    """Return which shift drives each round, and from when on; the last one is back as early as possible. `is_early`: so are all,
+    first of all those who are many.
+    """
     model, until = cp_model.CpModel(), shifts[0].until
     if any(each.opens > min(each.closes, until - each.lasts) for each in rounds):
         return None
@@ -144,7 +147,8 @@ def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], budget: Budget) ->
     last = model.new_int_var(0, until, "")
     for each, start in zip(rounds, starts, strict=True):
         model.add(last >= start + each.lasts)
-    model.minimize(last)
+    early = sum(each.some.people * start for each, start in zip(rounds, starts, strict=True))
+    model.minimize(early if is_early else last)
     solver = solver_with(budget)
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None

@@ -67,6 +67,8 @@ def plan(
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before, tell=tell, first=first)
+    if first and isinstance(answer, Solved):
+        return min((made, answer), key=lambda each: [attained.value for attained in each.objectives])
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
         return solve(problem, free, budget, before=before, tell=tell)
     if isinstance(answer, Unsolved):

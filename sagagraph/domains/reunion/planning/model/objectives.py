@@ -94,17 +94,11 @@ class Aims:
             acts, counts = sequence.acts[k][person.name], model.yes()
             fine = [sequence.at[k][person.name][place] for place in {goal.place for goal in person.goals}]
             if not person.has_come:
-                fine.append(self._is_first(k, person))
+                fine.append(self._presence.not_yet(k, person))
             model.some(counts, *fine, given=[acts])
             model.must(wait >= sequence.start[k] - self._presence.busy_until(person)[k], counts)
             waits += [wait, self._over(wait - LONG_WAIT)]
         return total(waits)
-
-    def _is_first(self, k: int, person: Traveller) -> Literal:
-        is_first = self._model.yes()
-        for row in self._sequence.acts[:k]:
-            self._model.some(given=[is_first, row[person.name]])
-        return is_first
 
     # -- soft wishes and ties ----------------------------------------------------------------------------------------
 

@@ -83,6 +83,13 @@ class Presence:
             busy.append(self._model.last(busy[-1], end, max(self._here.ends, person.free), acts[person.name]))
         return busy
 
+    def not_yet(self, k: int, person: Traveller) -> Literal:
+        """Return what implies that they have done nothing before step k."""
+        not_yet = self._model.yes()
+        for acts in self._sequence.acts[:k]:
+            self._model.some(given=[not_yet, acts[person.name]])
+        return not_yet
+
     # -- goals and what is watched -------------------------------------------------------------------------------------
 
     def _be_there(self, person: Traveller) -> None:
@@ -145,12 +152,10 @@ class Presence:
         sequence, model, at = self._sequence, self._model, self._sequence.at[k]
         begins = model.minutes(0, max(self._here.ends, person.free))
         model.add_max_equality(begins, [self.busy_until(person)[k], sequence.start[k - 1] if k else self._here.begins])
-        is_short, is_over, not_yet = model.yes(), model.yes(), model.yes()
+        is_short, is_over = model.yes(), model.yes()
         model.must(begins >= (sequence.start[k] if k < sequence.count else self._here.ends), is_short)
         model.must(begins >= company.until, is_over)
-        model.some(company.from_first_action, given=[not_yet])
-        for acts in sequence.acts[:k]:
-            model.some(given=[not_yet, acts[person.name]])
+        not_yet = company.from_first_action and self.not_yet(k, person)
         others = []
         for other in at.keys() - {person.name}:
             is_there = model.yes()

@@ -18,7 +18,7 @@ from sagagraph.domains.reunion.planning.model.logic import Expression, Literal, 
 from sagagraph.domains.reunion.planning.model.objectives import Aims
 from sagagraph.domains.reunion.planning.model.presence import Presence
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
-from sagagraph.domains.reunion.planning.model.situation import Situation, is_on, journey
+from sagagraph.domains.reunion.planning.model.situation import Situation, journey
 from sagagraph.domains.reunion.planning.model.stability import Keeping, slack_of
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.budget import Budget
@@ -177,24 +177,11 @@ def _hint(sequence: Sequence, actions: Iterable[Act]) -> None:
     model = sequence.model
     model.clear_hints()  # type: ignore[no-untyped-call] # CP-SAT does not say
     ordered = sorted(actions, key=lambda each: each.start)[: sequence.count]
-
-    def hint(flag: Literal, is_so: bool) -> None:
-        if not isinstance(flag, bool):
-            model.add_hint(flag, is_so)
-
-    for k in range(sequence.count):
-        action = ordered[k] if k < len(ordered) else None
-        ride = action if isinstance(action, Journey) else None
-        work = action if isinstance(action, Work) else None
-        model.add_hint(sequence.start[k], sequence.situation.ends if action is None else action.start)
-        hint(sequence.is_used[k], action is not None)
-        hint(sequence.is_journey[k], ride is not None)
-        for leg, took in sequence.takes[k].items():
-            hint(took, ride is not None and is_on(leg, ride))
-        for name, used in sequence.by[k].items():
-            hint(used, ride is not None and name == ride.vehicle)
-        for name, does in sequence.does[k].items():
-            hint(does, work is not None and name == work.task)
-        is_watched = work is not None and work.task in sequence.keeps
-        for name, part in sequence.acts[k].items():
-            hint(part, action is not None and not is_watched and name in action.people)
+    padded = [*ordered, *[None] * (sequence.count - len(ordered))]
+    for start, action in zip(sequence.start, padded, strict=True):
+        model.add_hint(start, sequence.situation.ends if action is None else action.start)
+    for table, drafted in zip(sequence.tables, sequence.tables_of(padded), strict=True):
+        for row, known in zip(table, drafted, strict=True):
+            for name, flag in row.items():
+                if not isinstance(flag, bool):
+                    model.add_hint(flag, known[name] is True)

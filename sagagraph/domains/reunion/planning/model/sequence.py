@@ -8,9 +8,10 @@ journey is at its start by then, and free.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Ordered
 from itertools import combinations
+from typing import Any
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.model.logic import Literal, Logic, no
@@ -26,7 +27,7 @@ Table = list[dict[str, Literal]]
 
 class Sequence:
     """Sequence. `count` is the most steps there are, tasks among them; `longer`: by how much one may be stated to last longer
-    than necessary. `draft`: the steps, of which only the times are still to be decided.
+    than necessary. `draft`: the steps, of which only times and who does the tasks are still to be decided.
     """
 
     def __init__(self, situation: Situation, count: int, longer: int = 0, draft: Ordered[Act] = ()) -> None:
@@ -83,22 +84,39 @@ class Sequence:
 
     # -- what the steps are --------------------------------------------------------------------------------------------
 
-    def _follow(self, draft: Ordered[Act]) -> None:
-        """Take the steps of the draft."""
+    @property
+    def tables(self) -> tuple[Ordered[Mapping[Any, Literal]], ...]:
+        """Return all that says what the steps are, but for their times and what follows from it."""
+        kinds = [{"journey": ride, "used": used} for ride, used in zip(self.is_journey, self.is_used, strict=True)]
+        return self.takes, self.by, self.does, self.acts, kinds
+
+    def tables_of(self, draft: Ordered[Act | None]) -> tuple[list[dict[Any, Literal]], ...]:
+        """Return the same of a draft."""
         here = self.situation
         rides = [act if isinstance(act, Journey) else None for act in draft]
         works = [act.task if isinstance(act, Work) else None for act in draft]
-        self.takes = [{leg: ride is not None and is_on(leg, ride) for leg in here.legs} for ride in rides]
-        self.by = [{car.name: ride is not None and ride.vehicle == car.name for car in here.cars} for ride in rides]
-        self.does = [{name: name == work for name in self.begins} for work in works]
-        acting = [() if isinstance(act, Work) and act.task in self.keeps else act.people for act in draft]
-        self.acts = [{each.name: each.name in people for each in here.travellers} for people in acting]
-        self.is_journey, self.is_used = [ride is not None for ride in rides], [True] * self.count
-        self.done = {name: name in works for name in self.begins}
+        acting = [() if act is None or work in self.keeps else act.people for act, work in zip(draft, works, strict=True)]
+        return (
+            [{leg: ride is not None and is_on(leg, ride) for leg in here.legs} for ride in rides],
+            [{car.name: ride is not None and ride.vehicle == car.name for car in here.cars} for ride in rides],
+            [{name: name == work for name in self.begins} for work in works],
+            [{each.name: each.name in people for each in here.travellers} for people in acting],
+            [{"journey": isinstance(act, Journey), "used": act is not None} for act in draft],
+        )
+
+    def _follow(self, draft: Ordered[Act]) -> None:
+        """Take the steps of the draft; who of those who are there does a task is open."""
+        here = self.situation
+        self.takes, self.by, self.does, self.acts, kinds = self.tables_of(draft)
+        self.is_journey, self.is_used = [row["journey"] for row in kinds], [row["used"] for row in kinds]
+        self.done = {name: any(row[name] for row in self.does) for name in self.begins}
         only: dict[str, Places] = {place: defaultdict(bool, {place: True}) for place in here.places}
         self.at, self.stands = [{each.name: only[each.place] for each in here.travellers}], [{}]
-        for ride in rides:
-            moved = dict.fromkeys(ride.people, only[ride.to]) if ride is not None else {}
+        for act in draft:
+            moved = dict.fromkeys(act.people, only[act.to]) if isinstance(act, Journey) else {}
+            if isinstance(act, Work) and act.task not in self.keeps:
+                there = (name for name, at in self.at[-1].items() if at[act.place or ""])
+                self.acts[len(self.at) - 1] |= self._flags(there)
             self.at.append({**self.at[-1], **moved})
 
     def _kinds(self) -> None:
