@@ -32,7 +32,7 @@ from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status
 
 MANY: Final = 10
-"""If there are more people than these, they are planned in teams, without alternatives: as a whole it would take too long."""
+"""If there are more people than these, a draft by rounds is planned first, and there are no alternatives."""
 TOO_MANY: Final = 25
 """If there are more people than these, they are never planned as a whole, but as they are drafted."""
 DRAFT_SHARE: Final = 0.8
@@ -67,8 +67,8 @@ def plan(
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before, tell=tell, first=first)
-    if first and isinstance(answer, Solved):
-        return min((made, answer), key=lambda each: [attained.value for attained in each.objectives])
+    if first and isinstance(answer, Solved) and made.values <= answer.values:
+        return made
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
         return solve(problem, free, budget, before=before, tell=tell)
     if isinstance(answer, Unsolved):

@@ -81,7 +81,7 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
     standings = tuple(standing(sought(problem), plan, events))
     for answer in (_repaired(plan, stands, budget) for stands in standings):
         if answer is not None:
-            worth = (*(each.value for each in answer.solved.objectives), float(answer.edit_radius.actions))
+            worth = (*answer.solved.values, float(answer.edit_radius.actions))
             best = (worth, answer) if best is None or worth < best[0] else best
     if best is not None:
         return best[1]

@@ -59,6 +59,10 @@ class Solved:
     """From the beginning of the search to the first plan."""
 
     @property
+    def values(self) -> tuple[float, ...]:
+        return tuple(each.value for each in self.objectives)
+
+    @property
     def status(self) -> Status:
         return Status.OPTIMAL if all(each.value == each.bound for each in self.objectives) else Status.FEASIBLE
 
