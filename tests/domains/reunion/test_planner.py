@@ -95,7 +95,7 @@ def test_alternatives_give_people_other_roles() -> None:
     assert all(each.objectives[0].value >= 330 for each in others)
 
 
-def test_many_people_are_planned_in_teams() -> None:
+def test_many_people_are_planned_by_rounds() -> None:
     problem = generate(14, 1)
     answer = solved(problem, 8)
     assert faults(problem, answer.plan) == []

@@ -121,7 +121,7 @@ def test_repairs_are_valid_and_keep_no_less_than_planning_anew() -> None:
     assert kept > 0
 
 
-def test_many_people_are_repaired_by_the_teams_that_an_event_touches() -> None:
+def test_many_people_are_repaired_where_an_event_touches_them() -> None:
     problem = generate(14, 1)
     plan = solved(problem, 5).plan
     guest = next(name for action in reversed(plan.actions) for name in action.people if name.startswith("guest"))

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Final
 
 from ortools.sat.python import cp_model
 
-from sagagraph.domains.reunion.plan import Act, Work
-from sagagraph.domains.reunion.planning.master import Master
-from sagagraph.domains.reunion.planning.model.situation import Situation, journey
+from sagagraph.domains.reunion.plan import Act, Journey, Work
+from sagagraph.domains.reunion.planning.master import NEVER, Master
+from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller, is_on, journey
 from sagagraph.domains.reunion.planning.rounds import Round, Rounds, Shift
-from sagagraph.domains.reunion.planning.teams import Team
+from sagagraph.domains.reunion.request import Objective, Task
+from sagagraph.domains.reunion.times import whole_minutes
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import solver_with
 
@@ -27,11 +30,11 @@ Driven = tuple[Shift, int, Round]
 Pairs = dict[tuple[int, int], cp_model.IntVar]
 
 
-def draft(situation: Situation, waiting: Team, budget: Budget) -> tuple[Act, ...]:
-    """Return what the vehicles do for those who wait, in order; nothing, if no draft was found, which proves nothing."""
-    rounds = Rounds(situation, waiting)
-    if not rounds.shifts:
-        return ()
+def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
+    """Return what everybody does, in order; nothing, if no draft was found, which proves nothing."""
+    rounds = Rounds(situation)
+    if not rounds.shifts or not rounds.names:
+        return tuple(_works(situation, ()))
     master = Master(rounds)
     master.price(budget)
     while budget.left:
@@ -41,18 +44,101 @@ def draft(situation: Situation, waiting: Team, budget: Budget) -> tuple[Act, ...
         driven: list[Driven] = []
         for crew in master.crews:
             own = [each for each in chosen if each.crew == crew]
-            packed = _packed([each for each in rounds.shifts if each.crew == crew], own, budget.part(SECONDS_TO_PACK))
+            shifts = [each for each in rounds.shifts if each.crew == crew]
+            packed = _packed(shifts, own, Objective.WAITING in situation.objectives, budget.part(SECONDS_TO_PACK))
             if packed is None:
                 master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
                 break
             driven += packed
         else:
-            return tuple(sorted(_actions(rounds, driven), key=lambda each: each.start))
+            actions = tuple(_actions(rounds, driven))
+            return tuple(sorted((*actions, *_works(situation, actions)), key=lambda each: (each.start, each.end)))
     return ()
 
 
-def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], budget: Budget) -> list[Driven] | None:
-    """Return which shift drives each round, and from when on; the last one is back as early as possible."""
+def _works(situation: Situation, drafted: Sequence[Act]) -> Iterator[Work]:
+    """Yield what else is to be done: as early as enough people are there who do nothing else, best by those who stay longest."""
+    acts = list(drafted)
+    left = {each.name: each for each in situation.tasks if not each.optional}
+    for act in drafted:
+        left.pop("" if isinstance(act, Journey) else act.task, None)
+    while ready := [each for each in left.values() if left.keys().isdisjoint(each.after)]:
+        work = _work_on(situation, left.pop(ready[0].name), acts)
+        if work is not None:
+            acts.append(work)
+            yield work
+
+
+def _work_on(situation: Situation, task: Task, acts: Sequence[Act]) -> Work | None:
+    ends = {each.task: each.end for each in acts if isinstance(each, Work)} | dict(situation.done)
+    opens = max(situation.begins, task.window.opens or 0, *(ends.get(name, 0) for name in task.after))
+    minutes = whole_minutes(task.minutes)
+    able = [each for each in situation.travellers if task.who is None or each.name in task.who]
+    moments = {opens, *(each.free for each in able), *(act.end for act in acts)}
+    for moment in sorted(each for each in moments if opens <= each <= (task.window.closes or situation.ends) - minutes):
+        stays: dict[str, dict[str, int]] = defaultdict(dict)
+        for each in able:
+            place, until = _stay(each, acts, moment)
+            if moment >= each.free and until > moment and (task.is_watched or until >= moment + minutes):
+                stays[place][each.name] = -until
+        for place, names in stays.items():
+            if task.place in (None, place) and len(names) >= task.people:
+                who = tuple(sorted(names, key=names.__getitem__)[: task.people])
+                return Work.model_construct(task=task.name, who=who, place=place, start=moment, end=moment + minutes)
+    return None
+
+
+def _stay(person: Traveller, acts: Sequence[Act], moment: int) -> tuple[str, int]:
+    """Return where they are at the moment, and until when they do nothing else there."""
+    place = person.place
+    for act in sorted((each for each in acts if person.name in each.people), key=lambda each: each.start):
+        if act.end > moment:
+            return place, act.start
+        place = act.to if isinstance(act, Journey) else place
+    return place, NEVER
+
+
+def without(situation: Situation, fixed: Sequence[Act]) -> Situation:
+    """Return the situation without all who and what is in these actions."""
+    people = {name for act in fixed for name in act.people}
+    others = {act.vehicle if isinstance(act, Journey) else act.task for act in fixed}
+    return replace(
+        situation,
+        travellers=tuple(each for each in situation.travellers if each.name not in people),
+        cars=tuple(each for each in situation.cars if each.name not in others),
+        tasks=tuple(each for each in situation.tasks if each.name not in others),
+    )
+
+
+def shifted(situation: Situation, acts: Iterable[Act]) -> tuple[Act, ...]:
+    """Return the actions in the order in which they can begin, each of them as planned or as soon after that as all are free."""
+    free = {each.name: each.free for each in situation.travellers}
+    cars = {each.name: each for each in situation.cars}
+    since = {each.name: each.free for each in situation.cars}
+    watched = {task.name: task.is_watched for task in situation.tasks}
+    moved: list[Act] = []
+    for act in sorted(acts, key=lambda each: (each.start, each.end)):
+        people = [name for name in act.people if name in free]
+        start = max([act.start, *(free[name] for name in people)])
+        end = start + act.end - act.start
+        if isinstance(act, Journey) and act.vehicle in cars:
+            start = max(start, since[act.vehicle])
+            start = max([start, *(until for begins, until in cars[act.vehicle].down if begins <= start < until)])
+            now = act.model_copy(update={"start": start, "riders": tuple(name for name in act.riders if name in free)})
+            end = max([start + act.end - act.start, *(start + leg.minutes for leg in situation.legs if is_on(leg, now))])
+            moved.append(now.model_copy(update={"end": end}))
+            since[act.vehicle] = end
+        elif isinstance(act, Work) and act.task in watched:
+            moved.append(act.model_copy(update={"start": start, "end": end, "who": tuple(people)}))
+            end = start if watched[act.task] else end
+        free |= dict.fromkeys(people, end)
+    return tuple(sorted(moved, key=lambda each: (each.start, each.end)))
+
+
+def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], is_early: bool, budget: Budget) -> list[Driven] | None:
+    """Return which shift drives each round, and from when on; the last one is back as early as possible. `is_early`: so are all,
+    first of all those who are many.
+    """
     model, until = cp_model.CpModel(), shifts[0].until
     if any(each.opens > min(each.closes, until - each.lasts) for each in rounds):
         return None
@@ -61,7 +147,8 @@ def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], budget: Budget) ->
     last = model.new_int_var(0, until, "")
     for each, start in zip(rounds, starts, strict=True):
         model.add(last >= start + each.lasts)
-    model.minimize(last)
+    early = sum(each.some.people * start for each, start in zip(rounds, starts, strict=True))
+    model.minimize(early if is_early else last)
     solver = solver_with(budget)
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None

@@ -69,7 +69,9 @@ class Master:
         while budget.left:
             program = _Program(self, is_whole=False)
             solver = model_builder.Solver("GLOP")
-            solver.solve(program.model)
+            if solver.solve(program.model) != model_builder.SolveStatus.OPTIMAL:  # some shift has no way to its end
+                self._pool = []
+                break
             costs = sorted(each for crew in self.crews for each in self._reduced(crew, possible[crew], program, solver))
             known = set(self._pool)
             new = [column for cost, column in costs if cost < -1e-6 and column not in known][:PRICED]

@@ -8,9 +8,11 @@ from typing import Final
 
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
+from sagagraph.domains.reunion.planning.drafting import draft
 from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
+from sagagraph.domains.reunion.planning.model.logic import total
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
-from sagagraph.domains.reunion.planning.model.search import Found, roles_of, search
+from sagagraph.domains.reunion.planning.model.search import Found, Question, roles_of, search
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Attained,
@@ -22,19 +24,19 @@ from sagagraph.domains.reunion.planning.solving import (
     questions_of,
     solve,
     sought,
+    timed,
 )
-from sagagraph.domains.reunion.planning.teamwork import Teamwork
 from sagagraph.domains.reunion.request import Objective, ReunionProblem
 from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status
 
 MANY: Final = 10
-"""If there are more people than these, they are planned in teams, without alternatives: as a whole it would take too long."""
+"""If there are more people than these, a draft by rounds is planned first, and there are no alternatives."""
 TOO_MANY: Final = 25
-"""If there are more people than these, they are never planned as a whole."""
-TEAMS_SHARE: Final = 0.8
-"""Share of the time, if there are fewer people: the rest is for planning as a whole what teams have found no plan for."""
+"""If there are more people than these, they are never planned as a whole, but as they are drafted."""
+DRAFT_SHARE: Final = 0.8
+"""Of the time."""
 SECONDS_TO_BOUND: Final = 2.5
 SECONDS_TO_BOUND_FEW: Final = 0.5
 
@@ -53,23 +55,38 @@ def plan(
     usual, free = questions_of(problem, setting)
     if is_too_late(free.outlook(MOST_JOURNEYS)):
         return Unsolved(is_proof=True)
-    if len(problem.people) > MANY:
-        share = 1 if len(problem.people) > TOO_MANY else TEAMS_SHARE
-        part = budget.part(budget.left * share)
-        began = budget.clock()
-        teamwork = Teamwork(problem, part, setting, before, tell)
-        if teamwork.begin():
-            seconds = budget.clock() - began
-            least = bound_of(problem, part.part(SECONDS_TO_BOUND), setting, before)  # proven best only if the plan reaches it
-            return judged(problem, teamwork.improved(least), least, seconds)
+    began = budget.clock()
+    first = _drafted(usual, budget) if len(problem.people) > MANY else ()
+    if first:
+        tell((*before, *first))
+        seconds = budget.clock() - began
+        least = bound_of(problem, budget.part(SECONDS_TO_BOUND), setting, before)
+        made = judged(problem, (*before, *first), least, seconds)
+        if made.status is Status.OPTIMAL or len(problem.people) > TOO_MANY or not budget.left:
+            return made
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
-    answer = solve(problem, usual, budget, before=before, tell=tell)
+    answer = solve(problem, usual, budget, before=before, tell=tell, first=first)
+    if first and isinstance(answer, Solved) and made.values <= answer.values:
+        return made
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
         return solve(problem, free, budget, before=before, tell=tell)
     if isinstance(answer, Unsolved):
         return Unsolved(is_proof=True)
     return _bounded(problem, answer, Budget.of(SECONDS_TO_BOUND_FEW, budget.clock), setting, before)
+
+
+def _drafted(question: Question, budget: Budget) -> tuple[Act, ...]:
+    """Return a plan for many people: the rounds that were chosen, at times that keep to all rules; or else with as many
+    journeys; nothing if there is none in time.
+    """
+    drafted = draft(question.outlook(0), budget.part(budget.left * DRAFT_SHARE))
+    found = timed(question, drafted, budget)
+    if drafted and not found:
+        sequence, _ = question.model(sum(act.do == "travel" for act in drafted))
+        answer = search(sequence, (), budget, start_from=drafted)
+        return answer.actions if isinstance(answer, Found) else ()
+    return found
 
 
 def _bounded(problem: ReunionProblem, solved: Solved, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> Solved:
@@ -92,8 +109,9 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
     return begun + (least / METRES if objective is Objective.DISTANCE else least)
 
 
-def judged(problem: ReunionProblem, made: ReunionPlan, least: float, seconds: float) -> Solved:
+def judged(problem: ReunionProblem, actions: tuple[Act, ...], least: float, seconds: float) -> Solved:
     """Judge by the lower bound of the first objective."""
+    made = ReunionPlan.model_construct(problem=problem.name, actions=actions)
     attained = (
         Attained(objective, measure(problem, made, objective), 0 if number else least)
         for number, objective in enumerate(problem.objectives)
@@ -154,9 +172,7 @@ def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: Objective, val
     driven = measure(problem, preferred, Objective.DRIVING_MINUTES)
     sequence, aims = question.model(sum(action.do == "travel" for action in preferred.actions) + 1)
     sequence.model.add(aims[0] <= value - NOTICEABLE)
-    legs = sequence.situation.legs
-    minutes = (leg.minutes * used for row in sequence.steps.uses_leg for leg, used in zip(legs, row, strict=True))
-    sequence.model.add(sum(minutes) <= int(MOST_DRIVING * driven))
+    sequence.model.add(total(leg.minutes * took for _, leg, took in sequence.roads()) <= int(MOST_DRIVING * driven))
     found = search(sequence, aims, replace(budget, effort=EFFORT), start_from=preferred.actions)
     if not isinstance(found, Found) or found.is_cut_short:
         return None

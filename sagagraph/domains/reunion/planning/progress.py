@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, Event, MayReroute, RoadClosed, TravelFactor, VehicleDown
-from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan
+from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan, Work
 from sagagraph.domains.reunion.planning.model.situation import (
     Car,
     Leg,
-    Shift,
     Situation,
     Traveller,
-    Watch,
+    UnderWay,
     journey,
     roads_of,
     situation_of,
@@ -44,15 +43,7 @@ class Standing:
         ends = max(plain.ends, self.now)
         stands = replace(self, problem=problem)
         tasks = {task.name: task for task in problem.tasks}
-        watches: list[Watch] = []
-        shifts: list[Shift] = []
-        for action in begun:
-            if action.do == "task" and action.end > self.now and action.task in tasks:
-                place = action.place or tasks[action.task].place
-                if not tasks[action.task].is_watched:
-                    shifts.append(Shift(action.who, place, action.end))
-                elif place is not None:
-                    watches.append(Watch(place, action.end))
+        working = (each for each in begun if isinstance(each, Work) and each.end > self.now and each.task in tasks)
         return replace(
             plain,
             begins=self.now,
@@ -62,8 +53,10 @@ class Standing:
             legs=tuple(_legs(stands, ends)),
             tasks=tuple(task for task in problem.tasks if task.name not in done),
             done=done,
-            watches=tuple(watches),
-            shifts=tuple(shifts),
+            under_way=tuple(
+                UnderWay(each.who, each.place or tasks[each.task].place, each.end, tasks[each.task].is_watched)
+                for each in working
+            ),
             departed=frozenset(action.vehicle for action in begun if isinstance(action, Journey)),
             ended=max((action.end for action in begun), default=0),
         )

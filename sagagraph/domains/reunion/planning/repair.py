@@ -11,23 +11,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+import networkx as nx
+
 from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, Event, MayReroute, RoadClosed, TravelFactor, VehicleDown
 from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan
+from sagagraph.domains.reunion.planning.drafting import draft, shifted, without
+from sagagraph.domains.reunion.planning.measure import measure
+from sagagraph.domains.reunion.planning.model.search import Question
 from sagagraph.domains.reunion.planning.model.situation import Situation
 from sagagraph.domains.reunion.planning.model.stability import slack_of
 from sagagraph.domains.reunion.planning.planner import MANY, bound_of, judged
 from sagagraph.domains.reunion.planning.planner import plan as plan_anew
 from sagagraph.domains.reunion.planning.progress import Standing, standing
-from sagagraph.domains.reunion.planning.solving import MOST_JOURNEYS, Solved, Unsolved, is_impossible, questions_of, solve, sought
-from sagagraph.domains.reunion.planning.teams import Team, excerpt, joined, teams_of
+from sagagraph.domains.reunion.planning.solving import (
+    MOST_JOURNEYS,
+    Solved,
+    Unsolved,
+    is_impossible,
+    questions_of,
+    solve,
+    sought,
+    timed,
+)
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 
-SECONDS_A_TEAM: Final = 10.0
-EFFORT_A_TEAM: Final = 0.2
-"""For each aim, in CP-SAT's own measure, which is the same on a busy machine."""
-TEAMS_SHARE: Final = 0.5
-"""Of the time, for repairs by teams: the rest is for planning anew if none of them has a plan."""
+SHARE: Final = 0.5
+"""Of what is left of the time, for each neighbourhood."""
 ANEW_SHARE: Final = 0.7
 """Of the time, for planning anew: the rest is for a repair if nothing is found."""
 SECONDS_TO_BOUND: Final = 0.5
@@ -71,7 +81,7 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
     standings = tuple(standing(sought(problem), plan, events))
     for answer in (_repaired(plan, stands, budget) for stands in standings):
         if answer is not None:
-            worth = (*(each.value for each in answer.solved.objectives), float(answer.edit_radius.actions))
+            worth = (*answer.solved.values, float(answer.edit_radius.actions))
             best = (worth, answer) if best is None or worth < best[0] else best
     if best is not None:
         return best[1]
@@ -90,18 +100,13 @@ def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, .
 
 def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired | None:
     """Return the repair in the smallest neighbourhood that has a plan."""
-    if len(stands.problem.people) > MANY:
-        part = budget.part(budget.left * TEAMS_SHARE)
-        for team in _neighbours(stands):
-            by_team = _repaired_in(team, stands, part) if part.left else None
-            if by_team is not None:
-                return _told(plan, by_team, sum(map(team.takes_part_in, stands.planned.values())))
-        anew = plan_anew(stands.problem, budget, stands.setting, tuple(stands.history.values()))
-        return _told(plan, anew, len(stands.planned)) if isinstance(anew, Solved) else None
+    before = tuple(stands.history.values())
     for question in questions_of(stands.problem, stands.setting):
+        kept = replace(question, planned=stands.planned)
+        if len(stands.problem.people) > MANY:
+            return _redrafted(plan, stands, kept, budget)
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
-            kept = replace(question, planned=stands.planned, fixed=fixed)
-            answer = solve(stands.problem, kept, budget, before=tuple(stands.history.values()))
+            answer = solve(stands.problem, replace(kept, fixed=fixed), budget, before=before)
             if isinstance(answer, Solved):
                 return _told(plan, answer, len(stands.planned) - len(fixed))
     return None
@@ -110,37 +115,51 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired |
 # -- many people -----------------------------------------------------------------------------------------------------
 
 
-def _neighbours(stands: Standing) -> Iterator[Team]:
-    """Yield the teams that the events affect; then these with each one of the other teams that have a vehicle, the least busy
-    first; then with all of these, one after the other.
+def _redrafted(plan: ReunionPlan, stands: Standing, question: Question, budget: Budget) -> Repaired | None:
+    """Return the better of the repairs that change times alone and that draft anew what the events affect; if there is none, with
+    more and more of the other vehicles, the least busy first; or else all is planned anew.
     """
-    actions = (*stands.history.values(), *stands.planned.values())
-    teams = teams_of(stands.problem, actions)
-    touched_names = _touched(stands, stands.setting(stands.problem, MOST_JOURNEYS))
-    touched = joined(team for team in teams if not touched_names.isdisjoint(team.people | team.vehicles | team.tasks))
-    others = [team for team in teams if team.vehicles and not team.vehicles <= touched.vehicles]
-    others.sort(key=lambda team: sum(map(team.takes_part_in, stands.planned.values())))
-    if touched.vehicles:
-        yield touched
-    yield from (touched | other for other in others)
-    yield from (joined((touched, *others[:count])) for count in range(2, len(others) + 1))
+    now, began = question.outlook(0), budget.clock()
+    before, planned = tuple(stands.history.values()), tuple(stands.planned.values())
+    found: list[tuple[Act, ...]] = []
+    neighbourhood = 0
+    for affected in _affected(stands, now):
+        fixed = tuple(each for each in planned if affected.isdisjoint(_involved(each)))
+        part, neighbourhood = budget.part(budget.left * SHARE), len(planned) - len(fixed)
+        drafted = draft(without(now, fixed), part) if neighbourhood else ()
+        if drafted or not neighbourhood:
+            found.append(timed(question, shifted(now, (*fixed, *drafted)), part))
+        if any(found) and neighbourhood:
+            break
 
+    def worth(actions: tuple[Act, ...]) -> tuple[float, ...]:
+        made = ReunionPlan.model_construct(problem=plan.problem, actions=(*before, *actions))
+        measured = (measure(stands.problem, made, each) for each in stands.problem.objectives)
+        return not actions, *measured, edit_radius(changes(plan, made)).actions
 
-def _repaired_in(team: Team, stands: Standing, budget: Budget) -> Solved | None:
-    """Repair within the team alone; everybody else does as planned."""
-    history = {index: each for index, each in stands.history.items() if team.takes_part_in(each)}
-    planned = {index: each for index, each in stands.planned.items() if team.takes_part_in(each)}
-    problem = excerpt(stands.problem, team, (*history.values(), *planned.values()))
-    own = replace(stands, problem=problem, history=history, planned=planned)
-    question = replace(questions_of(problem, own.setting)[0], planned=planned)
-    answer = solve(problem, question, replace(budget.part(SECONDS_A_TEAM), effort=EFFORT_A_TEAM))
-    if isinstance(answer, Unsolved):
-        return None
-    others = (each for index, each in stands.planned.items() if index not in planned)
-    before = tuple(stands.history.values())
-    whole = ReunionPlan.model_construct(problem=stands.problem.name, actions=(*before, *others, *answer.plan.actions))
+    best = min(found, key=worth, default=())
+    if not best:
+        anew = plan_anew(stands.problem, budget, stands.setting, before)
+        return _told(plan, anew, len(planned)) if isinstance(anew, Solved) else None
+    seconds = budget.clock() - began
     least = bound_of(stands.problem, budget.part(SECONDS_TO_BOUND), stands.setting, before)
-    return judged(stands.problem, whole, least, answer.seconds_to_first)
+    return _told(plan, judged(stands.problem, (*before, *best), least, seconds), neighbourhood)
+
+
+def _affected(stands: Standing, now: Situation) -> Iterator[frozenset[str]]:
+    """Yield nobody; then all whose actions the events affect; then these with each one of the other vehicles, and with more."""
+    yield frozenset()
+    groups: nx.Graph[str] = nx.Graph()
+    for action in stands.planned.values():
+        nx.add_path(groups, _involved(action))
+    touched = _touched(stands, now)
+    own = touched.union(*(group for group in nx.connected_components(groups) if not touched.isdisjoint(group)))
+    if own:
+        yield own
+    others = [frozenset(group) for group in nx.connected_components(groups) if own.isdisjoint(group)]
+    others.sort(key=lambda group: sum(not group.isdisjoint(_involved(each)) for each in stands.planned.values()))
+    yield from (own | other for other in others)
+    yield from (own.union(*others[:count]) for count in range(2, len(others) + 1))
 
 
 # -- neighbourhoods --------------------------------------------------------------------------------------------------

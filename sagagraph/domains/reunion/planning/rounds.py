@@ -16,7 +16,7 @@ from typing import Final
 import networkx as nx
 
 from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller
-from sagagraph.domains.reunion.planning.teams import Team
+from sagagraph.domains.reunion.request import Task
 from sagagraph.domains.reunion.times import whole_minutes
 
 MOST_STOPS: Final = 6
@@ -94,10 +94,9 @@ class Round:
 
 @dataclass
 class Rounds:
-    """Rounds in a situation for the people and tasks of `waiting`."""
+    """Rounds in a situation for everybody who is to be somewhere else, and for what can be done on the way."""
 
     situation: Situation
-    waiting: Team
     names: dict[Kind, list[str]] = field(default_factory=dict)
     """The people or tasks of each kind."""
     _known: dict[tuple[str, frozenset[str], frozenset[tuple[str, str]], str], Way] = field(default_factory=dict)
@@ -110,18 +109,28 @@ class Rounds:
 
     def _wanted(self) -> Iterator[tuple[str, Kind]]:
         for each in self.situation.travellers:
-            if each.name in self.waiting.people and each.name not in self._drivers:
+            if each.name not in self._drivers:
                 here, free = each.place, each.free
                 for goal in sorted(each.goals, key=lambda goal: goal.by):
                     if goal.place != here:
                         yield each.name, Kind(here, goal.place, free, goal.by)
                     here, free = goal.place, goal.by
         for task in self.situation.tasks:
-            able = task.who is None or not self._drivers.isdisjoint(task.who)
-            if task.name in self.waiting.tasks and task.place is not None and able and task.people == 1 and not task.is_watched:
+            is_able = task.who is None or not self._drivers.isdisjoint(task.who)
+            if (
+                task.place is not None
+                and is_able
+                and task.people == 1
+                and not (task.is_watched or task.optional or self._at_home(task))
+            ):
                 opens = max(task.window.opens or 0, self.situation.begins)
                 closes = self.situation.ends if task.window.closes is None else task.window.closes
                 yield task.name, Kind(task.place, "", opens, closes, whole_minutes(task.minutes))
+
+    def _at_home(self, task: Task) -> bool:
+        """Tell whether somebody can do it who does not leave its place."""
+        there = (each for each in self.situation.travellers if {each.place} >= {task.place, *(goal.place for goal in each.goals)})
+        return any(each.name not in self._drivers and (task.who is None or each.name in task.who) for each in there)
 
     # -- where they lead -----------------------------------------------------------------------------------------------
 

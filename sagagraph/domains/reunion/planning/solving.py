@@ -59,6 +59,10 @@ class Solved:
     """From the beginning of the search to the first plan."""
 
     @property
+    def values(self) -> tuple[float, ...]:
+        return tuple(each.value for each in self.objectives)
+
+    @property
     def status(self) -> Status:
         return Status.OPTIMAL if all(each.value == each.bound for each in self.objectives) else Status.FEASIBLE
 
@@ -98,10 +102,13 @@ def solve(
     *,
     before: tuple[Act, ...] = (),
     tell: Callable[[tuple[Act, ...]], None] = nobody,
+    first: tuple[Act, ...] | Unsolved = (),
 ) -> Solved | Unsolved:
-    """Solve. `before`: what has begun already, and belongs to the plan. `tell` is called with each plan that is found first."""
+    """Solve. `before`: what has begun already, and belongs to the plan. `tell` is called with each plan that is found first.
+    `first`: a plan that is known.
+    """
     started = budget.clock()
-    first = first_plan(question, budget)
+    first = first or first_plan(question, budget)
     if isinstance(first, Unsolved):
         return first
     seconds = budget.clock() - started
@@ -121,6 +128,15 @@ def solve(
         return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
 
     return Solved(made, tuple(attained(*each) for each in enumerate(problem.objectives)), seconds)
+
+
+def timed(question: Question, draft: tuple[Act, ...], budget: Budget) -> tuple[Act, ...]:
+    """Return the draft at the best times that keep to all rules; nothing if there are none."""
+    if not draft:
+        return ()
+    sequence, aims = replace(question, draft=draft).model(0)
+    found = search(sequence, aims, budget, start_from=draft)
+    return found.actions if isinstance(found, Found) else ()
 
 
 def first_plan(question: Question, budget: Budget) -> tuple[Act, ...] | Unsolved:

@@ -4,276 +4,178 @@ apart.
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from functools import cache, cached_property
+from itertools import combinations, permutations, product
 
-from ortools.sat.python import cp_model
-
-from sagagraph.domains.reunion.planning.model.sequence import Sequence, either
-from sagagraph.domains.reunion.planning.model.situation import Company, Watch
-from sagagraph.domains.reunion.request import PersonGoal
-
-Bool = cp_model.IntVar
-Int = cp_model.IntVar
+from sagagraph.domains.reunion.planning.model.logic import Int, Literal, no
+from sagagraph.domains.reunion.planning.model.sequence import Sequence
+from sagagraph.domains.reunion.planning.model.situation import Company, Traveller, UnderWay
+from sagagraph.domains.reunion.request import Task
 
 
 class Presence:
-    """Constraints on `sequence` that goals are met and that what is watched is never left alone."""
+    """Constraints on `sequence` that goals are met, that what is watched is never left alone, and who is in company or apart."""
 
     def __init__(self, sequence: Sequence) -> None:
-        self._sequence = sequence
-        self._model = sequence.model
-        self._begun: dict[int, list[Bool]] = {}
-        self._exactly: dict[int, list[Bool]] = {}
-        self._arrivals: list[list[Int]] = []
-        self.watchers: list[tuple[int, int, Bool]] = []
+        self._sequence, self._model = sequence, sequence.model
+        self._here = sequence.situation
+        self.begun_by = cache(self._begun_by)
+        self.steps_before = cache(self._steps_before)
+        self.busy_until = cache(self._busy_until)
+        self.watchers: list[tuple[int, str, Literal]] = []
         """(step, person, whether they are relied on to watch after it)."""
-        self.over: list[tuple[int, int, Bool]] = []
+        self.over: list[tuple[int, str, Literal]] = []
         """(step, watched task, whether it is assumed that the task is over by then)."""
-        for person, each in enumerate(sequence.situation.travellers):
-            for goal in each.goals:
-                self._be_there(person, goal)
-            if each.stays_from is not None:
-                self._stay(person, each.stays_from)
-        for task, what in enumerate(sequence.situation.tasks):
-            if what.is_watched:
-                self._watch_task(task)
-        for watch in sequence.situation.watches:
-            self._watch_on(watch)
+        for each in self._here.travellers:
+            self._be_there(each)
+            if each.company is not None:
+                for k in range(sequence.count + 1):
+                    self._keep_company(k, each, each.company)
+        for task in self._here.tasks:
+            if task.is_watched:
+                self._watch(task)
+        for work in self._here.under_way:
+            if work.is_watched:
+                self._watch_on(work)
+        for names in self._here.apart:
+            for one, other in combinations([each.name for each in self._here.travellers if each.name in names], 2):
+                self._keep_apart(one, other)
 
-    def begun_by(self, moment: int) -> list[Bool]:
+    # -- moments and people --------------------------------------------------------------------------------------------
+
+    def _begun_by(self, moment: int) -> list[Literal]:
         """Return [k]: step k begins before `moment`."""
-        if moment not in self._begun:
-            begun = [self._model.new_bool_var("") for _ in range(self._sequence.count)]
-            for k, yes in enumerate(begun):
-                self._model.add(self._sequence.steps.start[k] < moment).only_enforce_if(yes)
-                self._model.add(self._sequence.steps.start[k] >= moment).only_enforce_if(~yes)
-                if k:
-                    self._model.add_implication(yes, begun[k - 1])
-            self._begun[moment] = begun
-        return self._begun[moment]
+        begun: list[Literal] = []
+        for start in self._sequence.start:
+            yes = self._model.yes()
+            self._model.must(start < moment, yes)
+            self._model.must(start >= moment, no(yes))
+            if begun:
+                self._model.some(begun[-1], given=[yes])
+            begun.append(yes)
+        return begun
 
-    def steps_before(self, moment: int) -> list[Bool]:
+    def _steps_before(self, moment: int) -> list[Literal]:
         """Return [k], from 0 to the number of steps: exactly k of them begin before `moment`."""
-        if moment not in self._exactly:
-            begun = self.begun_by(moment)
-            exactly = [self._model.new_bool_var("") for _ in range(len(begun) + 1)]
-            self._model.add_exactly_one(exactly)
-            for k, yes in enumerate(begun):
-                self._model.add_implication(exactly[k], ~yes)
-                self._model.add_implication(exactly[k + 1], yes)
-            self._exactly[moment] = exactly
-        return self._exactly[moment]
+        begun = self.begun_by(moment)
+        exactly = [self._model.yes() for _ in range(len(begun) + 1)]
+        self._model.add_exactly_one(exactly)
+        for k, yes in enumerate(begun):
+            self._model.some(no(yes), given=[exactly[k]])
+            self._model.some(yes, given=[exactly[k + 1]])
+        return list(exactly)
 
-    def arrivals(self) -> list[list[Int]]:
+    @cached_property
+    def arrivals(self) -> list[dict[str, Int]]:
         """Return [k][person]: when their last journey among the first k steps ends, or from when on they take part."""
-        if not self._arrivals:
-            here, steps, model = self._sequence.situation, self._sequence.steps, self._model
-            self._arrivals = [[model.new_constant(each.arrives) for each in here.travellers]]
-            for k in range(self._sequence.count):
-                people = zip(here.travellers, steps.rides[k], self._arrivals[-1], strict=True)
-                row = [either(model, rides, steps.end[k], last, max(here.ends, who.arrives)) for who, rides, last in people]
-                self._arrivals.append(row)
-        return self._arrivals
+        sequence, model = self._sequence, self._model
+        rows = [{each.name: model.new_constant(each.arrives) for each in self._here.travellers}]
+        for k, end in enumerate(sequence.end):
+            most = max([self._here.ends, *(each.arrives for each in self._here.travellers)])
+            acts, rides = sequence.acts[k], sequence.is_journey[k]
+            rows.append({name: model.last(before, end, most, acts[name], rides) for name, before in rows[-1].items()})
+        return rows
 
-    def _be_there(self, person: int, goal: PersonGoal) -> None:
-        """Require presence at the place by then, with the previous action over."""
-        steps = self._sequence.steps
-        place = self._sequence.situation.places.index(goal.place)
-        if self._sequence.situation.travellers[person].arrives > goal.by:
-            self._model.add_bool_or()
-        for k, exactly in enumerate(self.steps_before(goal.by)):
-            self._model.add_implication(exactly, steps.person_at[k][person][place])
-        for k, begun in enumerate(self.begun_by(goal.by)):
-            self._model.add(steps.end[k] <= goal.by).only_enforce_if(begun, steps.rides[k][person])
+    def _busy_until(self, person: Traveller) -> list[Int]:
+        """Return [k]: when their last action among the first k steps ends, or from when on they are free."""
+        busy = [self._model.new_constant(person.free)]
+        for acts, end in zip(self._sequence.acts, self._sequence.end, strict=True):
+            busy.append(self._model.last(busy[-1], end, max(self._here.ends, person.free), acts[person.name]))
+        return busy
 
-    def _stay(self, person: int, by: int) -> None:
-        for k, begun in enumerate(self.begun_by(by)):
-            self._model.add_implication(self._sequence.steps.rides[k][person], begun)
+    def not_yet(self, k: int, person: Traveller) -> Literal:
+        """Return what implies that they have done nothing before step k."""
+        not_yet = self._model.yes()
+        for acts in self._sequence.acts[:k]:
+            self._model.some(given=[not_yet, acts[person.name]])
+        return not_yet
 
-    def _watch_task(self, task: int) -> None:
+    # -- goals and what is watched -------------------------------------------------------------------------------------
+
+    def _be_there(self, person: Traveller) -> None:
+        """Require presence at each goal by then, with the previous journey over; and that they stay at the last one."""
+        sequence, model = self._sequence, self._model
+        rides = [[acts[person.name], is_journey] for acts, is_journey in zip(sequence.acts, sequence.is_journey, strict=True)]
+        for goal in person.goals:
+            model.some(person.arrives <= goal.by)
+            for k, exactly in enumerate(self.steps_before(goal.by)):
+                model.some(sequence.at[k][person.name][goal.place], given=[exactly])
+            for k, begun in enumerate(self.begun_by(goal.by)):
+                model.must(sequence.end[k] <= goal.by, begun, *rides[k])
+        for k, begun in enumerate([] if person.stays_from is None else self.begun_by(person.stays_from)):
+            model.some(begun, given=rides[k])
+
+    def _watch(self, task: Task) -> None:
         """Watch a task. Whoever begins it has arrived. From the step with which it begins, up to its end, somebody is there after
         each step.
 
         People can leave only when a step begins, so these are the moments that count.
         """
         sequence, model = self._sequence, self._model
-        what = sequence.situation.tasks[task]
-        for k, does in enumerate(row[task] for row in sequence.steps.does_task):
-            for person, part in enumerate(sequence.takes_part[task]):
-                arrival = self.arrivals()[k][person]
-                model.add(arrival <= sequence.steps.start[k]).only_enforce_if(does, part)
-        under_way = [model.new_bool_var("") for _ in range(sequence.count)]
-        for k in range(sequence.count):
-            begun = sum(sequence.steps.does_task[j][task] for j in range(k + 1))
-            over = model.new_bool_var("")
-            self.over.append((k, task, over))
-            model.add(sequence.steps.start[k] >= sequence.task_end[task]).only_enforce_if(over)
-            model.add(under_way[k] + over >= begun)
-        if what.place is not None:
-            self._somebody(sequence.situation.places.index(what.place), under_way)
-            return
-        for place, there in enumerate(sequence.place_of_task[task]):
-            self._somebody(place, under_way, ~there)
+        under_way: list[Literal] = []
+        for k, start in enumerate(sequence.start):
+            does, over = sequence.does[k][task.name], model.yes()
+            for name, part in sequence.keeps[task.name].items():
+                model.must(self.arrivals[k][name] <= start, does, part)
+            model.must(start >= sequence.ends[task.name], over)
+            self.over.append((k, task.name, over))
+            under_way.append(model.yes())
+            for begun in sequence.does[: k + 1]:
+                model.some(under_way[k], over, given=[begun[task.name]])
+        for place in self._here.places:
+            self._somebody(place, under_way, sequence.is_at(task, place))
 
-    def _watch_on(self, watch: Watch) -> None:
-        here = self._sequence.situation
-        if not any(each.place == watch.place and each.arrives <= here.begins for each in here.travellers):
-            self._model.add_bool_or()
-        self._somebody(here.places.index(watch.place), self.begun_by(watch.end))
+    def _watch_on(self, watch: UnderWay) -> None:
+        there = (each for each in self._here.travellers if each.place == watch.place and each.arrives <= self._here.begins)
+        self._model.some(any(there))
+        self._somebody(watch.place or "", self.begun_by(watch.end), True)
 
-    def _somebody(self, place: int, when: list[Bool], *unless: cp_model.LiteralT) -> None:
+    def _somebody(self, place: str, when: list[Literal], there: Literal) -> None:
         """Require, if `when[k]` holds, that an available helper who is not travelling is at `place` after step k begins."""
-        sequence, model = self._sequence, self._model
-        arrivals = self.arrivals()
-        for k, during in enumerate(when):
+        for k, during in enumerate(when if there is not False else ()):
             present = []
-            for person in range(len(sequence.situation.travellers)):
-                is_there = model.new_bool_var("")
-                model.add_implication(is_there, sequence.steps.person_at[k + 1][person][place])
-                model.add(arrivals[k + 1][person] <= sequence.steps.start[k]).only_enforce_if(is_there)
-                present.append(is_there)
-                self.watchers.append((k, person, is_there))
-            model.add_bool_or(*present, ~during, *unless)
+            for name, at in self._sequence.at[k + 1].items():
+                if at[place] is not False:
+                    is_there = self._model.yes()
+                    self._model.some(at[place], given=[is_there])
+                    self._model.must(self.arrivals[k + 1][name] <= self._sequence.start[k], is_there)
+                    present.append(is_there)
+                    self.watchers.append((k, name, is_there))
+            self._model.some(*present, given=[during, there])
 
+    # -- company -------------------------------------------------------------------------------------------------------
 
-# -- company ----------------------------------------------------------------------------------------------------------
-
-
-def keep_company(sequence: Sequence, presence: Presence) -> None:
-    for person, each in enumerate(sequence.situation.travellers):
-        if each.company is not None:
-            _Waiting(sequence, presence, person, each.company)
-
-
-def keep_apart(sequence: Sequence) -> None:
-    here, takes_part = sequence.situation, sequence.takes_part
-    index = {each.name: person for person, each in enumerate(here.travellers)}
-    for names in here.apart:
-        for one, other in combinations([name for name in names if name in index], 2):
-            for parts in takes_part:
-                sequence.model.add_bool_or(~parts[index[one]], ~parts[index[other]])
-            for first, second in permutations([task for task, what in enumerate(here.tasks) if not what.is_watched], 2):
-                _not_side_by_side(sequence, (first, index[one]), (second, index[other]))
-            for mine, theirs in ((one, other), (other, one)):
-                _after_the_shift(sequence, mine, index[theirs])
-
-
-def _not_side_by_side(sequence: Sequence, one: tuple[int, int], other: tuple[int, int]) -> None:
-    """Require of each (task, person): at different places, or one after the other."""
-    model = sequence.model
-    before, after, elsewhere = (model.new_bool_var("") for _ in range(3))
-    model.add(sequence.task_end[one[0]] <= sequence.task_start[other[0]]).only_enforce_if(before)
-    model.add(sequence.task_end[other[0]] <= sequence.task_start[one[0]]).only_enforce_if(after)
-    for place in sequence.situation.places:
-        model.add_bool_or(
-            ~elsewhere, *(~at for at in _at(sequence, one[0], place)), *(~at for at in _at(sequence, other[0], place))
-        )
-    is_part = [sequence.takes_part[task][person] for task, person in (one, other)]
-    model.add_bool_or(before, after, elsewhere, *(~part for part in is_part))
-
-
-def _after_the_shift(sequence: Sequence, mine: str, theirs: int) -> None:
-    here, model = sequence.situation, sequence.model
-    for shift in (each for each in here.shifts if mine in each.people and each.place is not None):
-        for task, what in enumerate(here.tasks):
-            if not what.is_watched:
-                busy = [sequence.takes_part[task][theirs], *_at(sequence, task, shift.place or "")]
-                model.add(sequence.task_start[task] >= shift.end).only_enforce_if(*busy)
-
-
-def _at(sequence: Sequence, task: int, place: str) -> list[cp_model.LiteralT]:
-    """Return what must hold for the task to be done there."""
-    stated = sequence.situation.tasks[task].place
-    if stated is None:
-        return [sequence.place_of_task[task][sequence.situation.places.index(place)]]
-    return [] if stated == place else [sequence.model.new_constant(0)]
-
-
-class _Waiting:
-    """Waiting of one person. Nobody leaves between two steps: company at the start of a wait stays until its end."""
-
-    def __init__(self, sequence: Sequence, presence: Presence, person: int, company: Company) -> None:
-        self._sequence = sequence
-        self._model = sequence.model
-        self._arrivals = presence.arrivals()
-        self._person = person
-        self._company = company
-        self._times = Engagement(sequence, person)
-        for k in range(sequence.count + 1):
-            self._after(k, self._times.busy_until[k])
-
-    def _after(self, k: int, busy: Int) -> None:
+    def _keep_company(self, k: int, person: Traveller, company: Company) -> None:
         """Constrain the time after the first k steps, up to the next one: they do not wait, they wait at their last goal, or
-        somebody is there.
+        somebody is there. Nobody leaves between two steps: company at the start of a wait stays until its end.
         """
-        here, steps, model = self._sequence.situation, self._sequence.steps, self._model
-        begins = model.new_int_var(0, max(here.ends, here.travellers[self._person].free), "")
-        model.add_max_equality(begins, [busy, steps.start[k - 1] if k else here.begins])
-        is_short, is_over = model.new_bool_var(""), model.new_bool_var("")
-        model.add(begins >= (steps.start[k] if k < self._sequence.count else here.ends)).only_enforce_if(is_short)
-        model.add(begins >= self._company.until).only_enforce_if(is_over)
-        at_refuge = steps.person_at[k][self._person][here.places.index(self._company.refuge)]
-        model.add_bool_or(is_short, is_over, at_refuge, *self._not_yet(k), *self._others(k, begins))
+        sequence, model, at = self._sequence, self._model, self._sequence.at[k]
+        begins = model.minutes(0, max(self._here.ends, person.free))
+        model.add_max_equality(begins, [self.busy_until(person)[k], sequence.start[k - 1] if k else self._here.begins])
+        is_short, is_over = model.yes(), model.yes()
+        model.must(begins >= (sequence.start[k] if k < sequence.count else self._here.ends), is_short)
+        model.must(begins >= company.until, is_over)
+        not_yet = company.from_first_action and self.not_yet(k, person)
+        others = []
+        for other in at.keys() - {person.name}:
+            is_there = model.yes()
+            model.must(self.arrivals[k][other] <= begins, is_there)
+            for place, mine in at[person.name].items():
+                model.some(at[other][place], given=[is_there, mine])
+            others.append(is_there)
+        model.some(is_short, is_over, not_yet, at[person.name][company.refuge], *others)
 
-    def _not_yet(self, k: int) -> list[Bool]:
-        """Return that they have not begun: a person there from the beginning waits for nothing before their first action."""
-        if not self._company.from_first_action:
-            return []
-        not_yet = self._model.new_bool_var("")
-        for each in self._times.acts[:k]:
-            self._model.add_implication(not_yet, ~each)
-        return [not_yet]
-
-    def _others(self, k: int, by: Int) -> list[Bool]:
-        """Return one condition for each other person: same place, taking part, and not travelling."""
-        model, steps = self._model, self._sequence.steps
-        company = []
-        for other in range(len(self._sequence.situation.travellers)):
-            if other == self._person:
-                continue
-            is_there = model.new_bool_var("")
-            model.add(self._arrivals[k][other] <= by).only_enforce_if(is_there)
-            for mine, theirs in zip(steps.person_at[k][self._person], steps.person_at[k][other], strict=True):
-                model.add_bool_or(~is_there, ~mine, theirs)
-            company.append(is_there)
-        return company
-
-
-class Engagement:
-    """Engagement of a person. `acts[k]`: in step k. `busy_until[k]`: when their last action among the first k steps ends, or from
-    when on they are free.
-    """
-
-    def __init__(self, sequence: Sequence, person: int) -> None:
-        self._sequence = sequence
-        self._model = sequence.model
-        self._person = person
-        self.acts: list[Bool] = [self._acts_in(k) for k in range(sequence.count)]
-        self.busy_until: list[Int] = self._busy()
-
-    def _acts_in(self, k: int) -> Bool:
-        steps, model = self._sequence.steps, self._model
-        parts = [steps.rides[k][self._person]]
-        for task, what in enumerate(self._sequence.situation.tasks):
-            if not what.is_watched:
-                parts.append(both(model, steps.does_task[k][task], self._sequence.takes_part[task][self._person]))
-        acts = model.new_bool_var("")
-        model.add_max_equality(acts, parts)
-        return acts
-
-    def _busy(self) -> list[Int]:
-        here, steps, model = self._sequence.situation, self._sequence.steps, self._model
-        free = here.travellers[self._person].free
-        busy = [model.new_constant(free)]
-        for k, acts in enumerate(self.acts):
-            busy.append(either(model, acts, steps.end[k], busy[k], max(here.ends, free)))
-        return busy
-
-
-def both(model: cp_model.CpModel, one: Bool, other: Bool) -> Bool:
-    """Return whether both conditions hold."""
-    together = model.new_bool_var("")
-    model.add_implication(together, one)
-    model.add_implication(together, other)
-    model.add_bool_or(together, ~one, ~other)
-    return together
+    def _keep_apart(self, one: str, other: str) -> None:
+        """Require of what is no watching: not together, and at different places, or one after the other."""
+        sequence, model = self._sequence, self._model
+        for keeps in sequence.keeps.values():
+            model.some(given=[keeps[one], keeps[other]])
+        for k, acts in enumerate(sequence.acts):
+            model.some(sequence.is_journey[k], given=[acts[one], acts[other]])
+            for mine, theirs in permutations((one, other)):
+                works, at = (no(sequence.is_journey[k]), acts[theirs]), sequence.at[k][theirs]
+                for work in (each for each in self._here.under_way if mine in each.people and not each.is_watched):
+                    model.must(sequence.start[k] >= work.end, *works, at.get(work.place or "", False))
+                for j, place in product(range(k), self._here.places):
+                    there = sequence.at[j][mine][place], at[place], no(sequence.is_journey[j]), sequence.acts[j][mine]
+                    model.must(sequence.start[k] >= sequence.end[j], *works, *there)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Final
 
 from sagagraph.domains.reunion.planning.model.situation import Car, Leg, Situation
@@ -122,8 +123,13 @@ def most_journeys(situation: Situation, limit: int, cost: int | None = None) -> 
     reach = reach_of(situation)
     cheapest = [0]
     for car in situation.cars:
-        tour = _cheapest_tours(situation, car, _time_for(situation, reach, car, ends), limit, weigh)
-        cheapest = _joined(cheapest, tour, limit, cost if weigh else None)
+        able = [each for each in situation.travellers if each.name in (car.drivers or ())]
+        last = max((ends if each.stays_from is None else each.stays_from for each in able), default=ends)
+        tours = _cheapest_tours(situation, car, min(ends, last) - ready(situation, reach, car, car.place), limit, weigh)
+        least: dict[int, int] = {}
+        for (few, one), (more, other) in product(enumerate(cheapest), enumerate(tours)):
+            least[few + more] = min(least.get(few + more, one + other), one + other)
+        cheapest = [costs for _, costs in sorted(least.items())[: limit + 1] if weigh is None or costs <= (cost or 0)]
     return len(cheapest) - 1
 
 
@@ -136,18 +142,6 @@ def weight(objective: Objective | None) -> Callable[[Leg], int] | None:
             return lambda leg: round(leg.km * METRES)
         case _:
             return None
-
-
-def _time_for(situation: Situation, reach: Reach, car: Car, ends: int) -> int:
-    """Return the time from when it can set out until it is no longer useful, or none of its drivers sets out any more; negative:
-    none.
-    """
-    begins = ready(situation, reach, car, car.place)
-    if car.drivers is None:
-        return ends - begins
-    able = [each for each in situation.travellers if each.name in car.drivers]
-    last = max((ends if each.stays_from is None else each.stays_from for each in able), default=ends)
-    return min(ends, last) - begins
 
 
 def _cheapest_tours(situation: Situation, car: Car, time: int, limit: int, weigh: Callable[[Leg], int] | None) -> list[int]:
@@ -170,13 +164,3 @@ def _longer(situation: Situation, so_far: dict[str, int], weigh: Callable[[Leg],
         if leg.here in so_far:
             longer[leg.there] = min(longer.get(leg.there, 10**9), so_far[leg.here] + weigh(leg))
     return longer
-
-
-def _joined(left: list[int], right: list[int], limit: int, cost: int | None) -> list[int]:
-    joined: list[int] = []
-    for n in range(min(len(left) + len(right) - 1, limit + 1)):
-        least = min(left[i] + right[n - i] for i in range(len(left)) if 0 <= n - i < len(right))
-        if cost is not None and least > cost:
-            break
-        joined.append(least)
-    return joined

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
 
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
+from sagagraph.domains.reunion.planning.model.logic import Expression, Literal, no, total
 from sagagraph.domains.reunion.planning.model.objectives import Aims
-from sagagraph.domains.reunion.planning.model.presence import Presence, both, keep_apart, keep_company
+from sagagraph.domains.reunion.planning.model.presence import Presence
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
-from sagagraph.domains.reunion.planning.model.situation import Situation, is_on, journey
+from sagagraph.domains.reunion.planning.model.situation import Situation, journey
 from sagagraph.domains.reunion.planning.model.stability import Keeping, slack_of
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.budget import Budget
@@ -42,30 +45,24 @@ class Question:
     draft: tuple[Act, ...] = ()
     """The only steps, in this order: what is still to be decided is when."""
 
-    def model(self, journeys: int) -> tuple[Sequence, list[cp_model.LinearExprT]]:
+    def model(self, journeys: int) -> tuple[Sequence, list[Expression]]:
         """Return the model with its aims in order: objectives, kept actions, soft wishes, and every action as early as
         possible.
         """
         situation = self.outlook(journeys)
-        slacks = [slack_of(situation, action) or 0 for action in self.planned.values()]
-        sequence = Sequence(situation, journeys + len(situation.tasks), longer=max(slacks, default=0), draft=self.draft)
-        presence = Presence(sequence)
-        keep_company(sequence, presence)
-        keep_apart(sequence)
-        aims = Aims(sequence, presence)
-        objectives = [aims.expression(each) for each in situation.objectives]
+        longer = max((slack_of(situation, action) or 0 for action in self.planned.values()), default=0)
+        sequence = Sequence(situation, len(self.draft) or journeys + len(situation.tasks), longer, self.draft)
+        aims = Aims(sequence, Presence(sequence))
+        objectives = [aims.expression(each) for each in (self.foremost, *situation.objectives) if each is not None]
         for roles in self.known:
             _differ(sequence, roles)
-        foremost = [] if self.foremost is None else [aims.expression(self.foremost)]
-        changes: list[cp_model.LinearExprT] = []
+        changes: list[Expression] = []
         if self.planned:
             keeping = Keeping(sequence, self.planned)
             for index in self.fixed:
                 sequence.model.add(keeping.is_kept[index] == 1)
-            kept, promised = sum(keeping.is_kept.values()), sum(keeping.promises)
-            weight = len(keeping.promises) + 1
-            changes.append((len(self.planned) - kept) * weight + len(keeping.promises) - promised)
-        return sequence, [*foremost, *objectives, *changes, aims.wishes(), aims.ties()]
+            changes.append(keeping.changes)
+        return sequence, [*objectives, *changes, aims.wishes(), aims.ties()]
 
 
 def roles_of(actions: tuple[Act, ...]) -> Roles:
@@ -76,18 +73,17 @@ def roles_of(actions: tuple[Act, ...]) -> Roles:
 
 def _differ(sequence: Sequence, roles: Roles) -> None:
     """Require a difference in somebody's ride or task at least."""
-    here, model, steps = sequence.situation, sequence.model, sequence.steps
-    different: list[cp_model.LiteralT] = []
-    for person, each in enumerate(here.travellers):
-        for index, car in enumerate(here.cars):
-            rides = model.new_bool_var("")
-            together = [both(model, steps.rides[k][person], steps.uses_car[k][index]) for k in range(sequence.count)]
-            model.add_max_equality(rides, together)
-            different.append(~rides if (each.name, car.name) in roles else rides)
-        for task, what in enumerate(here.tasks):
-            part = sequence.takes_part[task][person]
-            different.append(~part if (each.name, what.name) in roles else part)
-    model.add_bool_or(*different)
+    model = sequence.model
+    different: list[Literal] = []
+    for table, kinds in ((sequence.by, [car.name for car in sequence.situation.cars]), (sequence.does, sequence.done)):
+        for kind, person in product(kinds, (each.name for each in sequence.situation.travellers)):
+            parts = [model.both(row[kind], acts[person]) for row, acts in zip(table, sequence.acts, strict=True)]
+            if table is sequence.does and kind in sequence.keeps:
+                parts = [sequence.keeps[kind][person]]
+            has = model.yes()
+            model.add_max_equality(has, parts)
+            different.append(no(has) if (person, kind) in roles else has)
+    model.some(*different)
 
 
 # -- the search --------------------------------------------------------------------------------------------------------
@@ -113,7 +109,7 @@ class NothingFound:
 
 def search(
     sequence: Sequence,
-    aims: Ordered[cp_model.LinearExprT],
+    aims: Ordered[Expression],
     budget: Budget,
     *,
     start_from: Iterable[Act] = (),
@@ -125,7 +121,7 @@ def search(
     if started:
         _hint(sequence, started)
     found = Found((), (), ())
-    for number, aim in enumerate(aims or (0,)):
+    for number, aim in enumerate(aims or (total([]),)):
         model.minimize(aim)
         if number and not model.proto.objective.vars:  # nothing to choose: no food, no wishes
             value = round(model.proto.objective.offset)
@@ -151,55 +147,41 @@ def search(
 # -- between steps of a sequence and actions of a plan -----------------------------------------------------------------
 
 
-def _actions_of(sequence: Sequence, value: Callable[[cp_model.IntVar], int]) -> tuple[Act, ...]:
+def _actions_of(sequence: Sequence, value: Callable[[Literal], int]) -> tuple[Act, ...]:
     """Return the actions in the order of the steps; `value` gives a variable's value."""
-    here, steps = sequence.situation, sequence.steps
+    here = sequence.situation
+    drivers = {car.name: car.drivers for car in here.cars}
 
-    def chosen(listed: Iterable[object], flags: list[cp_model.IntVar]) -> list[int]:
-        return [index for index, (_each, flag) in enumerate(zip(listed, flags, strict=True)) if value(flag)]
+    def chosen(flags: Mapping[Any, Literal]) -> list[Any]:
+        return [name for name, flag in flags.items() if value(flag)]
 
     def travel(k: int) -> Journey:
-        leg, car = here.legs[chosen(here.legs, steps.uses_leg[k])[0]], here.cars[chosen(here.cars, steps.uses_car[k])[0]]
-        aboard = [here.travellers[index].name for index in chosen(here.travellers, steps.rides[k])]
-        driver = None if car.drivers is None else next(name for name in car.drivers if name in aboard)
+        (leg,), (car,), aboard = chosen(sequence.takes[k]), chosen(sequence.by[k]), chosen(sequence.acts[k])
+        driver = next((name for name in drivers[car] or () if name in aboard), None)
         riders = tuple(name for name in aboard if name != driver)
-        return journey(car.name, driver, riders, (leg.here, leg.there), (value(steps.start[k]), value(steps.end[k])))
+        return journey(car, driver, riders, (leg.here, leg.there), (value(sequence.start[k]), value(sequence.end[k])))
 
     def work(k: int) -> Work:
-        task = chosen(here.tasks, steps.does_task[k])[0]
-        what = here.tasks[task]
-        return Work.model_construct(
-            task=what.name,
-            who=tuple(here.travellers[index].name for index in chosen(here.travellers, sequence.takes_part[task])),
-            place=what.place or here.places[chosen(here.places, sequence.place_of_task[task])[0]],
-            start=value(steps.start[k]),
-            end=value(steps.end[k]),
-        )
+        (name,) = chosen(sequence.does[k])
+        place = next(task.place for task in here.tasks if task.name == name) or chosen(sequence.chosen[name])[0]
+        who = tuple(chosen(sequence.keeps.get(name, sequence.acts[k])))
+        start, end = value(sequence.start[k]), value(sequence.end[k])
+        return Work.model_construct(task=name, who=who, place=place, start=start, end=end)
 
-    used = (k for k in range(sequence.count) if value(steps.is_used[k]))
-    return tuple(travel(k) if value(steps.is_journey[k]) else work(k) for k in used)
+    used = (k for k in range(sequence.count) if value(sequence.is_used[k]))
+    return tuple(travel(k) if value(sequence.is_journey[k]) else work(k) for k in used)
 
 
 def _hint(sequence: Sequence, actions: Iterable[Act]) -> None:
     """Start the search at these actions, as far as the sequence knows what they name."""
-    here, model, steps = sequence.situation, sequence.model, sequence.steps
+    model = sequence.model
     model.clear_hints()  # type: ignore[no-untyped-call] # CP-SAT does not say
     ordered = sorted(actions, key=lambda each: each.start)[: sequence.count]
-    for k in range(sequence.count):
-        action = ordered[k] if k < len(ordered) else None
-        ride = action if isinstance(action, Journey) else None
-        work = action if isinstance(action, Work) else None
-        model.add_hint(steps.is_used[k], action is not None)
-        model.add_hint(steps.is_journey[k], ride is not None)
-        model.add_hint(steps.start[k], here.ends if action is None else action.start)
-        for leg, uses_leg in zip(here.legs, steps.uses_leg[k], strict=True):
-            model.add_hint(uses_leg, ride is not None and is_on(leg, ride))
-        for car, uses_car in zip(here.cars, steps.uses_car[k], strict=True):
-            model.add_hint(uses_car, ride is not None and car.name == ride.vehicle)
-        for each, rides in zip(here.travellers, steps.rides[k], strict=True):
-            model.add_hint(rides, ride is not None and each.name in ride.people)
-        for task, what in enumerate(here.tasks):
-            model.add_hint(steps.does_task[k][task], work is not None and what.name == work.task)
-            if work is not None and what.name == work.task:
-                for each, part in zip(here.travellers, sequence.takes_part[task], strict=True):
-                    model.add_hint(part, each.name in work.who)
+    padded = [*ordered, *[None] * (sequence.count - len(ordered))]
+    for start, action in zip(sequence.start, padded, strict=True):
+        model.add_hint(start, sequence.situation.ends if action is None else action.start)
+    for table, drafted in zip(sequence.tables, sequence.tables_of(padded), strict=True):
+        for row, known in zip(table, drafted, strict=True):
+            for name, flag in row.items():
+                if not isinstance(flag, bool):
+                    model.add_hint(flag, known[name] is True)

@@ -7,329 +7,273 @@ journey is at its start by then, and free.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ortools.sat.python import cp_model
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from collections.abc import Sequence as Ordered
+from itertools import combinations
+from typing import Any
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.planning.model.reach import Reach, reach_of, ready
-from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller, is_on
+from sagagraph.domains.reunion.planning.model.logic import Literal, Logic, no
+from sagagraph.domains.reunion.planning.model.reach import reach_of, ready
+from sagagraph.domains.reunion.planning.model.situation import Car, Leg, Situation, Traveller, is_on
+from sagagraph.domains.reunion.request import Task
 from sagagraph.domains.reunion.times import whole_minutes
 
-Bool = cp_model.IntVar
-Int = cp_model.IntVar
-
-
-def total(terms: Iterable[cp_model.LinearExprT]) -> cp_model.LinearExpr:
-    """Return the sum, as an expression even if there is nothing to add."""
-    return cp_model.LinearExpr.sum(list(terms)) + 0
-
-
-def either(
-    model: cp_model.CpModel, condition: Bool, then: cp_model.LinearExprT, otherwise: cp_model.LinearExprT, most: int
-) -> Int:
-    """Return `then` if the condition holds, and `otherwise` if it does not: from 0 to `most`."""
-    chosen = model.new_int_var(0, most, "")
-    model.add(chosen == then).only_enforce_if(condition)
-    model.add(chosen == otherwise).only_enforce_if(~condition)
-    return chosen
-
-
-class Steps:
-    """Variables of the steps; the first index is the step, from 0."""
-
-    def __init__(self, model: cp_model.CpModel, here: Situation, count: int, longer: int) -> None:
-        def times(least: int, most: int) -> list[Int]:
-            return [model.new_int_var(least, most, "") for _ in range(count)]
-
-        def flags(columns: int) -> list[Bool]:
-            return [model.new_bool_var("") for _ in range(columns)]
-
-        def table(columns: int) -> list[list[Bool]]:
-            return [flags(columns) for _ in range(count)]
-
-        def positions(of: int) -> list[list[list[Bool]]]:
-            return [[flags(len(here.places)) for _ in range(of)] for _ in range(count + 1)]
-
-        self.start = times(here.begins, here.ends)
-        self.lasts = times(0, max(0, here.ends - here.begins))
-        self.slack = times(0, longer)
-        """How much longer than necessary it lasts."""
-        self.end = times(here.begins, here.ends)
-        self.is_journey = flags(count)
-        self.is_used = flags(count)
-        self.uses_leg = table(len(here.legs))
-        self.uses_car = table(len(here.cars))
-        self.does_task = table(len(here.tasks))
-        self.rides = table(len(here.travellers))
-        """[k][person]: in the vehicle, driving or not."""
-        self.leaves = table(len(here.places))
-        """[k][place]: the journey begins there."""
-        self.reaches = table(len(here.places))
-        self.person_at = positions(len(here.travellers))
-        """[k + 1][person][place]: where somebody is after step k; at first [0]."""
-        self.car_at = positions(len(here.cars))
-
-    def follow(self, model: cp_model.CpModel, here: Situation, draft: Iterable[Act]) -> None:
-        """Make constants of all but the times: the steps are those of the draft."""
-        no, yes = model.new_constant(0), model.new_constant(1)
-        self.is_used = [yes] * len(self.start)
-        people, cars = {each.name: each.place for each in here.travellers}, {each.name: each.place for each in here.cars}
-        for k, action in enumerate(sorted(draft, key=lambda each: each.start)):
-            ride = action if isinstance(action, Journey) else None
-            task = action.task if isinstance(action, Work) else None
-            self.is_journey[k] = yes if ride else no
-            leg = next((each for each in here.legs if ride is not None and is_on(each, ride)), None)
-            self.uses_leg[k] = [yes if each is leg else no for each in here.legs]
-            self.uses_car[k] = [yes if ride and each.name == ride.vehicle else no for each in here.cars]
-            self.does_task[k] = [yes if each.name == task else no for each in here.tasks]
-            self.rides[k] = [yes if ride and each.name in ride.people else no for each in here.travellers]
-            for at, where in ((self.person_at, people), (self.car_at, cars)):
-                if not k:
-                    at[0] = [[yes if place == now else no for place in here.places] for now in where.values()]
-            if ride is not None:
-                people |= dict.fromkeys(ride.people, ride.to)
-                cars[ride.vehicle] = ride.to
-            self.person_at[k + 1] = [[yes if place == now else no for place in here.places] for now in people.values()]
-            self.car_at[k + 1] = [[yes if place == now else no for place in here.places] for now in cars.values()]
+Places = dict[str, Literal]
+Table = list[dict[str, Literal]]
+"""By step and name."""
 
 
 class Sequence:
-    """Sequence. `steps` is the most steps there are, tasks among them; `longer`: by how much one may be stated to last longer
+    """Sequence. `count` is the most steps there are, tasks among them; `longer`: by how much one may be stated to last longer
     than necessary. `draft`: the steps, of which only times and who does the tasks are still to be decided.
     """
 
-    def __init__(self, situation: Situation, steps: int, longer: int = 0, draft: tuple[Act, ...] = ()) -> None:
-        self.situation = situation
-        self.longer = longer
-        self.model = cp_model.CpModel()
-        self.count = steps
-        self.takes_part = [[self._bool() for _ in situation.travellers] for _ in situation.tasks]
-        """[task][person]."""
-        self.is_done = [self._bool() for _ in situation.tasks]
-        self.task_start = [self.model.new_int_var(situation.begins, situation.ends, "") for _ in situation.tasks]
-        self.task_lasts = [self.model.new_int_var(0, max(0, situation.ends - situation.begins), "") for _ in situation.tasks]
-        self.task_end = [self.model.new_int_var(situation.begins, situation.ends, "") for _ in situation.tasks]
-        self.place_of_task: dict[int, list[Bool]] = {}
-        """[task][place], of those that can be done at any place."""
-        self.steps = Steps(self.model, situation, steps, longer)
+    def __init__(self, situation: Situation, count: int, longer: int = 0, draft: Ordered[Act] = ()) -> None:
+        self.situation, self.count, self.longer = situation, count, longer
+        self.model = Logic()
+        minutes, here = self.model.minutes, situation
+        most = here.ends - here.begins
+        self.start = [minutes(here.begins, here.ends) for _ in range(count)]
+        self.lasts = [minutes(0, most) for _ in range(count)]
+        self.slack = [minutes(0, longer) for _ in range(count)]
+        """How much longer than necessary it lasts."""
+        self.end = [minutes(here.begins, here.ends) for _ in range(count)]
+        self.begins = {task.name: minutes(here.begins, here.ends) for task in here.tasks}
+        self.ends = {task.name: minutes(here.begins, here.ends) for task in here.tasks}
+        people, cars = [each.name for each in here.travellers], [each.name for each in here.cars]
+        self.keeps = {task.name: self._flags(people) for task in here.tasks if task.is_watched}
+        """Who begins to watch."""
+        self.chosen = {task.name: self._flags(here.places) for task in here.tasks if task.place is None}
+        """The place of what can be done anywhere."""
         if draft:
-            self.steps.follow(self.model, situation, draft)
-        self._kinds()
-        if not draft:
-            self._flow(situation.travellers, self.steps.person_at, self.steps.rides)
-            self._flow(situation.cars, self.steps.car_at, self.steps.uses_car)
-        self._nobody_is_in_two_actions()
-        self._what_takes_no_time_has_its_turn()
-        self._vehicles()
-        self._tasks()
-        if not draft:
-            self._earliest(reach_of(situation))
+            self._follow(sorted(draft, key=lambda each: each.start))
+        else:
+            self.takes = [{leg: self._flag() for leg in here.legs} for _ in range(count)]
+            self.by: Table = [self._flags(cars) for _ in range(count)]
+            self.does: Table = [self._flags(self.begins) for _ in range(count)]
+            self.acts: Table = [self._flags(people) for _ in range(count)]
+            """Who rides, or works."""
+            self.at = [{name: self._flags(here.places) for name in people} for _ in range(count + 1)]
+            """Where everybody is after the first k steps."""
+            self.stands = [{name: self._flags(here.places) for name in cars} for _ in range(count + 1)]
+            self.is_journey: list[Literal] = [self._flag() for _ in range(count)]
+            self.is_used: list[Literal] = [self._flag() for _ in range(count)]
+            self.done: Places = self._flags(self.begins)
+            self._kinds()
+            self._earliest()
+        for k in range(count):
+            self._times(k)
+            for car in here.cars:
+                self._journey_of(k, car)
+        for person in here.travellers:
+            self._one_thing_at_a_time(person.name, self.acts)
+            for k in range(count):
+                self.model.must(self.start[k] >= person.free, self.acts[k][person.name])
+        for name in cars:
+            self._one_thing_at_a_time(name, self.by)
+        for task in here.tasks:
+            self._task(task)
 
-    def _bool(self) -> Bool:
-        return self.model.new_bool_var("")
+    def _flag(self) -> Literal:
+        return self.model.yes()
+
+    def _flags(self, names: Iterable[str]) -> dict[str, Literal]:
+        return {name: self._flag() for name in names}
+
+    # -- what the steps are --------------------------------------------------------------------------------------------
+
+    @property
+    def tables(self) -> tuple[Ordered[Mapping[Any, Literal]], ...]:
+        """Return all that says what the steps are, but for their times and what follows from it."""
+        kinds = [{"journey": ride, "used": used} for ride, used in zip(self.is_journey, self.is_used, strict=True)]
+        return self.takes, self.by, self.does, self.acts, kinds
+
+    def tables_of(self, draft: Ordered[Act | None]) -> tuple[list[dict[Any, Literal]], ...]:
+        """Return the same of a draft."""
+        here = self.situation
+        rides = [act if isinstance(act, Journey) else None for act in draft]
+        works = [act.task if isinstance(act, Work) else None for act in draft]
+        acting = [() if act is None or work in self.keeps else act.people for act, work in zip(draft, works, strict=True)]
+        return (
+            [{leg: ride is not None and is_on(leg, ride) for leg in here.legs} for ride in rides],
+            [{car.name: ride is not None and ride.vehicle == car.name for car in here.cars} for ride in rides],
+            [{name: name == work for name in self.begins} for work in works],
+            [{each.name: each.name in people for each in here.travellers} for people in acting],
+            [{"journey": isinstance(act, Journey), "used": act is not None} for act in draft],
+        )
+
+    def _follow(self, draft: Ordered[Act]) -> None:
+        """Take the steps of the draft; who of those who are there does a task is open."""
+        here = self.situation
+        self.takes, self.by, self.does, self.acts, kinds = self.tables_of(draft)
+        self.is_journey, self.is_used = [row["journey"] for row in kinds], [row["used"] for row in kinds]
+        self.done = {name: any(row[name] for row in self.does) for name in self.begins}
+        only: dict[str, Places] = {place: defaultdict(bool, {place: True}) for place in here.places}
+        self.at, self.stands = [{each.name: only[each.place] for each in here.travellers}], [{}]
+        for act in draft:
+            moved = dict.fromkeys(act.people, only[act.to]) if isinstance(act, Journey) else {}
+            if isinstance(act, Work) and act.task not in self.keeps:
+                there = (name for name, at in self.at[-1].items() if at[act.place or ""])
+                self.acts[len(self.at) - 1] |= self._flags(there)
+            self.at.append({**self.at[-1], **moved})
 
     def _kinds(self) -> None:
-        """Constrain kinds: a journey takes one leg and one vehicle, a task begins once; steps are in order, empty ones last."""
-        model, steps, here = self.model, self.steps, self.situation
+        """Constrain kinds: a journey takes one road and one vehicle, a task begins once; used steps come first."""
+        model, here = self.model, self.situation
         for k in range(self.count):
-            model.add(steps.start[k] == here.ends).only_enforce_if(~steps.is_used[k])
+            model.must(self.start[k] == here.ends, no(self.is_used[k]))
             if k:
-                model.add(steps.start[k] >= steps.start[k - 1])
-                model.add_implication(steps.is_used[k], steps.is_used[k - 1])
-        for k in range(self.count):
-            model.add(sum(steps.uses_leg[k]) == steps.is_journey[k])
-            model.add(sum(steps.uses_car[k]) == steps.is_journey[k])
-            model.add(sum(steps.does_task[k]) + steps.is_journey[k] == steps.is_used[k])
-            minutes = sum(leg.minutes * used for leg, used in zip(here.legs, steps.uses_leg[k], strict=True))
-            lasting = sum(whole_minutes(each.minutes) * used for each, used in zip(here.tasks, steps.does_task[k], strict=True))
-            model.add(steps.lasts[k] == minutes + lasting + steps.slack[k])
-            model.add(steps.end[k] == steps.start[k] + steps.lasts[k])
-            for place, name in enumerate(here.places):
-                out = [used for leg, used in zip(here.legs, steps.uses_leg[k], strict=True) if leg.here == name]
-                into = [used for leg, used in zip(here.legs, steps.uses_leg[k], strict=True) if leg.there == name]
-                model.add(steps.leaves[k][place] == sum(out))
-                model.add(steps.reaches[k][place] == sum(into))
-            for leg, used in zip(here.legs, steps.uses_leg[k], strict=True):
-                if leg.opens > here.begins:
-                    model.add(steps.start[k] >= leg.opens).only_enforce_if(used)
-                if leg.closes <= here.ends:
-                    model.add(steps.start[k] < leg.closes).only_enforce_if(used)
-        for task, done in enumerate(self.is_done):
-            model.add(sum(steps.does_task[k][task] for k in range(self.count)) == done)
+                model.some(self.is_used[k - 1], given=[self.is_used[k]])
+            model.add(sum(self.takes[k].values()) == self.is_journey[k])
+            model.add(sum(self.by[k].values()) == self.is_journey[k])
+            model.add(sum(self.does[k].values()) + self.is_journey[k] == self.is_used[k])
+            leaves, reaches = self._flags(here.places), self._flags(here.places)
+            for place in here.places:
+                model.add(leaves[place] == sum(took for leg, took in self.takes[k].items() if leg.here == place))
+                model.add(reaches[place] == sum(took for leg, took in self.takes[k].items() if leg.there == place))
+            self._flow(k, here.travellers, self.at, self.acts[k], leaves, reaches)
+            self._flow(k, here.cars, self.stands, self.by[k], leaves, reaches)
+            for acts in self.acts[k].values():
+                model.some(self.is_used[k], given=[acts])
+        for name, done in self.done.items():
+            model.add(sum(row[name] for row in self.does) == done)
 
-    def _flow(self, who: Iterable[Traveller | Car], at: list[list[list[Bool]]], moves: list[list[Bool]]) -> None:
+    def _flow(
+        self,
+        k: int,
+        who: Iterable[Traveller | Car],
+        at: list[dict[str, Places]],
+        moves: dict[str, Literal],
+        leaves: Places,
+        reaches: Places,
+    ) -> None:
         """Constrain places: who moves at a step leaves its start for its end; everybody else stays."""
-        model, steps = self.model, self.steps
-        for index, each in enumerate(who):
-            for place, name in enumerate(self.situation.places):
-                model.add(at[0][index][place] == int(name == each.place))
-            for k in range(self.count):
-                moving = moves[k][index]
-                model.add_implication(moving, steps.is_journey[k])
-                model.add_exactly_one(at[k + 1][index])
-                for place in range(len(self.situation.places)):
-                    before, after = at[k][index][place], at[k + 1][index][place]
-                    model.add_bool_or(~moving, ~steps.leaves[k][place], before)
-                    model.add_bool_or(~moving, ~steps.reaches[k][place], after)
-                    model.add_bool_or(moving, ~before, after)
-                    model.add_bool_or(moving, before, ~after)
+        for each in who:
+            name, before, after = each.name, at[k][each.name], at[k + 1][each.name]
+            self.model.add_exactly_one(after.values())
+            for place in self.situation.places:
+                if not k:
+                    self.model.add(before[place] == (place == each.place))
+                self.model.some(before[place], given=[moves[name], leaves[place]])
+                self.model.some(after[place], given=[moves[name], reaches[place]])
+                self.model.some(moves[name], after[place], given=[before[place]])
+                self.model.some(self.is_journey[k], after[place], given=[before[place]])
 
-    def _nobody_is_in_two_actions(self) -> None:
-        model, steps, here = self.model, self.steps, self.situation
-        for person, each in enumerate(here.travellers):
-            busy = [
-                model.new_optional_interval_var(steps.start[k], steps.lasts[k], steps.end[k], steps.rides[k][person], "")
-                for k in range(self.count)
-            ]
-            for task, what in enumerate(here.tasks):
-                part = self.takes_part[task][person]
-                model.add(self.task_start[task] >= each.free).only_enforce_if(part)
-                if not what.is_watched:
-                    lasting = self.task_lasts[task]
-                    busy.append(model.new_optional_interval_var(self.task_start[task], lasting, self.task_end[task], part, ""))
-            model.add_no_overlap(busy)
-            if each.free > here.begins:
-                for k in range(self.count):
-                    model.add(steps.start[k] >= each.free).only_enforce_if(steps.rides[k][person])
-
-    def _what_takes_no_time_has_its_turn(self) -> None:
-        """Let a step without duration overlap nothing at its moment: it begins after what came before has ended."""
-        tasks = [index for index, task in enumerate(self.situation.tasks) if not whole_minutes(task.minutes)]
-        legs = [index for index, leg in enumerate(self.situation.legs) if not leg.minutes]
-        for k in range(1, self.count) if tasks or legs else ():
-            for j in range(k):
-                is_over = self._bool()
-                self.model.add(self.steps.start[k] >= self.steps.end[j]).only_enforce_if(is_over)
-                self._turns(j, k, is_over, tasks, legs)
-
-    def _turns(self, j: int, k: int, is_over: Bool, tasks: list[int], legs: list[int]) -> None:
-        """Order whoever is in step `j`, and then in a step of no length at `k`."""
-        model, steps, here = self.model, self.steps, self.situation
-        for person in range(len(here.travellers)):
-            in_both = ~steps.rides[j][person], ~steps.rides[k][person]
-            for task in tasks:
-                part = self.takes_part[task][person]
-                model.add_bool_or(is_over, ~steps.rides[j][person], ~steps.does_task[k][task], ~part)
-            for leg in legs:
-                model.add_bool_or(is_over, *in_both, ~steps.uses_leg[k][leg])
-                for task in (index for index, each in enumerate(here.tasks) if not each.is_watched):
-                    done = ~steps.does_task[j][task], ~self.takes_part[task][person]
-                    model.add_bool_or(is_over, *done, ~steps.rides[k][person], ~steps.uses_leg[k][leg])
-        for car in range(len(here.cars)):
-            for leg in legs:
-                model.add_bool_or(is_over, ~steps.uses_car[j][car], ~steps.uses_car[k][car], ~steps.uses_leg[k][leg])
-
-    def _vehicles(self) -> None:
-        steps = self.steps
-        for index, car in enumerate(self.situation.cars):
-            busy = [
-                self.model.new_optional_interval_var(steps.start[k], steps.lasts[k], steps.end[k], steps.uses_car[k][index], "")
-                for k in range(self.count)
-            ]
-            self.model.add_no_overlap(busy)
-            for k in range(self.count):
-                self._journey_of(k, index, car)
-
-    def _earliest(self, reach: Reach) -> None:
+    def _earliest(self) -> None:
         """State bounds that follow from everything else, and save the search from finding them."""
-        model, steps, here = self.model, self.steps, self.situation
-        for place, name in enumerate(here.places):
-            for k in range(self.count):
-                for person, each in enumerate(here.travellers):
-                    earliest = reach.people[each.name].get(name)
-                    if earliest is None:
-                        model.add(steps.person_at[k][person][place] == 0)
-                    elif earliest > each.free:
-                        both = (steps.rides[k][person], steps.leaves[k][place])
-                        model.add(steps.start[k] >= min(earliest, here.ends + 1)).only_enforce_if(*both)
-                for index, car in enumerate(here.cars):
-                    earliest = min(ready(here, reach, car, name), here.ends + 1)
+        here = self.situation
+        reach = reach_of(here)
+        for k in range(self.count):
+            for leg, took in self.takes[k].items():
+                for each in here.travellers:
+                    earliest = reach.people[each.name].get(leg.here, here.ends + 1)
+                    if earliest > each.free:
+                        self.model.must(self.start[k] >= min(earliest, here.ends + 1), self.acts[k][each.name], took)
+                for car in here.cars:
+                    earliest = ready(here, reach, car, leg.here)
                     if earliest > car.free:
-                        model.add(steps.start[k] >= earliest).only_enforce_if(steps.uses_car[k][index], steps.leaves[k][place])
+                        self.model.must(self.start[k] >= min(earliest, here.ends + 1), self.by[k][car.name], took)
+            for each in here.travellers:
+                for place in set(here.places) - reach.people[each.name].keys():
+                    self.model.some(given=[self.at[k][each.name][place]])
 
-    def _journey_of(self, k: int, index: int, car: Car) -> None:
+    # -- when they are -------------------------------------------------------------------------------------------------
+
+    def _times(self, k: int) -> None:
+        model, here = self.model, self.situation
+        needed = [leg.minutes * took for leg, took in self.takes[k].items()]
+        needed += [whole_minutes(task.minutes) * self.does[k][task.name] for task in here.tasks]
+        model.add(self.lasts[k] == sum(needed) + self.slack[k])
+        model.add(self.end[k] == self.start[k] + self.lasts[k])
+        if k:
+            model.add(self.start[k] >= self.start[k - 1])
+        for leg, took in self.takes[k].items():
+            if leg.opens > here.begins:
+                model.must(self.start[k] >= leg.opens, took)
+            if leg.closes <= here.ends:
+                model.must(self.start[k] < leg.closes, took)
+
+    def _one_thing_at_a_time(self, name: str, acts: Table) -> None:
+        """Let nobody be in two actions; what takes no time has its turn as well."""
+        model, here = self.model, self.situation
+        mine = [k for k in range(self.count) if acts[k][name] is not False]
+        times = ((self.start[k], self.lasts[k], self.end[k], acts[k][name]) for k in mine)
+        model.add_no_overlap([model.new_optional_interval_var(*each, "") for each in times])
+        if all(leg.minutes for leg in here.legs) and all(whole_minutes(task.minutes) for task in here.tasks):
+            return
+        for j, k in combinations(mine, 2):
+            model.must(self.start[k] >= self.end[j], acts[j][name], acts[k][name])
+
+    def _journey_of(self, k: int, car: Car) -> None:
         """Constrain a journey: its seats, who drives it, and when it may set out."""
-        model, steps, here = self.model, self.steps, self.situation
-        used = steps.uses_car[k][index]
-        if car.capacity < len(here.travellers):
-            model.add(sum(steps.rides[k]) <= car.capacity).only_enforce_if(used)
+        model, used, start = self.model, self.by[k][car.name], self.start[k]
+        if car.capacity < len(self.acts[k]):
+            model.must(sum(self.acts[k].values()) <= car.capacity, used)
         if car.drivers is not None:
-            able = [steps.rides[k][p] for p, each in enumerate(here.travellers) if each.name in car.drivers]
-            model.add_bool_or(*able, ~used)
-        if car.free > here.begins:
-            model.add(steps.start[k] >= car.free).only_enforce_if(used)
-        for since, until in car.down:
-            later, earlier = self._bool(), self._bool()
-            model.add(steps.start[k] >= until).only_enforce_if(later)
-            model.add(steps.start[k] < since).only_enforce_if(earlier)
-            model.add_bool_or(later, earlier, ~used)
-        if car.unlocked_by is not None:
-            task = self.task_called(car.unlocked_by)
-            if task is None:
-                model.add(steps.start[k] >= here.done[car.unlocked_by]).only_enforce_if(used)
+            model.some(*(self.acts[k].get(name, False) for name in car.drivers), given=[used])
+        model.must(start >= car.free, used)
+        for since, until in car.down if used is not False else ():
+            earlier = model.yes()
+            model.must(start < since, used, earlier)
+            model.must(start >= until, used, no(earlier))
+        if car.unlocked_by in self.done:
+            model.some(self.done[car.unlocked_by], given=[used])
+            model.must(start >= self.ends[car.unlocked_by], used)
+        elif car.unlocked_by is not None:
+            model.must(start >= self.situation.done[car.unlocked_by], used)
+
+    # -- tasks ---------------------------------------------------------------------------------------------------------
+
+    def _task(self, task: Task) -> None:
+        """Constrain a task: when it is done, by whom and how many, and that they are where it is done."""
+        model, done = self.model, self.done[task.name]
+        begins, ends = self.begins[task.name], self.ends[task.name]
+        model.must(begins == self.situation.ends, no(done))
+        model.must(ends == begins, no(done))
+        if not task.optional:
+            model.some(done)
+        if task.window.opens is not None:
+            model.must(begins >= task.window.opens, done)
+        if task.window.closes is not None:
+            model.must(ends <= task.window.closes, done)
+        for name in task.after:
+            if name in self.done:
+                model.must(begins >= self.ends[name], done, self.done[name])
             else:
-                model.add_implication(used, self.is_done[task])
-                model.add(steps.start[k] >= self.task_end[task]).only_enforce_if(used)
+                model.must(begins >= self.situation.done[name], done)
+        if task.name in self.chosen:
+            model.add_exactly_one(self.chosen[task.name].values())
+        for k in range(self.count):
+            does = self.does[k][task.name]
+            model.must(begins == self.start[k], does)
+            model.must(ends == self.end[k], does)
+            if does is not False:
+                self._people_of(k, task)
 
-    def task_called(self, name: str) -> int | None:
-        return next((index for index, each in enumerate(self.situation.tasks) if each.name == name), None)
-
-    def _tasks(self) -> None:
-        for task, what in enumerate(self.situation.tasks):
-            done = self.is_done[task]
-            self.model.add(self.task_end[task] == self.task_start[task] + self.task_lasts[task])
-            self.model.add(self.task_start[task] == self.situation.ends).only_enforce_if(~done)
-            self.model.add(self.task_lasts[task] == 0).only_enforce_if(~done)
-            if not self.longer:
-                self.model.add(self.task_lasts[task] == whole_minutes(what.minutes)).only_enforce_if(done)
-            if not what.optional:
-                self.model.add(done == 1)
-            for k in range(self.count):
-                does = self.steps.does_task[k][task]
-                self.model.add(self.task_start[task] == self.steps.start[k]).only_enforce_if(does)
-                self.model.add(self.task_lasts[task] == self.steps.lasts[k]).only_enforce_if(does)
-            self._window(task)
-            self._people_of(task)
-
-    def _window(self, task: int) -> None:
-        what, done = self.situation.tasks[task], self.is_done[task]
-        if what.window.opens is not None:
-            self.model.add(self.task_start[task] >= what.window.opens).only_enforce_if(done)
-        if what.window.closes is not None:
-            self.model.add(self.task_end[task] <= what.window.closes).only_enforce_if(done)
-        for name in what.after:
-            before = self.task_called(name)
-            if before is None:
-                self.model.add(self.task_start[task] >= self.situation.done[name]).only_enforce_if(done)
-            else:
-                self.model.add(self.task_start[task] >= self.task_end[before]).only_enforce_if(done, self.is_done[before])
-
-    def _people_of(self, task: int) -> None:
-        """Constrain a task's people: who may and how many must, and that they are where it is done."""
-        model, steps, here = self.model, self.steps, self.situation
-        what = here.tasks[task]
-        parts = self.takes_part[task]
-        model.add(sum(parts) >= what.people).only_enforce_if(self.is_done[task])
-        for person, each in enumerate(here.travellers):
-            model.add_implication(parts[person], self.is_done[task])
-            if what.who is not None and each.name not in what.who:
-                model.add(parts[person] == 0)
+    def _people_of(self, k: int, task: Task) -> None:
+        model, does = self.model, self.does[k][task.name]
+        parts = self.keeps.get(task.name, self.acts[k])
+        model.must(sum(parts.values()) >= task.people, does)
+        for person in self.situation.travellers:
+            name, part = person.name, parts[person.name]
+            if task.is_watched:
+                model.some(given=[does, self.acts[k][name]])
+                model.must(self.start[k] >= person.free, does, part)
+            if task.who is not None and name not in task.who:
+                model.some(given=[does, part])
                 continue
-            for k in range(self.count):
-                if what.place is not None:
-                    place = here.places.index(what.place)
-                    model.add_bool_or(~parts[person], ~steps.does_task[k][task], steps.person_at[k][person][place])
-        if what.place is None:
-            self._together(task)
+            for place in self.situation.places:
+                model.some(self.at[k][name][place], given=[does, part, self.is_at(task, place)])
 
-    def _together(self, task: int) -> None:
-        """Require one place, whichever it is."""
-        chosen = [self._bool() for _ in self.situation.places]
-        self.place_of_task[task] = chosen
-        self.model.add_exactly_one(chosen)
-        for person, part in enumerate(self.takes_part[task]):
-            for k in range(self.count):
-                for place, there in enumerate(chosen):
-                    at = self.steps.person_at[k][person][place]
-                    self.model.add_bool_or(~part, ~self.steps.does_task[k][task], ~there, at)
+    def is_at(self, task: Task, place: str) -> Literal:
+        return self.chosen[task.name][place] if task.place is None else task.place == place
+
+    def meals(self, task: Task) -> list[int]:
+        """Return when those who are to be at the task's place are to be there."""
+        return [goal.by for each in self.situation.travellers for goal in each.goals if goal.place == task.place]
+
+    def roads(self) -> list[tuple[int, Leg, Literal]]:
+        """Return (step, road, whether it takes it)."""
+        return [(k, leg, took) for k in range(self.count) for leg, took in self.takes[k].items() if took is not False]

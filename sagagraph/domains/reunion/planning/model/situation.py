@@ -76,20 +76,13 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """Watch: a watched task that is under way; somebody has to be at `place` until `end`."""
-
-    place: str
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """Shift: work that is under way, other than watching."""
+class UnderWay:
+    """Work that has begun: its people are there until `end`, or somebody is, if it is watched."""
 
     people: tuple[str, ...]
     place: str | None
     end: int
+    is_watched: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +100,8 @@ class Situation:
     objectives: tuple[Objective, ...]
     done: Mapping[str, int] = field(default_factory=dict)
     """When tasks end that have begun already."""
-    watches: tuple[Watch, ...] = ()
+    under_way: tuple[UnderWay, ...] = ()
     apart: tuple[tuple[str, ...], ...] = ()
-    shifts: tuple[Shift, ...] = ()
     departed: frozenset[str] = frozenset()
     """Vehicles that have set out already."""
     ended: int = 0
