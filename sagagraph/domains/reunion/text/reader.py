@@ -1,139 +1,319 @@
-"""Reader: what sentences say about a reunion, clause by clause, and which parts are not understood."""
+"""Reader: cuts what people say of a reunion into clauses, and attaches the values in each to the nearest field that can hold them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.text.clauses import Clause, bared, leading_name, names_in, tagged
-from sagagraph.domains.reunion.text.facts import Fact
-from sagagraph.domains.reunion.text.slots import SLOTS
-from sagagraph.language.forms import Forms
-from sagagraph.language.passage import Passage
-from sagagraph.language.utterance.shorthand import in_full, spelled
-
-_SAYS: Final = Forms(__file__, "reader")
-_SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
-_MOST_PARTS: Final = 8
-"""Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
-_WRITTEN: Final = (
-    (re.compile(r"(?m)^[ \t]*(?:[-*•]|\d+[.)])[ \t]+"), ""),
-    (re.compile(r"\b([ap])\.\s?m\.?(?=\W|$)", re.IGNORECASE), r"\1m"),
-    (re.compile(r"\s*\(([^)]*)\),?"), r", \1,"),
-    (re.compile(r"\bSt\.(?= [A-Z])"), "St"),
-    (re.compile(r"(?<![\w.'])i(?![\w.])"), "I"),
-    (re.compile(r"\b(I)'m\b"), r"\1 am"),
-    (re.compile(r"\b([Ww]e|[Tt]hey)'re\b"), r"\1 are"),
-    (re.compile(r"\b(I|[Ww]e|[Tt]hey)'ve\b"), r"\1 have"),
-    (re.compile(r"\b([Ww]e|[Tt]hey|I|[Ss]?[Hh]e)'(?:d|ll)\b"), r"\1 will"),
-    (re.compile(r"'s got\b"), " has"),
-    (re.compile(r"'s (?:flight|plane|train) (?=lands|arrives|gets in)"), " "),
-    (re.compile(r"\b(\w+)'s(?= (?:at|in|on|not|ready|moved|coming|landing)\b)"), r"\1 is"),
+from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car, car_of, goal, person, road, task
+from sagagraph.domains.reunion.text.values import (
+    UP_TO,
+    Event,
+    Seats,
+    Spot,
+    When,
+    Who,
+    named_in_all,
+    sentences,
+    tagged,
+    valued,
 )
-"""One way of writing for each that is common: lists, and short forms of verbs."""
+from sagagraph.language.clock import Lasting
+from sagagraph.language.forms import Forms
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import Found, Passage
+
+_SAYS: Final = Forms(__file__, "clauses")
+_ROLES: Final = Forms(__file__, "roles")
+_WAYS: Final = Forms(__file__, "ways")
+_SUBJECTS: Final = ("somebody", "everybody", "event", "own", "person", "it", "pronoun", "thing")
+_DENIED: Final = ("no_car", "no_drive", "alone", "apart", "watched", "not_before")
+"""Roles of which a denial is a part."""
+_SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence as read. `unread`: what means nothing here, as it was written."""
+class Told:
+    """What was told. `unread`: what means nothing here, as it was written."""
 
     facts: tuple[Fact, ...]
     unread: tuple[str, ...]
 
 
-def sentences(text: str) -> list[str]:
-    text = spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", ")
-    for written, instead in _WRITTEN:
-        text = written.sub(instead, text)
-    return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
+def read(text: str, known: Iterable[str] = ()) -> Told:
+    """Read a text. `known`: people on the board."""
+    said = sentences(text)
+    reading = _Reading(frozenset(known) | named_in_all(said) | {TELLER})
+    for each in said:
+        reading.read(each)
+    return Told(tuple(reading.facts), tuple(reading.unread))
 
 
-def read_sentence(sentence: str, before: tuple[Fact, ...] = (), known: frozenset[str] = frozenset()) -> Sentence:
-    """Read a sentence, without what introduces it or rounds it off. `before`: what was said before tells who `she` is.
-    `known`: people on the board.
-    """
-    plain = _SAYS.after.sub("", _SAYS.before.sub("", sentence))
-    tried = (_Reading(each, before, known) for each in dict.fromkeys((plain, sentence)))
-    best = min(tried, key=lambda each: sum(map(len, each.unread)))
-    return Sentence(tuple(best.facts), tuple(best.unread))
+class _Part:
+    """A clause. `kind` and `subject`: what it is about."""
+
+    def __init__(self, words: str, known: Passage) -> None:
+        self.passage = Passage(_SAYS.lead.sub("", words.strip(), count=1), known)
+        self.kind, self.subject = next(self._subjects(), ("", None))
+        self.roles = frozenset(name for name in _ROLES if self.passage.has(_ROLES[name]))
+        self.when = self.passage.values(When)
+
+    def _subjects(self) -> Iterator[tuple[str, Found]]:
+        text = self.passage.text
+        opening = _SAYS.opening.match(text)
+        for kind in _SUBJECTS:
+            match = _SAYS[kind].match(text, opening.end() if opening else 0)
+            if match:
+                yield kind, Found(self.passage, match)
+
+    @property
+    def said(self) -> str:
+        return self.passage.said().strip(" ,.")
+
+    @property
+    def is_clear(self) -> bool:
+        """Tell whether nothing in it is denied or said twice that cannot be."""
+        text = self.passage.text
+        for name in _DENIED:
+            text = _ROLES[name].sub(" ", text)
+        return not _ROLES["not"].search(text) and len({each.how for each in self.when}) == len(self.when)
+
+    @property
+    def minutes(self) -> int | None:
+        return next((round(each.minutes) for each in self.passage.values(Lasting)), None)
+
+    @property
+    def seats(self) -> int | None:
+        return next((each.count for each in self.passage.values(Seats)), None)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Return whom it names beside its subject."""
+        end = self.subject.end if self.subject and self.kind == "person" else 0
+        return tuple(name for each in self.passage.values(Who, self.passage.text[end:]) for name in each.names)
+
+    def said_as(self, hole: str) -> str | None:
+        """Return the words of what is fetched or made."""
+        found = self.passage.first(_SAYS[hole])
+        return (found["thing"] or found["chore"]) if found else None
+
+    def at(self, *how: str) -> When | None:
+        """Return the time that was said with the first of these words."""
+        return next((each for word in how for each in self.when if each.how == word), None)
+
+    def spot(self, *how: str) -> str | None:
+        return next((each.name for word in how for each in self.passage.values(Spot) if each.how == word), None)
 
 
 class _Reading:
-    """Reads part by part between commas and `and`s, always as many parts as make one clause together."""
-
-    def __init__(self, sentence: str, before: tuple[Fact, ...], known: frozenset[str]) -> None:
+    def __init__(self, known: frozenset[str]) -> None:
         self.facts: list[Fact] = []
         self.unread: list[str] = []
-        self._before = before
-        self._known = known.union(each.name for each in before if each.table == "people")
-        self._passage = tagged(sentence)
-        joints = [each.span() for each in _SAYS.joint.finditer(self._passage.text)]
-        ends = [*(begin for begin, _ in joints), len(self._passage.text)]
-        self._parts = list(zip([0, *(end for _, end in joints)], ends, strict=True))
+        self._known = known
         self._people: tuple[str, ...] = ()
-        """Whom this sentence is about so far."""
-        self._read_all()
+        """Whom the last clause about people was about."""
+        self._both: tuple[str, ...] = ()
+        self._table = ""
+        """What the last clause of this sentence was about."""
+        self._thing = self._spot = self._host = ""
+        self._group: tuple[str, ...] = ()
+        """Whom the last clause about people named."""
+        self._where: dict[str, Any] = {}
+        """Where they are, and from when on."""
+        self._way = ""
+        """Where the last way ended."""
 
-    def _read_all(self) -> None:
-        at = unread_from = 0
-        while at < len(self._parts):
-            end = next((end for end in range(min(at + _MOST_PARTS, len(self._parts)), at, -1) if self._reads(at, end)), None)
-            if end is not None:
-                self._leave_out(unread_from, at)
-                unread_from = end
-            else:
-                self._pass_over(self._part(at, at + 1))
-            at = end or at + 1
-        self._leave_out(unread_from, at)
+    def read(self, sentence: str) -> None:
+        passage = valued(sentence, self._known)
+        self._table = self._way = self._spot = ""
+        joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
+        ends = [0, *(at for joint in joints for at in joint), len(passage.text)]
+        for begin, end in list(pairwise(ends))[::2]:
+            part = _Part(passage.text[begin:end], passage)
+            facts = self._facts(part) if part.is_clear else []
+            self.facts += facts
+            if not facts and part.said and not self._is_only_named(part):
+                self.unread.append(part.said)
+            self._spot = next((each.name for each in reversed(part.passage.values(Spot))), self._spot)
 
-    def _pass_over(self, words: str) -> None:
-        """Pass over a clause that is not understood: the next one is about whom it begins with, if anybody is named in it."""
-        if names_in(words):
-            begins = leading_name(words.strip())
-            self._people = begins if len(names_in(words)) == 1 else ()
+    def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
+        """Tell whether `and` joins two things, not two clauses."""
+        before = re.split(r"[,:;]", text[: joint.start()])[-1].strip()
+        return joint[0].strip() == "and" and _SAYS.bare.fullmatch(before) is not None
 
-    def _reads(self, begin: int, end: int) -> bool:
-        for words in self._as_meant(self._part(begin, end)):
-            facts = self._facts(words)
-            if facts:
-                self.facts += facts
-                return True
-        return False
+    def _is_only_named(self, part: _Part) -> bool:
+        """Tell whether it only says whom the next clause is about."""
+        text = part.passage.text.strip()
+        is_named = part.kind == "person" and part.subject is not None and part.subject.end == len(text)
+        return is_named or _SAYS.noun.fullmatch(text) is not None
 
-    def _facts(self, words: str) -> list[Fact]:
-        part = Passage(words.strip(), self._passage)
-        plain, adjuncts, when = bared(part)
-        if len({each.how for each in when}) < len(when):
-            return []  # two times, of two people
-        last = next(reversed((*self._before, *self.facts)), None)
-        for slot in SLOTS:
-            found = (part if slot.takes is None else plain).whole(slot.form) if slot.fits(adjuncts) else None
-            if found:
-                named = names_in(found.passage.said(found.match.groupdict().get("who") or ""))
-                facts = list(slot.read(Clause(found, when, named or self._people, last, adjuncts, self._known)))
-                if facts:
-                    self._people = named or self._people
-                    return facts
-        return []
+    def _facts(self, part: _Part) -> list[Fact]:
+        """Return what the first reader makes of the clause that can make anything of it."""
+        road_ = self._road(part)
+        if road_ is not None:
+            return [road_]
+        self._turn_to(part)
+        readers = (self._company, self._passengers, self._goal, self._task, self._person)
+        return next((facts for each in readers if (facts := list(each(part)))), [])
 
-    def _as_meant(self, words: str) -> Iterator[str]:
-        """Return the words as they were said, and with names in place of `she`, `it` or `I`, where only one can be meant."""
-        yield words
-        said = (*self._before, *self.facts)
-        people = self._people or next(((each.name,) for each in reversed(said) if each.table == "people"), ())
-        things = [each.name for each in said if each.table == "tasks"][-1:]
-        meant = _SAYS.he.sub(people[0], words) if len(people) == 1 else words
-        meant = _SAYS.it.sub(things[0], meant) if things else meant
-        if meant != words:
-            yield meant
+    def _turn_to(self, part: _Part) -> None:
+        """Notice what the clause is about; without a subject, it is about the same as the one before."""
+        found = part.subject
+        if found is None:
+            return
+        who, whose = found.get("who", Who), found["whose"]
+        if who is not None:
+            self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
+            self._group = (*who.names, *part.others)
+        elif whose in ("my", "our", "we"):
+            self._people = self._group if whose == "we" and TELLER in self._group else (TELLER,)
+        elif whose.startswith("both"):
+            self._people = self._both
+        is_begun = self._table == "goals" and part.when and part.minutes is None and not {"fetched", "closes", "opens"} & part.roles
+        thing = "goals" if is_begun else "tasks"
+        tables = {"everybody": "goals", "event": "goals", "somebody": "tasks", "it": self._table, "thing": thing}
+        self._table = tables.get(part.kind, "people")
 
-    def _leave_out(self, begin: int, end: int) -> None:
-        """Leave out what means nothing here, as it was written."""
-        words = self._passage.said(self._part(begin, end)).strip(" ,.") if begin < end else ""
-        if words and not _SAYS.filler.fullmatch(words):
-            self.unread.append(words)
+    # -- readers -------------------------------------------------------------------------------------------------------
 
-    def _part(self, begin: int, end: int) -> str:
-        return self._passage.text[self._parts[begin][0] : self._parts[end - 1][1]]
+    def _road(self, part: _Part) -> Fact | None:
+        """Read how long one drives. A number without a unit is minutes, as in the way before it."""
+        plain = tagged(part.said)
+        for name in _WAYS:
+            found = plain.whole(_WAYS[name])
+            lasting, number = (found.get("lasting", Lasting), found.get("minutes", Number)) if found else (None, None)
+            minutes = lasting.minutes if lasting else float(number.value) if number and number.value else None
+            if found is None or minutes is None or (lasting is None and name != "between" and not self._way):
+                continue
+            here, there = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
+            there = there or self._way
+            if here and (there or name == "from"):
+                self._way = there
+                return road(here, there, minutes)
+        return None
+
+    def _company(self, part: _Part) -> Iterator[Fact]:
+        names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,)
+        if {"alone", "may_be_alone"} & part.roles and "watched" not in part.roles:
+            yield from (person(name, never_alone="alone" in part.roles) for name in names)
+        elif "apart" in part.roles and len(names := tuple(dict.fromkeys((*self._people, *part.others)))) > 1:
+            yield from map(person, names)
+            yield Fact("apart", ", ".join(names))
+
+    def _passengers(self, part: _Part) -> Iterator[Fact]:
+        """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
+        if not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
+            return
+        by = self._people[0] if part.kind in ("person", "pronoun") else None
+        them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
+        place = self._place(part, "at", "in", "on", "from", "near")
+        yield from (person(by) for _ in them[:1] if by)
+        for name in them:
+            values = {"place": place, "from": part.at("after", "at", "from"), "drives": False, "fetched": True}
+            yield person(name, prefers=by, **values)
+        if them:
+            self._people, self._table = them, "people"
+
+    def _goal(self, part: _Part) -> Iterator[Fact]:
+        """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
+        if self._table != "goals" or part.kind in ("person", "pronoun", "own"):
+            return
+        event = next(iter(part.passage.values(Event)), None)
+        if event and event.whose:
+            self._people = event.whose
+        is_due = part.kind == "everybody"
+        place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
+        by = part.at(*UP_TO, "at", "around", "about", "from")
+        if place is None and not part.when and not part.kind and part.passage.text[:1].isupper():
+            place = part.said
+        place = None if place == HERE else place
+        before = {key for each in self.facts if each.table == "goals" for key in each.values}
+        if before and not is_due:
+            place, by = (None if "place" in before else place), (None if "by" in before else by)
+        if place or by or (event and part.kind == "event"):
+            yield goal("", place=place, by=by, event=event.name if event else None)
+        host = _SAYS.host.fullmatch(place or "")
+        if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
+            self._host = host["who"][0].upper() + host["who"][1:]
+            yield person(self._host, place=place)
+
+    def _task(self, part: _Part) -> Iterator[Fact]:
+        """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
+        roles, is_of_it = part.roles, part.kind in ("", "it", "somebody") or "watched" in part.roles
+        place = self._place(part, "at", "in", "on", "inside", "from", "near")
+        if "rents" in roles:
+            return
+        who = self._people if part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people") else None
+        thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
+        is_errand = bool({"fetch", "fetched"} & roles)
+        if not thing and (is_errand or "makes" in roles):
+            thing = part.said_as("fetches" if is_errand else "made")
+        if not thing and who and part.minutes is not None:
+            thing = part.said_as("for_it")
+        if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles and "opens" not in roles:
+            is_errand = place is not None and not part.when and part.passage.has(_SAYS.is_there)
+            thing = thing if is_errand else None
+        if thing:
+            self._thing, self._table = thing, "tasks"
+        elif not (is_of_it and self._thing and (self._table == "tasks" or {"watched", "opens", "closes"} & roles)):
+            return
+        opens, closes = part.at("after", "from", "since", "not before"), part.at(*UP_TO)
+        at = part.at("at", *UP_TO, "from")
+        minutes = part.minutes if part.minutes is not None or not is_errand else 0
+        values: dict[str, Any] = {"place": place, "minutes": minutes, "who": who, "watched": "watched" in roles or None}
+        values |= {"opens": at} if "opens" in roles else {"closes": at} if "closes" in roles else {"opens": opens, "closes": closes}
+        if "makes" in roles or any(each is not None for key, each in values.items() if key != "who"):
+            yield task(self._thing, is_errand=is_errand or None, **values)
+
+    def _person(self, part: _Part) -> Iterator[Fact]:
+        """Read who is where, from when on, and who drives what."""
+        roles, found = part.roles, part.subject
+        is_of_them = self._table in ("people", "") and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
+        if not self._people or not (is_of_them or (part.kind == "it" and part.seats)):
+            return
+        others = tuple(each for each in part.others if each not in self._people)
+        is_driven = {"lands", "rides_along"} & roles
+        how = ("at", "in", "inside", "into", "on", "near", *(("to",) if is_driven else ("from", "to") if "drives" not in roles else ("from",)))
+        place = self._place(part, *how)
+        if place == "home" and self._people == (self._host,):
+            place = HERE
+        if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
+            place = self._spot or None
+        since = part.at(*_SINCE)
+        if "must" in roles and place and since:
+            yield from (goal(name, place=place, by=since) for name in self._people)
+            return
+        is_driving = {"drives", "car", "rents"} & roles or part.seats
+        drives = False if {"no_drive", "no_car", "ride"} & roles else True if is_driving else None
+        if "so_does" in roles and any(each.values.get("drives") is False for each in self.facts[-1:]):
+            drives = True
+        if found and found["car"]:
+            place, drives = None, True
+        values = {"place": place, "from": since, "drives": drives, "lands": "lands" in roles or None, "fetched": "ride" in roles or None}
+        said = any(each is not None for each in values.values())
+        if said or len(self._people) > 2 or part.passage.has(_SAYS.joins):
+            yield from (person(name, **values) for name in self._people)
+        if said:
+            self._where = {"place": place or self._where.get("place"), "from": since}
+        yield from (person(name, **self._where) for name in others if "takes_along" in roles)
+        if "rents" in roles and drives:
+            yield car(RENTAL, place=place, drivers=self._people)
+        elif drives:
+            owner = part.passage.first(_SAYS.whose_car)
+            who = owner.get("who", Who) if owner else None
+            names = who.names if who else self._people
+            yield car(car_of(names[0]), seats=part.seats, drivers=names)
+
+    def _place(self, part: _Part, *how: str) -> str | None:
+        """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
+        said = part.spot(*how)
+        own = _SAYS.own_place.fullmatch(said) if said else None
+        if own and self._people:
+            return f"{self._people[-1 if part.kind != 'person' else 0]}'s {own['what']}"
+        if said is None and part.passage.has(_SAYS.here):
+            return HERE
+        return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

@@ -12,23 +12,21 @@ from pydantic import TypeAdapter
 from rapidfuzz.distance import OSA
 
 from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, completed
-from sagagraph.domains.reunion.text.clauses import names_in
 from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
 from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact
 from sagagraph.domains.reunion.text.places import Places, is_terminal, plain
-from sagagraph.domains.reunion.text.reader import Sentence, read_sentence, sentences
+from sagagraph.domains.reunion.text.reader import Told as Reading
+from sagagraph.domains.reunion.text.reader import read
+from sagagraph.domains.reunion.text.values import When, names_in
 from sagagraph.domains.reunion.times import Moment, text_of
 from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
 
 LONGEST_TEXT: Final = 5_000
-_MOST_PARTS: Final = 200
-"""Of all sentences, between commas and `and`s: what comes after them is named as it was written."""
-_JOINT: Final = re.compile(r",|\band\b")
 _FOOD: Final = re.compile(
     r"\b(?:turkey|roasts?|sides?|dish(?:es)?|cakes?|pies?|bread|soup|stew|salads?|pasta|potatoes|meat|fish|food|meal|dinner|lunch)\b"
 )
-_IN_THE_EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert)\b", re.IGNORECASE)
+_IN_THE_EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert|evening|tonight|(?:poker|movie|game|friday|saturday) night|film|movie|opera)\b", re.IGNORECASE)
 _MORNING_ENDS, _NOON = 11 * 60, 12 * 60
 _RENTING: Final = "rent a car"
 _LONG: Final = 4
@@ -53,41 +51,30 @@ def told(before: Filled, text: str) -> Told:
     """
     if len(text) > LONGEST_TEXT:
         raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
-    filled, said = before, tuple[Fact, ...]()
-    known = frozenset(row["name"] for row in before.problem["people"])
-    unread: list[str] = []
-    parts = 0
-    for each in sentences(text):
-        parts += len(_JOINT.findall(each)) + 1
-        if parts > _MOST_PARTS:
-            unread.append(each)
-            continue
-        read = read_sentence(each, said, known)
-        if not read.facts:
-            filled, said = _with(filled, said), ()
-            read = _answer(completed(filled), each) or read
-        said += read.facts
-        unread += read.unread
-    return Told(_with(filled, said), tuple(unread))
+    said = read(text, (row["name"] for row in before.problem["people"]))
+    said = said if said.facts else _answer(completed(before), text) or said
+    return Told(_with(before, said.facts, text), said.unread)
 
 
-def _answer(known: Completed, said: str) -> Sentence | None:
+def _answer(known: Completed, said: str) -> Reading | None:
     """Return what a bare answer says, where something is missing."""
     if not known.problem["people"] or (not names_in(said) and len(said.split()) > _LONG):
         return None
+    names = [row["name"] for row in known.problem["people"]]
     templates = [question.answer for question in known.questions[:1] if question.answer]
-    read = [read_sentence(each.format(_LEADING.sub("", said))) for each in templates]
-    return next((each for each in read if each.facts and not each.unread), None)
+    found = [read(each.format(_LEADING.sub("", said.strip(" .!"))), names) for each in templates]
+    return next((each for each in found if each.facts and not each.unread), None)
 
 
-def _with(before: Filled, said: tuple[Fact, ...]) -> Filled:
-    return _Board(before, said).filled if said else before
+def _with(before: Filled, said: tuple[Fact, ...], text: str) -> Filled:
+    return _Board(before, said, text).filled if said else before
 
 
 class _Board:
     """A board while facts are put on it. Places may be named before or after they are known, so that people come last."""
 
-    def __init__(self, before: Filled, said: tuple[Fact, ...]) -> None:
+    def __init__(self, before: Filled, said: tuple[Fact, ...], text: str) -> None:
+        self._text = text
         self._told: Row = deepcopy(before.problem)
         self._assumed = dict(before.assumed)
         self._known = [row["name"] for row in self._told["people"]]
@@ -97,7 +84,7 @@ class _Board:
         self._of = {table: [each for each in said if each.table == table] for table in tables}
         named = [*(each.name for each in self._of["people"]), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
-        met = [each.values["place"] for each in self._of["goals"] if not each.name and each.values.get("place")]
+        met = [each.values["place"] for each in self._of["goals"] if not each.name and each.values.get("place") not in (None, HERE)]
         self._places.meeting = met[-1] if met else self._shared()["place"] or ""
         for name in named:
             self._person(name)
@@ -173,22 +160,29 @@ class _Board:
         place = self._key(fact.values.get("place"))
         if fact.name:
             number, row = self._person(fact.name)
-            row["goals"] = [{"place": place, "by": text_of(by)}]
+            row["goals"] = [{"place": place, "by": self._moment(by)}]
             return
         shared = self._shared()
         number = self._told["goals"].index(shared)
-        if by is not None and by < _MORNING_ENDS and self._is_evening(fact, shared, by):
-            by += _NOON
-        self._set("goals", number, place=place, by=None if by is None else text_of(by))
+        minutes = None if by is None else by.minutes
+        if by is not None and by.is_bare and minutes < _MORNING_ENDS and self._is_evening(shared, minutes):
+            minutes += _NOON
+        self._set("goals", number, place=place, by=None if minutes is None else text_of(minutes))
         if event := fact.values.get("event"):
             self._told["name"] = event.lower()
 
-    def _is_evening(self, fact: Fact, shared: Row, by: int) -> bool:
+    def _is_evening(self, shared: Row, by: int) -> bool:
         """Tell whether 7 is in the evening: of a dinner, where it was in the afternoon before, or where people come after it."""
         was = shared["by"] is not None and _MOMENT.validate_python(shared["by"]) >= _NOON
         later = (each.values["from"] for each in self._of["people"] if "from" in each.values)
-        name = fact.values.get("event") or self._told["name"]
-        return was or bool(_IN_THE_EVENING.search(name)) or any(since > by for since in later)
+        told = f"{self._told['name']} {self._text}"
+        return was or bool(_IN_THE_EVENING.search(told)) or any(not each.is_bare and each.minutes > by for each in later)
+
+    def _moment(self, said: When | None, *, is_opening: bool = False) -> str | None:
+        """Return a time of the day: `until 7` is before all meet, and shops open in the morning."""
+        due = self._shared()["by"]
+        is_morning = is_opening and said is not None and said.minutes < _NOON
+        return None if said is None else text_of(said.before(None if due is None or is_morning else _MOMENT.validate_python(due)))
 
     def _put_road(self, fact: Fact) -> None:
         here, there = self._places.key(fact.name), self._places.key(fact.values["there"])
@@ -209,7 +203,7 @@ class _Board:
         since = values.get("from")
         self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
         self._set("people", number, never_alone=values.get("never_alone"))
-        self._set("people", number, **{"from": None if since is None else text_of(since)})
+        self._set("people", number, **{"from": self._moment(since)})
         airports = [key for key, words in self._places.described().items() if is_terminal(f"{key} {words}")]
         if values.get("lands") and row["place"] is None and len(airports) == 1:
             self._assume("people", number, "the only airport", place=airports[0])
@@ -237,7 +231,8 @@ class _Board:
         opens, closes = row.get("window") or (None, None)
         for side, moment in (("opens", values.get("opens")), ("closes", values.get("closes"))):
             if moment is not None:
-                opens, closes = (text_of(moment), closes) if side == "opens" else (opens, text_of(moment))
+                told = self._moment(moment, is_opening=side == "opens")
+                opens, closes = (told, closes) if side == "opens" else (opens, told)
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
         if values.get("watched"):
             row["attention"] = "watched"
