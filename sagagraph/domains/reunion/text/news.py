@@ -41,7 +41,7 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
     event = _event_in(text, problem, now, under_way=under_way)
     names = [*(each.name for each in problem.people), *(each.name for each in problem.vehicles)]
     told = read(text, names).facts if event else ()
-    if event and (len(_subjects(text, names)) > 1 or any(_is_besides(each, str(event.get("person"))) for each in told)):
+    if event and (len(_subjects(text, names)) > 1 or any(_is_besides(each, event.get("person", "")) for each in told)):
         raise InvalidInputError("That is more than one thing: say what happened by itself, and then the rest.", field="text")
     return event
 
@@ -54,7 +54,7 @@ def _subjects(text: str, names: Iterable[str]) -> set[str]:
 
 def _is_besides(fact: Fact, person: str) -> bool:
     """Tell whether it is more than where the person whom the event is about is, and from when."""
-    if fact.table != "people":
+    if fact.table != "people" or not person:
         return fact.table in ("goals", "tasks")
     return fact.values.get("drives") is False if plain(fact.name) == plain(person) else fact.values != {}
 

@@ -21,7 +21,7 @@ _HOUSE: Final = re.compile(
 )
 _VENUE: Final = re.compile(
     r" (?:house|lodge|chapel|church|cathedral|hall|hotel|inn|restaurant|club|farm|barn|cottage|cabin|gardens?|castle"
-    r"|centre|center|place)$"
+    r"|centre|center|place|park|pub|bar|grill|school|beach)$"
 )
 """Words that are left out when a place is named again."""
 
@@ -30,6 +30,10 @@ _VENUE: Final = re.compile(
 def plain(name: str) -> str:
     """Return a name's plain form: articles and capitals make no difference."""
     return _ARTICLE.sub("", name.strip(" ,.")).casefold()
+
+
+def is_venue(name: str) -> bool:
+    return bool(_VENUE.search(name.casefold()))
 
 
 def is_terminal(said: str) -> bool:

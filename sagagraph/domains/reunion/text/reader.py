@@ -29,8 +29,8 @@ from sagagraph.language.passage import Found, Passage
 _SAYS: Final = Forms(__file__, "clauses")
 _ROLES: Final = Forms(__file__, "roles")
 _WAYS: Final = Forms(__file__, "ways")
-_SUBJECTS: Final = ("somebody", "everybody", "event", "own", "person", "it", "pronoun", "thing")
-_DENIED: Final = ("no_car", "no_drive", "alone", "apart", "watched", "not_before")
+_SUBJECTS: Final = ("somebody", "everybody", "hosting", "own", "person", "event", "it", "pronoun", "thing")
+_DENIED: Final = ("no_car", "no_drive", "alone", "apart", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
 _SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
 _T = TypeVar("_T")
@@ -94,7 +94,8 @@ class _Part:
     def others(self) -> tuple[str, ...]:
         """Return whom it names beside its subject."""
         end = self.subject.end if self.subject and self.kind == "person" else 0
-        return tuple(name for each in self.passage.values(Who, self.passage.text[end:]) for name in each.names)
+        text = _SAYS.owner.sub(" ", self.passage.text[end:])
+        return tuple(name for each in self.passage.values(Who, text) for name in each.names)
 
     def said_as(self, hole: str) -> str | None:
         """Return the words of what is fetched or made."""
@@ -106,7 +107,8 @@ class _Part:
         return next((each for word in how for each in self.when if each.how == word), None)
 
     def spot(self, *how: str) -> str | None:
-        return next((each.name for word in how for each in self.passage.values(Spot) if each.how == word), None)
+        said = self.passage.values(Spot)
+        return next((each.name for word in how for each in reversed(said) if each.how == word), None)
 
 
 class _Reading:
@@ -149,7 +151,7 @@ class _Reading:
         """Tell whether it only says whom the next clause is about."""
         text = part.passage.text.strip()
         is_named = part.kind == "person" and part.subject is not None and part.subject.end == len(text)
-        return is_named or _SAYS.noun.fullmatch(text) is not None
+        return is_named or any(_SAYS[each].fullmatch(text) for each in ("noun", "filler"))
 
     def _facts(self, part: _Part) -> list[Fact]:
         """Return what the first reader makes of the clause that can make anything of it."""
@@ -163,7 +165,11 @@ class _Reading:
     def _turn_to(self, part: _Part) -> None:
         """Notice what the clause is about; without a subject, it is about the same as the one before."""
         found = part.subject
-        if found is None:
+        if part.kind == "thing" and self._table == "people" and " " not in part.subject["thing"]:
+            part.kind, found = "", None  # a verb, `waits at the library`
+        if part.kind == "pronoun" and found and found["whose"] == "they" and self._table == "tasks":
+            part.kind = "it"
+        if found is None or (self._table == "people" and _SAYS.is_kin.fullmatch(part.said)):
             return
         who, whose = found.get("who", Who), found["whose"]
         if who is not None:
@@ -175,7 +181,9 @@ class _Reading:
             self._people = self._both
         is_begun = self._table == "goals" and part.when and part.minutes is None and not {"fetched", "closes", "opens"} & part.roles
         thing = "goals" if is_begun else "tasks"
-        tables = {"everybody": "goals", "event": "goals", "somebody": "tasks", "it": self._table, "thing": thing}
+        does = "tasks" if {"fetch", "makes", "watched"} & part.roles else ""
+        is_named = self._table == "goals" and part.kind == "person" and len(self._people) == 1 and self._is_only_named(part)
+        tables = {"person": "goals" if is_named else "people", "everybody": "goals", "hosting": "goals", "event": "goals", "somebody": does, "it": self._table, "thing": thing}
         self._table = tables.get(part.kind, "people")
 
     # -- readers -------------------------------------------------------------------------------------------------------
@@ -192,12 +200,12 @@ class _Reading:
             here, there = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
             there = there or self._way
             if here and (there or name == "from"):
-                self._way = there
+                self._way = here if name == "away" else there
                 return road(here, there, minutes)
         return None
 
     def _company(self, part: _Part) -> Iterator[Fact]:
-        names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,)
+        names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,) if part.passage.has(_SAYS.all) else ()
         if {"alone", "may_be_alone"} & part.roles and "watched" not in part.roles:
             yield from (person(name, never_alone="alone" in part.roles) for name in names)
         elif "apart" in part.roles and len(names := tuple(dict.fromkeys((*self._people, *part.others)))) > 1:
@@ -206,7 +214,8 @@ class _Reading:
 
     def _passengers(self, part: _Part) -> Iterator[Fact]:
         """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
-        if not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
+        is_along = "brings" in part.roles and part.kind == "person"
+        if is_along or not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
             return
         by = self._people[0] if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
@@ -220,7 +229,9 @@ class _Reading:
 
     def _goal(self, part: _Part) -> Iterator[Fact]:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
-        if self._table != "goals" or part.kind in ("person", "pronoun", "own"):
+        is_first = not self.facts and part.kind in ("pronoun", "thing", "") and part.when
+        is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
+        if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
         event = next(iter(part.passage.values(Event)), None)
         if event and event.whose:
@@ -231,10 +242,12 @@ class _Reading:
         if place is None and not part.when and not part.kind and part.passage.text[:1].isupper():
             place = part.said
         place = None if place == HERE else place
+        if is_venue:
+            place = part.said
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if before and not is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
-        if place or by or (event and part.kind == "event"):
+        if place or by or (event and part.kind in ("event", "hosting")):
             yield goal("", place=place, by=by, event=event.name if event else None)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
@@ -243,37 +256,46 @@ class _Reading:
 
     def _task(self, part: _Part) -> Iterator[Fact]:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
-        roles, is_of_it = part.roles, part.kind in ("", "it", "somebody") or "watched" in part.roles
+        roles, is_of_it = part.roles, part.kind in ("", "it") or "watched" in part.roles
         place = self._place(part, "at", "in", "on", "inside", "from", "near")
-        if "rents" in roles:
+        if {"rents", "car"} & roles:
             return
-        who = self._people if part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people") else None
+        is_theirs = part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people")
+        who = self._people if is_theirs and part.passage.text[:3].lower() != "we " else None
         thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
         is_errand = bool({"fetch", "fetched"} & roles)
+        if "fetch" in roles and "fetched" not in roles:
+            thing = part.said_as("fetches") or thing
         if not thing and (is_errand or "makes" in roles):
             thing = part.said_as("fetches" if is_errand else "made")
+        if not thing and "watched" in roles:
+            thing = part.said_as("watches") or None
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
-        if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles and "opens" not in roles:
-            is_errand = place is not None and not part.when and part.passage.has(_SAYS.is_there)
+        if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
+            is_errand = place is not None and (not part.when or "opens" in roles) and part.passage.has(_SAYS.is_there)
             thing = thing if is_errand else None
         if thing:
             self._thing, self._table = thing, "tasks"
-        elif not (is_of_it and self._thing and (self._table == "tasks" or {"watched", "opens", "closes"} & roles)):
+        elif not (is_of_it and self._thing and (self._table == "tasks" or part.kind == "it" or "watched" in roles)):
             return
-        opens, closes = part.at("after", "from", "since", "not before"), part.at(*UP_TO)
-        at = part.at("at", *UP_TO, "from")
+        at = ("at", "around", "about")
+        opens = part.at("after", "from", "since", "not before", *(at if "opens" in roles else ()))
+        closes = part.at(*UP_TO, *(at if "closes" in roles else ()))
         minutes = part.minutes if part.minutes is not None or not is_errand else 0
-        values: dict[str, Any] = {"place": place, "minutes": minutes, "who": who, "watched": "watched" in roles or None}
-        values |= {"opens": at} if "opens" in roles else {"closes": at} if "closes" in roles else {"opens": opens, "closes": closes}
+        values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
+        values |= {"who": who, "watched": "watched" in roles or None}
         if "makes" in roles or any(each is not None for key, each in values.items() if key != "who"):
             yield task(self._thing, is_errand=is_errand or None, **values)
 
     def _person(self, part: _Part) -> Iterator[Fact]:
         """Read who is where, from when on, and who drives what."""
         roles, found = part.roles, part.subject
-        is_of_them = self._table in ("people", "") and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
+        is_of_them = self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
         if not self._people or not (is_of_them or (part.kind == "it" and part.seats)):
+            return
+        if "no_drive" in roles and part.others:
+            yield from (person(name, drives=False) for name in part.others)
             return
         others = tuple(each for each in part.others if each not in self._people)
         is_driven = {"lands", "rides_along"} & roles
@@ -313,7 +335,7 @@ class _Reading:
         said = part.spot(*how)
         own = _SAYS.own_place.fullmatch(said) if said else None
         if own and self._people:
-            return f"{self._people[-1 if part.kind != 'person' else 0]}'s {own['what']}"
+            return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and part.passage.has(_SAYS.here):
             return HERE
         return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

@@ -21,11 +21,10 @@ from sagagraph.domains.reunion.text.values import When, names_in
 from sagagraph.domains.reunion.times import Moment, text_of
 from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.forms import Forms
 
 LONGEST_TEXT: Final = 5_000
-_FOOD: Final = re.compile(
-    r"\b(?:turkey|roasts?|sides?|dish(?:es)?|cakes?|pies?|bread|soup|stew|salads?|pasta|potatoes|meat|fish|food|meal|dinner|lunch)\b"
-)
+_FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|dinner|lunch)\b")
 _IN_THE_EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert|evening|tonight|(?:poker|movie|game|friday|saturday) night|film|movie|opera)\b", re.IGNORECASE)
 _MORNING_ENDS, _NOON = 11 * 60, 12 * 60
 _RENTING: Final = "rent a car"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.reunion.text.facts import TELLER
+from sagagraph.domains.reunion.text.places import is_venue
 from sagagraph.language.clock import AFTERNOON_UP_TO, DAY, Clock, on_the_clock, tag_clock, tag_clock_digits
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number, tag_numbers
@@ -15,6 +16,7 @@ from sagagraph.language.utterance.shorthand import in_full, spelled
 
 _SAYS: Final = Forms(__file__, "values")
 _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
+_AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
 _WRITTEN: Final = (
     (r"(?m)^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", ""),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
@@ -27,10 +29,13 @@ _WRITTEN: Final = (
     (r"(?i)\b(we|they|I|s?he)'(?:d|ll)\b", r"\1 will"),
     (r"'s got\b", " has"),
     (r"(?i)\b(s?he|it|who|that)'s\b", r"\1 is"),
+    (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
+    (rf"(?i)\bfrom {_AN_HOUR} ?(?:to|-) ?{_AN_HOUR}", r"from \1 until \2"),
     (r"\b(\d{1,2})\.([0-5]\d)(?= (?:train|flight|bus|ferry)\b)", r"\1:\2"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
-UP_TO: Final = ("by", "before", "until", "till", "not after")
+UP_TO: Final = ("by", "before", "until", "till")
+_LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ def _when(found: Found, clock: Clock | None) -> When | None:
     is_bare = 1 <= clock.hour <= 12 and not _SAYS.of_a_half.search(found.said)
     hour = clock.hour + 12 if is_bare and clock.hour <= AFTERNOON_UP_TO else clock.hour
     minutes = hour * 60 + clock.minute
-    how = found["how"] or "at"
+    how = _LATER.get(found["how"], found["how"]) or "at"
     is_last_midnight = minutes == DAY and how not in UP_TO
     return When(how, 0 if is_last_midnight else minutes, is_bare) if minutes <= DAY else None
 
@@ -110,10 +115,11 @@ def _when(found: Found, clock: Clock | None) -> When | None:
 def valued(sentence: str, known: frozenset[str]) -> Passage:
     """Tag also places as `spot`, events, seats, and people as `who`. `known`: people of whom somebody has spoken."""
     passage = tagged(sentence)
-    passage.take(_SAYS.day)
+    for words in (_SAYS.day, _SAYS.instead):
+        passage.take(words)
     passage.text = passage.text.strip(" ,.")
     passage.tag("seats", _SAYS.seats, lambda found: _seats(found.get("one", Number) or found.get("other", Number)))
-    passage.tag("spot", _SAYS.spot, lambda found: _spot(found, known))
+    passage.tag("spot", _SAYS.spot, _spot)
     passage.tag("event", _SAYS.event, lambda found: Event(found.said, names_in(found.said)))
     passage.tag("who", _SAYS.people, lambda found: _who(found, known))
     passage.text = _SAYS.is_short.sub(lambda found: found[0].rstrip()[:-2] + " is ", passage.text)
@@ -124,18 +130,17 @@ def _seats(number: Number | None) -> Seats | None:
     return Seats(number.count) if number and number.count else None
 
 
-def _spot(found: Found, known: frozenset[str]) -> Spot | None:
+def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
-    is_passenger = found["how"] == "with" or (found["how"] == "to" and _SAYS.no_target.match(name)) or name in known
     how = "from" if found["how"].startswith("leav") else found["how"] or "at"
-    return None if is_passenger or _SAYS.no_spot.search(name) else Spot(how, name)
+    return None if _SAYS.no_spot.search(name) else Spot(how, name)
 
 
 def _who(found: Found, known: frozenset[str]) -> Who | None:
     """Read names. A word with a capital that begins a sentence is one only if it is known, or what follows is said of people."""
     names = names_in(found.said)
     is_plain = found.start == 0 and not _SAYS.kin.match(found.said)
-    if is_plain and _SAYS.no_name.fullmatch(found.said.split()[0]):
+    if is_venue(found.said) or (is_plain and _SAYS.no_name.fullmatch(found.said.split()[0])):
         return None
     is_new = is_plain and len(names) == 1 and names[0] not in known
     return None if is_new and (found.followed_by(_SAYS.of_a_thing) or not found.followed_by(_SAYS.of_somebody)) else Who(names)
