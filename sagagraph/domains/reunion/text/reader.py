@@ -47,7 +47,7 @@ class Told:
 def read(text: str, known: Iterable[str] = ()) -> Told:
     """Read a text. `known`: people on the board."""
     said = sentences(text)
-    reading = _Reading(frozenset(known) | named_in_all(said) | {TELLER})
+    reading = _Reading(frozenset(known) | named_in_all(said) | {TELLER}, is_long=len(said) > 1)
     for each in said:
         reading.read(each)
     return Told(tuple(reading.facts), tuple(reading.unread))
@@ -112,7 +112,8 @@ class _Part:
 
 
 class _Reading:
-    def __init__(self, known: frozenset[str]) -> None:
+    def __init__(self, known: frozenset[str], *, is_long: bool) -> None:
+        self._is_long = is_long
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self._known = known
@@ -138,6 +139,8 @@ class _Reading:
             part = _Part(passage.text[begin:end], passage)
             facts = self._facts(part) if part.is_clear else []
             self.facts += facts
+            if not facts and not part.kind and not self._table:
+                self._people = ()  # it is about somebody else, of whom nothing is known
             if not facts and part.said and not self._is_only_named(part):
                 self.unread.append(part.said)
             self._spot = next((each.name for each in reversed(part.passage.values(Spot))), self._spot)
@@ -167,6 +170,8 @@ class _Reading:
         found = part.subject
         if part.kind == "thing" and self._table == "people" and " " not in part.subject["thing"]:
             part.kind, found = "", None  # a verb, `waits at the library`
+        if part.kind == "everybody" and self._table == "people" and part.passage.text.startswith("be "):
+            part.kind, found = "", None  # `and be here at 10`
         if part.kind == "pronoun" and found and found["whose"] == "they" and self._table == "tasks":
             part.kind = "it"
         if found is None or (self._table == "people" and _SAYS.is_kin.fullmatch(part.said)):
@@ -176,7 +181,8 @@ class _Reading:
             self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
             self._group = (*who.names, *part.others)
         elif whose in ("my", "our", "we"):
-            self._people = self._group if whose == "we" and TELLER in self._group else (TELLER,)
+            both = (*self._people[-1:], TELLER) if part.passage.has(_SAYS.we_both) else (TELLER,)
+            self._people = self._group if whose == "we" and TELLER in self._group else both
         elif whose.startswith("both"):
             self._people = self._both
         is_begun = self._table == "goals" and part.when and part.minutes is None and not {"fetched", "closes", "opens"} & part.roles
@@ -229,7 +235,7 @@ class _Reading:
 
     def _goal(self, part: _Part) -> Iterator[Fact]:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
-        is_first = not self.facts and part.kind in ("pronoun", "thing", "") and part.when
+        is_first = self._is_long and not self.facts and part.kind in ("pronoun", "thing", "") and part.when
         is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
@@ -247,6 +253,7 @@ class _Reading:
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if before and not is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
+        self._table = "goals"
         if place or by or (event and part.kind in ("event", "hosting")):
             yield goal("", place=place, by=by, event=event.name if event else None)
         host = _SAYS.host.fullmatch(place or "")
@@ -292,7 +299,9 @@ class _Reading:
         """Read who is where, from when on, and who drives what."""
         roles, found = part.roles, part.subject
         is_of_them = self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
-        if not self._people or not (is_of_them or (part.kind == "it" and part.seats)):
+        is_of_car = part.kind == "it" and (part.seats or self.facts[-1].table == "vehicles")
+        is_fetching = "fetch" in roles and part.passage.has(_SAYS.them) and "ride" not in roles
+        if not self._people or is_fetching or not (is_of_them or is_of_car):
             return
         if "no_drive" in roles and part.others:
             yield from (person(name, drives=False) for name in part.others)
