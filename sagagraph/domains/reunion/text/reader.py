@@ -1,4 +1,4 @@
-"""Reader: cuts what people say of a reunion into clauses, and attaches the values in each to the nearest field that can hold them."""
+"""Reader: cuts what people say of a reunion into clauses, and gives the values in each to the nearest field that holds them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sagagraph.domains.reunion.text.values import (
     When,
     Who,
     named_in_all,
+    names_in,
     sentences,
     tagged,
     valued,
@@ -28,11 +29,13 @@ from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "clauses")
 _ROLES: Final = Forms(__file__, "roles")
-_WAYS: Final = Forms(__file__, "ways")
+_WAYS: Final = Forms(__file__, "clauses.ways")
 _SUBJECTS: Final = ("somebody", "everybody", "hosting", "own", "person", "event", "it", "pronoun", "thing")
 _DENIED: Final = ("no_car", "no_drive", "alone", "apart", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
 _SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
+_A_FEW: Final = 3
+"""Words that may lead to what is going on (`we meet for`) and say nothing else."""
 _T = TypeVar("_T")
 
 
@@ -58,7 +61,9 @@ class _Part:
 
     def __init__(self, words: str, known: Passage) -> None:
         self.passage = Passage(_SAYS.lead.sub("", words.strip(), count=1), known)
-        self.kind, self.subject = next(self._subjects(), ("", None))
+        begun = next(self._subjects(), None)
+        self.kind: str = begun[0] if begun else ""
+        self.subject: Found | None = begun[1] if begun else None
         self.roles = frozenset(name for name in _ROLES if self.passage.has(_ROLES[name]))
         self.when = self.passage.values(When)
 
@@ -129,6 +134,8 @@ class _Reading:
         """Where they are, and from when on."""
         self._way = ""
         """Where the last way ended."""
+        self._is_due = False
+        """What is said of where all meet is when they have to be there, and not when something begins there."""
 
     def read(self, sentence: str) -> None:
         passage = valued(sentence, self._known)
@@ -143,7 +150,9 @@ class _Reading:
                 self._people = ()  # it is about somebody else, of whom nothing is known
             if not facts and part.said and not self._is_only_named(part):
                 self.unread.append(part.said)
-            self._spot = next((each.name for each in reversed(part.passage.values(Spot))), self._spot)
+            is_left = not {"ride", "fetch"} & part.roles
+            spots = [each.name for each in part.passage.values(Spot) if each.how != "from" or not is_left]
+            self._spot = next(reversed(spots), self._spot)
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
@@ -168,7 +177,8 @@ class _Reading:
     def _turn_to(self, part: _Part) -> None:
         """Notice what the clause is about; without a subject, it is about the same as the one before."""
         found = part.subject
-        if part.kind == "thing" and self._table == "people" and " " not in part.subject["thing"]:
+        is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
+        if is_bare and self._table == "people" and found and not _SAYS.determined.match(found.said):
             part.kind, found = "", None  # a verb, `waits at the library`
         if part.kind == "everybody" and self._table == "people" and part.passage.text.startswith("be "):
             part.kind, found = "", None  # `and be here at 10`
@@ -181,16 +191,22 @@ class _Reading:
             self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
             self._group = (*who.names, *part.others)
         elif whose in ("my", "our", "we"):
-            both = (*self._people[-1:], TELLER) if part.passage.has(_SAYS.we_both) else (TELLER,)
-            self._people = self._group if whose == "we" and TELLER in self._group else both
+            ours = (*self._people[-1:], TELLER) if part.passage.has(_SAYS.we_both) else (TELLER,)
+            self._people = self._group if whose == "we" and TELLER in self._group else ours
         elif whose.startswith("both"):
             self._people = self._both
-        is_begun = self._table == "goals" and part.when and part.minutes is None and not {"fetched", "closes", "opens"} & part.roles
-        thing = "goals" if is_begun else "tasks"
-        does = "tasks" if {"fetch", "makes", "watched"} & part.roles else ""
-        is_named = self._table == "goals" and part.kind == "person" and len(self._people) == 1 and self._is_only_named(part)
-        tables = {"person": "goals" if is_named else "people", "everybody": "goals", "hosting": "goals", "event": "goals", "somebody": does, "it": self._table, "thing": thing}
-        self._table = tables.get(part.kind, "people")
+        is_errand = {"fetched", "closes", "opens"} & part.roles
+        is_begun = self._table == "goals" and part.when and part.minutes is None and not is_errand
+        is_venue = self._table == "goals" and len(self._people) == 1 and self._is_only_named(part)
+        self._table = {
+            "person": "goals" if is_venue else "people",
+            "everybody": "goals",
+            "hosting": "goals",
+            "event": "goals",
+            "somebody": "tasks" if {"fetch", "makes", "watched"} & part.roles else "",
+            "it": self._table,
+            "thing": "goals" if is_begun else "tasks",
+        }.get(part.kind, "people")
 
     # -- readers -------------------------------------------------------------------------------------------------------
 
@@ -240,9 +256,11 @@ class _Reading:
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
         event = next(iter(part.passage.values(Event)), None)
+        if part.kind == "event" and len(led := _SAYS.event_led.sub("", part.passage.text).split()) > _A_FEW:
+            self.unread.append(part.passage.said(" ".join(led)))
         if event and event.whose:
             self._people = event.whose
-        is_due = part.kind == "everybody"
+        self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
         place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
         by = part.at(*UP_TO, "at", "around", "about", "from")
         if place is None and not part.when and not part.kind and part.passage.text[:1].isupper():
@@ -251,14 +269,14 @@ class _Reading:
         if is_venue:
             place = part.said
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
-        if before and not is_due:
+        if before and not self._is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
         self._table = "goals"
         if place or by or (event and part.kind in ("event", "hosting")):
             yield goal("", place=place, by=by, event=event.name if event else None)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
-            self._host = host["who"][0].upper() + host["who"][1:]
+            self._host = names_in(host["who"])[0]
             yield person(self._host, place=place)
 
     def _task(self, part: _Part) -> Iterator[Fact]:
@@ -297,47 +315,57 @@ class _Reading:
 
     def _person(self, part: _Part) -> Iterator[Fact]:
         """Read who is where, from when on, and who drives what."""
-        roles, found = part.roles, part.subject
-        is_of_them = self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
-        is_of_car = part.kind == "it" and (part.seats or self.facts[-1].table == "vehicles")
-        is_fetching = "fetch" in roles and part.passage.has(_SAYS.them) and "ride" not in roles
-        if not self._people or is_fetching or not (is_of_them or is_of_car):
+        roles = part.roles
+        if not self._people or not self._is_about_people(part):
             return
+        place, since, drives = self._whereabouts(part), part.at(*_SINCE), self._drives(part)
+        others = tuple(each for each in part.others if each not in self._people)
         if "no_drive" in roles and part.others:
             yield from (person(name, drives=False) for name in part.others)
-            return
-        others = tuple(each for each in part.others if each not in self._people)
-        is_driven = {"lands", "rides_along"} & roles
-        how = ("at", "in", "inside", "into", "on", "near", *(("to",) if is_driven else ("from", "to") if "drives" not in roles else ("from",)))
-        place = self._place(part, *how)
-        if place == "home" and self._people == (self._host,):
-            place = HERE
-        if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
-            place = self._spot or None
-        since = part.at(*_SINCE)
-        if "must" in roles and place and since:
+        elif "must" in roles and place and since:
             yield from (goal(name, place=place, by=since) for name in self._people)
-            return
-        is_driving = {"drives", "car", "rents"} & roles or part.seats
-        drives = False if {"no_drive", "no_car", "ride"} & roles else True if is_driving else None
-        if "so_does" in roles and any(each.values.get("drives") is False for each in self.facts[-1:]):
-            drives = True
-        if found and found["car"]:
-            place, drives = None, True
-        values = {"place": place, "from": since, "drives": drives, "lands": "lands" in roles or None, "fetched": "ride" in roles or None}
-        said = any(each is not None for each in values.values())
-        if said or len(self._people) > 2 or part.passage.has(_SAYS.joins):
+        elif any((place, since, drives is not None, {"lands", "ride"} & roles)):
+            is_car = bool(part.subject and part.subject["car"])
+            self._where = {"place": None if is_car else place or self._where.get("place"), "from": since}
+            said = {"lands": "lands" in roles or None, "fetched": "ride" in roles or None, "drives": drives}
+            values = {"place": None if is_car else place, "from": since, **said}
             yield from (person(name, **values) for name in self._people)
-        if said:
-            self._where = {"place": place or self._where.get("place"), "from": since}
+            yield from self._car(part, place) if drives else ()
+        elif len(self._people) > _A_FEW or part.passage.has(_SAYS.joins):
+            yield from map(person, self._people)
         yield from (person(name, **self._where) for name in others if "takes_along" in roles)
-        if "rents" in roles and drives:
+
+    def _is_about_people(self, part: _Part) -> bool:
+        roles = part.roles
+        if "fetch" in roles and "ride" not in roles and part.passage.has(_SAYS.them):
+            return False  # of whom nobody has spoken
+        if part.kind == "it":
+            return bool(part.seats) or (bool(self.facts) and self.facts[-1].table == "vehicles")
+        return self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
+
+    def _whereabouts(self, part: _Part) -> str | None:
+        """Return where they are: where they land or are, or where they come from."""
+        at, comes = ("at", "in", "inside", "into", "on", "near"), ("from",) if "drives" in part.roles else ("from", "to")
+        place = self._place(part, *at, *(("to",) if {"lands", "rides_along"} & part.roles else comes))
+        if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
+            return self._spot or None
+        return HERE if place == "home" and self._people == (self._host,) else place
+
+    def _drives(self, part: _Part) -> bool | None:
+        denied = [each.values.get("drives") is False for each in self.facts[-1:]]
+        if {"no_drive", "no_car", "ride"} & part.roles:
+            return False
+        is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
+        return True if is_so or ("so_does" in part.roles and any(denied)) else None
+
+    def _car(self, part: _Part, place: str | None) -> Iterator[Fact]:
+        if "rents" in part.roles:
             yield car(RENTAL, place=place, drivers=self._people)
-        elif drives:
-            owner = part.passage.first(_SAYS.whose_car)
-            who = owner.get("who", Who) if owner else None
-            names = who.names if who else self._people
-            yield car(car_of(names[0]), seats=part.seats, drivers=names)
+            return
+        owner = part.passage.first(_SAYS.whose_car)
+        who = owner.get("who", Who) if owner else None
+        names = who.names if who else self._people
+        yield car(car_of(names[0]), seats=part.seats, drivers=names)
 
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""

@@ -25,7 +25,9 @@ from sagagraph.language.forms import Forms
 
 LONGEST_TEXT: Final = 5_000
 _FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|dinner|lunch)\b")
-_IN_THE_EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert|evening|tonight|(?:poker|movie|game|friday|saturday) night|film|movie|opera)\b", re.IGNORECASE)
+_IN_THE_EVENING: Final = re.compile(
+    r"\b(?:dinner|supper|party|concert|evening|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
+)
 _MORNING_ENDS, _NOON = 11 * 60, 12 * 60
 _RENTING: Final = "rent a car"
 _LONG: Final = 4
@@ -83,7 +85,8 @@ class _Board:
         self._of = {table: [each for each in said if each.table == table] for table in tables}
         named = [*(each.name for each in self._of["people"]), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
-        met = [each.values["place"] for each in self._of["goals"] if not each.name and each.values.get("place") not in (None, HERE)]
+        places = (each.values.get("place") for each in self._of["goals"] if not each.name)
+        met = [each for each in places if each not in (None, HERE)]
         self._places.meeting = met[-1] if met else self._shared()["place"] or ""
         for name in named:
             self._person(name)
@@ -163,12 +166,13 @@ class _Board:
             return
         shared = self._shared()
         number = self._told["goals"].index(shared)
-        minutes = None if by is None else by.minutes
-        if by is not None and by.is_bare and minutes < _MORNING_ENDS and self._is_evening(shared, minutes):
-            minutes += _NOON
-        self._set("goals", number, place=place, by=None if minutes is None else text_of(minutes))
+        self._set("goals", number, place=place, by=None if by is None else text_of(self._due(shared, by)))
         if event := fact.values.get("event"):
             self._told["name"] = event.lower()
+
+    def _due(self, shared: Row, by: When) -> int:
+        is_later = by.is_bare and by.minutes < _MORNING_ENDS and self._is_evening(shared, by.minutes)
+        return by.minutes + (_NOON if is_later else 0)
 
     def _is_evening(self, shared: Row, by: int) -> bool:
         """Tell whether 7 is in the evening: of a dinner, where it was in the afternoon before, or where people come after it."""
@@ -180,8 +184,10 @@ class _Board:
     def _moment(self, said: When | None, *, is_opening: bool = False) -> str | None:
         """Return a time of the day: `until 7` is before all meet, and shops open in the morning."""
         due = self._shared()["by"]
-        is_morning = is_opening and said is not None and said.minutes < _NOON
-        return None if said is None else text_of(said.before(None if due is None or is_morning else _MOMENT.validate_python(due)))
+        if said is None:
+            return None
+        is_morning = is_opening and said.minutes < _NOON
+        return text_of(said.before(None if due is None or is_morning else _MOMENT.validate_python(due)))
 
     def _put_road(self, fact: Fact) -> None:
         here, there = self._places.key(fact.name), self._places.key(fact.values["there"])

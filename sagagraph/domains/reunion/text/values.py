@@ -41,7 +41,7 @@ _LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A time: `minutes` since midnight. `how`: the word before it, `at` if there is none. `is_bare`: of either half of the day."""
+    """A time: `minutes` since midnight. `how`: the word before it, `at` if none. `is_bare`: of either half of the day."""
 
     how: str
     minutes: int
@@ -121,7 +121,7 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
     passage.text = passage.text.strip(" ,.")
     passage.tag("seats", _SAYS.seats, lambda found: _seats(found.get("one", Number) or found.get("other", Number)))
     passage.tag("spot", _SAYS.spot, _spot)
-    passage.tag("event", _SAYS.event, lambda found: Event(found.said, names_in(found.said)))
+    passage.tag("event", _SAYS.event, lambda found: Event(found.said, names_in(found.match["whose"] or "")))
     passage.tag("who", _SAYS.people, lambda found: _who(found, known))
     passage.text = _SAYS.is_short.sub(lambda found: found[0].rstrip()[:-2] + " is ", passage.text)
     return passage
