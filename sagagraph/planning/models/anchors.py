@@ -17,7 +17,6 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from sagagraph.language.anchoring import says
 from sagagraph.language.clock import Clock, Lasting
 from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
@@ -25,6 +24,7 @@ from sagagraph.language.people import PEOPLE, Company
 from sagagraph.language.quantities import UNITS, Quantity
 from sagagraph.language.tagging import tagged
 from sagagraph.language.utterance.tongues import MONTHS
+from sagagraph.planning.models.anchoring import says
 
 _ALIKE: Final = 80
 """Of 100: how alike a name and the words for it are."""
