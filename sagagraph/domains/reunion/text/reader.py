@@ -53,7 +53,9 @@ def read(text: str, known: Iterable[str] = ()) -> Told:
     reading = _Reading(frozenset(known) | named_in_all(said) | {TELLER}, is_long=len(said) > 1)
     for each in said:
         reading.read(each)
-    return Told(tuple(reading.facts), tuple(reading.unread))
+    told = {each.name for each in reading.facts} | {name for each in reading.facts for name in each.values.get("who") or ()}
+    silent = tuple(name for name in reading.named if name not in told)
+    return Told(tuple(reading.facts), (*reading.unread, *silent))
 
 
 class _Part:
@@ -121,10 +123,14 @@ class _Reading:
         self._is_long = is_long
         self.facts: list[Fact] = []
         self.unread: list[str] = []
+        self.named: list[str] = []
+        """Who is only named in a clause."""
         self._known = known
         self._people: tuple[str, ...] = ()
         """Whom the last clause about people was about."""
         self._both: tuple[str, ...] = ()
+        self._one: tuple[str, ...] = ()
+        """The last that was alone: `she` after two names."""
         self._table = ""
         """What the last clause of this sentence was about."""
         self._thing = self._spot = self._host = ""
@@ -150,6 +156,8 @@ class _Reading:
                 self._people = ()  # it is about somebody else, of whom nothing is known
             if not facts and part.said and not self._is_only_named(part):
                 self.unread.append(part.said)
+            elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
+                self.named += self._people
             is_left = not {"ride", "fetch"} & part.roles
             spots = [each.name for each in part.passage.values(Spot) if each.how != "from" or not is_left]
             self._spot = next(reversed(spots), self._spot)
@@ -190,6 +198,9 @@ class _Reading:
         if who is not None:
             self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
             self._group = (*who.names, *part.others)
+            self._one = who.names if len(who.names) == 1 else self._one
+        elif whose in ("he", "she", "his", "her") and len(self._people) > 1:
+            self._people = self._one
         elif whose in ("my", "our", "we"):
             ours = (*self._people[-1:], TELLER) if part.passage.has(_SAYS.we_both) else (TELLER,)
             self._people = self._group if whose == "we" and TELLER in self._group else ours
@@ -251,7 +262,8 @@ class _Reading:
 
     def _goal(self, part: _Part) -> Iterator[Fact]:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
-        is_first = self._is_long and not self.facts and part.kind in ("pronoun", "thing", "") and part.when
+        is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
+        is_first = self._is_long and not self.facts and part.kind in ("pronoun", "thing", "") and part.when and not is_theirs
         is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
@@ -355,6 +367,8 @@ class _Reading:
         denied = [each.values.get("drives") is False for each in self.facts[-1:]]
         if {"no_drive", "no_car", "ride"} & part.roles:
             return False
+        if part.kind == "own" and any(denied):
+            return None  # `I need a lift, my car is in the garage`
         is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
         return True if is_so or ("so_does" in part.roles and any(denied)) else None
 

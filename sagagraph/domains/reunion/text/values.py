@@ -119,7 +119,7 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
     for words in (_SAYS.day, _SAYS.instead):
         passage.take(words)
     passage.text = passage.text.strip(" ,.")
-    passage.tag("seats", _SAYS.seats, lambda found: _seats(found.get("one", Number) or found.get("other", Number)))
+    passage.tag("seats", _SAYS.seats, lambda found: _seats(found))
     passage.tag("spot", _SAYS.spot, _spot)
     passage.tag("event", _SAYS.event, lambda found: Event(found.said, names_in(found.match["whose"] or "")))
     passage.tag("who", _SAYS.people, lambda found: _who(found, known))
@@ -127,8 +127,10 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
     return passage
 
 
-def _seats(number: Number | None) -> Seats | None:
-    return Seats(number.count) if number and number.count else None
+def _seats(found: Found) -> Seats | None:
+    """Read how many fit in, the driver included: `room for two more` is three."""
+    number = found.get("one", Number) or found.get("other", Number)
+    return Seats(number.count + bool(found["more"])) if number and number.count else None
 
 
 def _spot(found: Found) -> Spot | None:
