@@ -15,12 +15,12 @@ MOST = {
     "language/**/*": 2392,
     "domains/travel/text/*": 1782,
     "domains/travel/forms.ini": 99,
-    "domains/reunion/text/*": 1284,
+    "domains/reunion/text/*": 1297,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1045
+MOST_IN_TABLES = 1046
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

@@ -185,6 +185,8 @@ class _Reading:
     def _turn_to(self, part: _Part) -> None:
         """Notice what the clause is about; without a subject, it is about the same as the one before."""
         found = part.subject
+        if part.kind == "thing" and "there_all" in part.roles:
+            part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
         if is_bare and self._table == "people" and found and not _SAYS.determined.match(found.said):
             part.kind, found = "", None  # a verb, `waits at the library`
@@ -195,6 +197,8 @@ class _Reading:
         if found is None or (self._table == "people" and _SAYS.is_kin.fullmatch(part.said)):
             return
         who, whose = found.get("who", Who), found["whose"]
+        if who is not None and who.names != self._people:
+            self._where = {}
         if who is not None:
             self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
             self._group = (*who.names, *part.others)
@@ -263,7 +267,8 @@ class _Reading:
     def _goal(self, part: _Part) -> Iterator[Fact]:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
-        is_first = self._is_long and not self.facts and part.kind in ("pronoun", "thing", "") and part.when and not is_theirs
+        is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
+        is_first = self._is_long and is_open and part.kind in ("pronoun", "thing", "") and part.when and not is_theirs
         is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
@@ -323,6 +328,8 @@ class _Reading:
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
         values |= {"who": who, "watched": "watched" in roles or None}
         if "makes" in roles or any(each is not None for key, each in values.items() if key != "who"):
+            if part.when and opens is None and closes is None:
+                self.unread.append(part.said)
             yield task(self._thing, is_errand=is_errand or None, **values)
 
     def _person(self, part: _Part) -> Iterator[Fact]:
@@ -346,6 +353,8 @@ class _Reading:
         elif len(self._people) > _A_FEW or part.passage.has(_SAYS.joins):
             yield from map(person, self._people)
         yield from (person(name, **self._where) for name in others if "takes_along" in roles)
+        if "ride" in roles and others:
+            self._people = others[-1:]  # by whom they are fetched
 
     def _is_about_people(self, part: _Part) -> bool:
         roles = part.roles
@@ -357,8 +366,11 @@ class _Reading:
 
     def _whereabouts(self, part: _Part) -> str | None:
         """Return where they are: where they land or are, or where they come from."""
-        at, comes = ("at", "in", "inside", "into", "on", "near"), ("from",) if "drives" in part.roles else ("from", "to")
-        place = self._place(part, *at, *(("to",) if {"lands", "rides_along"} & part.roles else comes))
+        at = ("at", "in", "inside", "into", "on", "near")
+        if {"lands", "rides_along"} & part.roles:
+            place = self._place(part, *at, "to")
+        else:  # `drives from Bristol in a Ford`
+            place = self._place(part, *(("from", *at) if "drives" in part.roles else (*at, "from", "to")))
         if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
             return self._spot or None
         return HERE if place == "home" and self._people == (self._host,) else place
