@@ -54,7 +54,6 @@ class Forms:
     def __init__(self, module: str, section: str, **parts: str) -> None:
         own = _entries(Path(module).parent)
         self._names = [name for name in own[section] if not name.isupper()]
-        self.parts = [name for name in own[section] if name.isupper()]
         self._entries = {
             **_entries(Path(__file__).parent)["everywhere"],
             **own.get("everywhere", {}),

@@ -18,7 +18,7 @@ from sagagraph.context.model import Model
 from sagagraph.domains.recipes.request import Meal
 from sagagraph.domains.recipes.text import Claim, described, read_meal
 from sagagraph.errors import InvalidInputError, ModelError, SagaGraphError
-from sagagraph.planning.models.anchoring import is_quoted, says
+from sagagraph.planning.models.anchors import is_quoted, says
 
 _MOST_TOKENS: Final = 8_192
 _INSTRUCTIONS: Final = (

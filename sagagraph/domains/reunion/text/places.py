@@ -12,8 +12,6 @@ _OUR_HOME: Final = re.compile(
     r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment|garden|(?:back ?)?yard)|mine|ours|home)(?= in |$)",
     re.IGNORECASE,
 )
-STATION: Final = re.compile(r"\b(?:station|stop|port|harbou?r|pier)\b", re.IGNORECASE)
-"""Where people get in, and no plane lands."""
 _TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
 _SHOP: Final = re.compile(r" (?:shop|store)$")
 _HOUSE: Final = re.compile(

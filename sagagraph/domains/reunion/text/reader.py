@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
@@ -39,23 +38,14 @@ _A_FEW: Final = 3
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What was told. `unread`: what means nothing here, as it was written."""
-
-    facts: tuple[Fact, ...]
-    unread: tuple[str, ...]
-
-
-def read(text: str, known: Iterable[str] = ()) -> Told:
-    """Read a text. `known`: people on the board."""
+def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
+    """Return what a text says, and what means nothing here, as it was written. `known`: people on the board."""
     said = sentences(text)
     reading = _Reading(frozenset(known) | named_in_all(said) | {TELLER}, is_long=len(said) > 1)
     for each in said:
         reading.read(each)
     told = {each.name for each in reading.facts} | {name for each in reading.facts for name in each.values.get("who") or ()}
-    silent = tuple(name for name in reading.named if name not in told)
-    return Told(tuple(reading.facts), (*reading.unread, *silent))
+    return reading.facts, [*reading.unread, *(name for name in reading.named if name not in told)]
 
 
 class _Part:

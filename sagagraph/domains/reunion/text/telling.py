@@ -15,7 +15,6 @@ from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, comp
 from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
 from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact
 from sagagraph.domains.reunion.text.places import Places, is_terminal, plain
-from sagagraph.domains.reunion.text.reader import Told as Reading
 from sagagraph.domains.reunion.text.reader import read
 from sagagraph.domains.reunion.text.values import When, names_in
 from sagagraph.domains.reunion.times import Moment, text_of
@@ -52,23 +51,20 @@ def told(before: Filled, text: str) -> Told:
     """
     if len(text) > LONGEST_TEXT:
         raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
-    said = read(text, (row["name"] for row in before.problem["people"]))
-    said = said if said.facts else _answer(completed(before), text) or said
-    return Told(_with(before, said.facts, text), said.unread)
+    facts, unread = read(text, (row["name"] for row in before.problem["people"]))
+    if not facts:
+        facts, unread = _answer(completed(before), text) or (facts, unread)
+    return Told(_Board(before, tuple(facts), text).filled if facts else before, tuple(unread))
 
 
-def _answer(known: Completed, said: str) -> Reading | None:
+def _answer(known: Completed, said: str) -> tuple[list[Fact], list[str]] | None:
     """Return what a bare answer says, where something is missing."""
     if not known.problem["people"] or (not names_in(said) and len(said.split()) > _LONG):
         return None
     names = [row["name"] for row in known.problem["people"]]
     templates = [question.answer for question in known.questions[:1] if question.answer]
     found = [read(each.format(_LEADING.sub("", said.strip(" .!"))), names) for each in templates]
-    return next((each for each in found if each.facts and not each.unread), None)
-
-
-def _with(before: Filled, said: tuple[Fact, ...], text: str) -> Filled:
-    return _Board(before, said, text).filled if said else before
+    return next((each for each in found if each[0] and not each[1]), None)
 
 
 class _Board:
@@ -81,33 +77,33 @@ class _Board:
         self._known = [row["name"] for row in self._told["people"]]
         everybody = dict.fromkeys((*self._known, *(each.name for each in said if each.table == "people" and each.name != ALL)))
         said = tuple(replace(each, name=name) for each in said for name in (everybody if each.name == ALL else (each.name,)))
-        tables = ("people", "vehicles", "tasks", "goals", ROADS, "apart")
-        self._of = {table: [each for each in said if each.table == table] for table in tables}
-        named = [*(each.name for each in self._of["people"]), *self._workers(said)]
+        self._people = [each for each in said if each.table == "people"]
+        named = [*(each.name for each in self._people), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
-        places = (each.values.get("place") for each in self._of["goals"] if not each.name)
+        places = (each.values.get("place") for each in said if each.table == "goals" and not each.name)
         met = [each for each in places if each not in (None, HERE)]
         self._places.meeting = met[-1] if met else self._shared()["place"] or ""
         for name in named:
             self._person(name)
-        for each in self._of["goals"]:
-            self._put_goal(each)
-        for each in self._of[ROADS]:
-            self._put_road(each)
-        for each in self._of["people"]:
-            self._put_person(each)
-        for each in self._of["vehicles"]:
-            self._put_car(each)
-        for each in self._of["tasks"]:
-            self._put_task(each)
-        for each in self._of["apart"]:
-            names, kept = each.name.split(", "), self._told.get("apart", [])
-            self._told["apart"] = kept if names in kept else [*kept, names]
+        for table, put in (
+            ("goals", self._put_goal),
+            (ROADS, self._put_road),
+            ("people", self._put_person),
+            ("vehicles", self._put_car),
+            ("tasks", self._put_task),
+            ("apart", self._put_apart),
+        ):
+            for each in (each for each in said if each.table == table):
+                put(each)
         self._told["places"] = self._places.described()
 
     @property
     def filled(self) -> Filled:
         return Filled(problem=self._told, assumed=self._assumed)
+
+    def _put_apart(self, fact: Fact) -> None:
+        names, kept = fact.name.split(", "), self._told.get("apart", [])
+        self._told["apart"] = kept if names in kept else [*kept, names]
 
     def _workers(self, said: Iterable[Fact]) -> Iterator[str]:
         """Yield whoever has something to do, or a car to drive, or has to be somewhere: they take part, too."""
@@ -177,7 +173,7 @@ class _Board:
     def _is_evening(self, shared: Row, by: int) -> bool:
         """Tell whether 7 is in the evening: of a dinner, where it was in the afternoon before, or where people come after it."""
         was = shared["by"] is not None and _MOMENT.validate_python(shared["by"]) >= _NOON
-        later = (each.values["from"] for each in self._of["people"] if "from" in each.values)
+        later = (each.values["from"] for each in self._people if "from" in each.values)
         told = f"{self._told['name']} {self._text}"
         return was or bool(_IN_THE_EVENING.search(told)) or any(not each.is_bare and each.minutes > by for each in later)
 
