@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
 _SAYS: Final = Forms(__file__, "answers")
 _MOST_COUNTED: Final = 365
-_YEARS: Final = (19, 20)
-"""Centuries: `make it 2026` may be a year."""
+_CENTURIES: Final = (19, 20)
 
 
 def is_skipped(passage: Passage) -> bool:
@@ -40,17 +38,12 @@ def chosen(text: str, question: Question) -> str | None:
     return named[0] if len(named) == 1 else next((name for name in named if name_key(name) == key), None)
 
 
-def _is_only_money(value: Decimal) -> bool:
-    """Tell whether nothing else of a trip has such a number: neither nights, people, rooms or stars, nor a year."""
-    return value > _MOST_COUNTED and value // 100 not in _YEARS
-
-
 def answered(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
     """Return the field that a bare number or amount sets, the one that was asked about; None if the text is more."""
-    if again := passage.whole(_SAYS.again):
-        amount = again.get("n", Number)
-        is_money = amount is not None and amount.value is not None and _is_only_money(amount.value)
-        return {"budget": amount.value} if amount is not None and is_money and known.budget is not None else None
+    again = passage.whole(_SAYS.again)
+    if again and known.budget is not None and (amount := again.get("n", Number)) and amount.value:
+        # neither nights, people, rooms nor stars are so many, nor is it a year
+        return {"budget": amount.value} if amount.value > _MOST_COUNTED and amount.value // 100 not in _CENTURIES else None
     if question is not None and question.field == "currency" and passage.said().upper() in question.candidates:
         return {"currency": passage.said().upper()}
     if question is None or passage.whole(_SAYS.values) is None:
