@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from configparser import RawConfigParser
 from functools import cache
 from pathlib import Path
@@ -54,7 +54,6 @@ class Forms:
     def __init__(self, module: str, section: str, **parts: str) -> None:
         own = _entries(Path(module).parent)
         self._names = [name for name in own[section] if not name.isupper()]
-        self.parts = [name for name in own[section] if name.isupper()]
         self._entries = {
             **_entries(Path(__file__).parent)["everywhere"],
             **own.get("everywhere", {}),
@@ -77,7 +76,7 @@ class Forms:
         return _HOLE.sub(lambda hole: f"({self.text(hole[1])})", self._entries[name].replace("\n", ""))
 
     def phrase(self, name: str) -> str:
-        """Return an entry that is a phrase, for `as_form`."""
+        """Return an entry as it is written, its parts filled in."""
         return _HOLE.sub(lambda hole: f"({self._entries[hole[1]]})", self._entries[name].replace("\n", " "))
 
     def listed(self, name: str) -> frozenset[str]:
@@ -94,29 +93,3 @@ def _entries(folder: Path) -> dict[str, dict[str, str]]:
     ini.optionxform = str  # type: ignore[method-assign, assignment]  # the way configparser keeps capitals
     ini.read_string((folder / "forms.ini").read_text(encoding="utf-8"))
     return {section: dict(ini.items(section)) for section in ini.sections()}
-
-
-# -- phrases: forms that read as they are said, `WHO need~ [a] (ride|lift) [from PLACE]` ------------------------------------
-
-_TOKEN: Final = re.compile(r"[\[\]()|]|\w+=\(|[^\s\[\]()|]+")
-_SIGNS: Final = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|"}
-
-
-def as_form(said: str, holes: Mapping[str, str]) -> str:
-    """Return the text of the form for a phrase. Brackets enclose what may be missing, `(a|b)` is one of the two, found as
-    `which` in `which=(a|b)`, and `need~` is every form of the verb. A hole, a word in capitals, stands for a form.
-    """
-    return "".join(_SIGNS.get(token) or _word(token, holes) for token in _TOKEN.findall(said))
-
-
-def _word(token: str, holes: Mapping[str, str]) -> str:
-    if token.endswith("=("):
-        return f"(?P<{token[:-2]}>"
-    word = holes.get(token) or (_verb(token[:-1]) if token.endswith("~") else re.escape(token))
-    return f"(?:{word})" + (r"(?!\w)" if token[-1].isalnum() or token.endswith("~") else "") + " ?"
-
-
-def _verb(verb: str) -> str:
-    """Match `set`, `sets`, `setting`; `drive`, `drives`, `driving`."""
-    stem, e = (verb[:-1], "e") if verb.endswith("e") else (verb, "")
-    return rf"{stem}(?:{e}s?|es|{stem[-1]}?ing)"

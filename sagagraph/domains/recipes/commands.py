@@ -13,10 +13,11 @@ import typer
 from sagagraph.cli import options as o
 from sagagraph.cli import render
 from sagagraph.domains.recipes.events import parse_events
+from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan, moved, parse_plan, planned
 from sagagraph.domains.recipes.request import FIELD, Meal, meal_in, pairs_in, parse_meal, shipped_in
 from sagagraph.domains.recipes.rules.validator import validate_plan
-from sagagraph.domains.recipes.text import described, read_recipes
+from sagagraph.domains.recipes.text import described
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.files import json_file, text_file, write_json

@@ -13,9 +13,9 @@ from rapidfuzz import fuzz
 
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported, served
 from sagagraph.domains.recipes.events import SAYS, event_in, in_words, offered, parse_events
+from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Cooked
 from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
-from sagagraph.domains.recipes.text import read_recipes
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock, Lasting
 from sagagraph.language.forms import form

@@ -12,7 +12,7 @@ from sagagraph.language.forms import Forms
 _SAYS: Final = Forms(__file__, "shorthand")
 _IN_FULL: Final = dict(each.split(":") for each in _SAYS.text("WRITTEN_OUT").split(","))
 _SHORT: Final = re.compile(
-    rf"\b(?:{'|'.join(_IN_FULL)})\b(?!')|"
+    rf"\b(?:{'|'.join(_IN_FULL)})\b(?!['-])|"
     r"(?P<were>(?:^|(?<=[.!?] ))were(?= (?:\w+ing|a|two|three|four|five)\b))|"
     r"\b(?P<verb>do|does|did|ca|wo|is|are|was|were|has|have|would|could|should|ai)nt\b"
     r"|(?P<age>(?<=\d) ?y/?o\b)"

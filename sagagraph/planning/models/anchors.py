@@ -17,14 +17,15 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from sagagraph.language.anchoring import says
 from sagagraph.language.clock import Clock, Lasting
 from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
+from sagagraph.language.numbers import Number, tag_numbers
+from sagagraph.language.passage import Passage
 from sagagraph.language.people import PEOPLE, Company
 from sagagraph.language.quantities import UNITS, Quantity
 from sagagraph.language.tagging import tagged
-from sagagraph.language.utterance.tongues import MONTHS
+from sagagraph.language.utterance.tongues import MONTHS, NUMBERS
 
 _ALIKE: Final = 80
 """Of 100: how alike a name and the words for it are."""
@@ -151,3 +152,26 @@ _STATED: Final[Mapping[Anchor, Callable[[str, str], bool]]] = {
     Anchor.CHOICE: lambda _value, _quote: True,
     Anchor.FLAG: lambda _value, _quote: True,
 }
+
+
+def plain(text: str) -> str:
+    """Return the words of a text in the form in which they are compared."""
+    return " ".join(text.casefold().replace("’", "'").split())
+
+
+def is_quoted(quote: str, text: str) -> bool:
+    """Tell whether these are words of the text."""
+    return plain(quote) != "" and plain(quote) in plain(text)
+
+
+def says(number: int, quote: str, *, week: int = 0) -> bool:
+    """Tell whether the words state this number, in any of the languages; `week`: how many days or nights a week is."""
+    passage = Passage.of(quote)
+    tag_numbers(passage)
+    said = {int(each.value) for each in passage.values(Number) if each.value is not None}
+    said |= {int(each) for each in re.findall(r"\d+", re.sub(r"(?<=\d)[.,' ](?=\d{3}\b)", "", quote))}
+    words = re.findall(r"[^\W\d_]+", quote.casefold())
+    said |= {NUMBERS[word] for word in words if word in NUMBERS}
+    if week and any(word.startswith(("week", "woche", "semaine", "semana")) for word in words):
+        said |= {week * each for each in said} | {week}
+    return number in said

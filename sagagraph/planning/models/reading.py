@@ -17,12 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from sagagraph.context.answering import answer_of
 from sagagraph.context.quoting import new_nonce
 from sagagraph.errors import InvalidInputError, ModelError
-from sagagraph.language.anchoring import is_quoted, plain
 from sagagraph.language.utterance.questions import Topic
 from sagagraph.language.utterance.utterances import Kind
 from sagagraph.planning.fields import Field as BoardField
 from sagagraph.planning.fields import Fields, Part, Widget
-from sagagraph.planning.models.anchors import Anchor
+from sagagraph.planning.models.anchors import Anchor, is_quoted, plain
 
 if TYPE_CHECKING:
     from sagagraph.planning.page import Draft, Known, Page

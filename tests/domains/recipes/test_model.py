@@ -8,7 +8,8 @@ import pytest
 
 from sagagraph.domains.recipes.actions import Kitchen
 from sagagraph.domains.recipes.domain import Cooking, accepted, reported
-from sagagraph.domains.recipes.text import read_by_model, read_meal, read_recipes
+from sagagraph.domains.recipes.model_reading import read_by_model, read_recipes
+from sagagraph.domains.recipes.text import read_meal
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.models.limits import Limits

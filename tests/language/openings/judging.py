@@ -62,8 +62,9 @@ class Judged:
     why: str = ""
 
 
-def openings(domain: str) -> list[Opening]:
-    path = Path(__file__).with_name(f"{domain}s.yaml")
+def openings(table: str) -> list[Opening]:
+    path = Path(__file__).with_name(f"{table}s.yaml")
+    domain = "reunion" if table == "paragraph" else table
     rows = yaml.safe_load(path.read_text(encoding="utf-8"))
     return [Opening(domain, number, row["text"], row) for number, row in enumerate(rows)]
 

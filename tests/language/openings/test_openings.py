@@ -14,7 +14,7 @@ from tests.language.openings.judging import Judged, Opening, Result, figures, ju
 from tests.language.openings.models import Reader, right_slots, wrong_slots
 from tests.language.openings.reading import heard_in, page_of, read_by
 
-LEAST_RIGHT = {"trip": (0.95, 0.7), "meal": (0.9, 0.85), "reunion": (0.07, 0.0)}
+LEAST_RIGHT = {"trip": (0.95, 0.7), "meal": (0.9, 0.85), "reunion": (0.75, 0.2), "paragraph": (0.55, 0.9)}
 """Of those that were looked at while the readers were changed, and of those that were kept."""
 
 LEAST_WITH_A_MODEL = 0.95

@@ -14,8 +14,8 @@ from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.measure import waits
 from sagagraph.domains.reunion.rules.facts.case import Case
 from sagagraph.domains.reunion.rules.facts.simulation import in_words, whereabouts
-from sagagraph.domains.reunion.text.clauses import When, tagged
 from sagagraph.domains.reunion.text.news import named_in, places_in
+from sagagraph.domains.reunion.text.values import When, tagged
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.saga.core.state import Saga
 

@@ -10,9 +10,9 @@ from itertools import combinations
 from typing import Any, Final
 
 from sagagraph.domains.reunion.completion import EVERYBODY, SEATS, unknown_ways
+from sagagraph.domains.reunion.page.model_reading import WAY
 from sagagraph.domains.reunion.parsing import moment_in
 from sagagraph.domains.reunion.request import Attention
-from sagagraph.domains.reunion.text.model_reading import WAY
 from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import Field, Fields, Part, Row, Sheet, State, Widget, choices_of

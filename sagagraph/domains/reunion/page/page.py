@@ -18,6 +18,7 @@ from sagagraph.domains.reunion.events import in_words
 from sagagraph.domains.reunion.page.answers import Answers
 from sagagraph.domains.reunion.page.disruptions import Day, disruption_in, disruptions
 from sagagraph.domains.reunion.page.fields import fields_of, with_cars, with_value
+from sagagraph.domains.reunion.page.model_reading import SLOTS, is_named
 from sagagraph.domains.reunion.page.preferences import preferred
 from sagagraph.domains.reunion.page.schedule import view_of
 from sagagraph.domains.reunion.parts import parts_of
@@ -25,7 +26,6 @@ from sagagraph.domains.reunion.planning.measure import tradeoffs
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.shipped import SHIPPED, shipped
 from sagagraph.domains.reunion.suggestions import accept, suggestions
-from sagagraph.domains.reunion.text.model_reading import SLOTS, is_named
 from sagagraph.domains.reunion.text.telling import told
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.domains.reunion.transcript import EMPTY, Filled, Transcript

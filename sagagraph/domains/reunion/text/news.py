@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from sagagraph.domains.reunion.request import ReunionProblem
-from sagagraph.domains.reunion.text.clauses import When, tagged
 from sagagraph.domains.reunion.text.facts import Fact
 from sagagraph.domains.reunion.text.places import plain
-from sagagraph.domains.reunion.text.reader import read_sentence, sentences
+from sagagraph.domains.reunion.text.reader import read
+from sagagraph.domains.reunion.text.values import When, tagged
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Lasting
@@ -39,9 +39,9 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
         InvalidInputError: it is news, but does not say until when, or where; or there is more in it than one event.
     """
     event = _event_in(text, problem, now, under_way=under_way)
-    told = [fact for each in sentences(text) for fact in read_sentence(each).facts]
     names = [*(each.name for each in problem.people), *(each.name for each in problem.vehicles)]
-    if event and (len(_subjects(text, names)) > 1 or any(_is_besides(each, str(event.get("person"))) for each in told)):
+    told = read(text, names)[0] if event else ()
+    if event and (len(_subjects(text, names)) > 1 or any(_is_besides(each, event.get("person", "")) for each in told)):
         raise InvalidInputError("That is more than one thing: say what happened by itself, and then the rest.", field="text")
     return event
 
@@ -54,7 +54,7 @@ def _subjects(text: str, names: Iterable[str]) -> set[str]:
 
 def _is_besides(fact: Fact, person: str) -> bool:
     """Tell whether it is more than where the person whom the event is about is, and from when."""
-    if fact.table != "people":
+    if fact.table != "people" or not person:
         return fact.table in ("goals", "tasks")
     return fact.values.get("drives") is False if plain(fact.name) == plain(person) else fact.values != {}
 

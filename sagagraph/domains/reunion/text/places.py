@@ -12,8 +12,6 @@ _OUR_HOME: Final = re.compile(
     r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment|garden|(?:back ?)?yard)|mine|ours|home)(?= in |$)",
     re.IGNORECASE,
 )
-STATION: Final = re.compile(r"\b(?:station|stop|port|harbou?r|pier)\b", re.IGNORECASE)
-"""Where people get in, and no plane lands."""
 _TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
 _SHOP: Final = re.compile(r" (?:shop|store)$")
 _HOUSE: Final = re.compile(
@@ -21,7 +19,7 @@ _HOUSE: Final = re.compile(
 )
 _VENUE: Final = re.compile(
     r" (?:house|lodge|chapel|church|cathedral|hall|hotel|inn|restaurant|club|farm|barn|cottage|cabin|gardens?|castle"
-    r"|centre|center|place)$"
+    r"|centre|center|place|park|pub|bar|grill|school|beach)$"
 )
 """Words that are left out when a place is named again."""
 
@@ -30,6 +28,10 @@ _VENUE: Final = re.compile(
 def plain(name: str) -> str:
     """Return a name's plain form: articles and capitals make no difference."""
     return _ARTICLE.sub("", name.strip(" ,.")).casefold()
+
+
+def is_venue(name: str) -> bool:
+    return bool(_VENUE.search(name.casefold()))
 
 
 def is_terminal(said: str) -> bool:

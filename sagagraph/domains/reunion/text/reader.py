@@ -1,139 +1,394 @@
-"""Reader: what sentences say about a reunion, clause by clause, and which parts are not understood."""
+"""Reader: cuts what people say of a reunion into clauses, and gives the values in each to the nearest field that holds them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.text.clauses import Clause, bared, leading_name, names_in, tagged
-from sagagraph.domains.reunion.text.facts import Fact
-from sagagraph.domains.reunion.text.slots import SLOTS
-from sagagraph.language.forms import Forms
-from sagagraph.language.passage import Passage
-from sagagraph.language.utterance.shorthand import in_full, spelled
-
-_SAYS: Final = Forms(__file__, "reader")
-_SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
-_MOST_PARTS: Final = 8
-"""Of a sentence that are one clause together, like `Ann, Bob, Cleo and Dan are at home`."""
-_WRITTEN: Final = (
-    (re.compile(r"(?m)^[ \t]*(?:[-*•]|\d+[.)])[ \t]+"), ""),
-    (re.compile(r"\b([ap])\.\s?m\.?(?=\W|$)", re.IGNORECASE), r"\1m"),
-    (re.compile(r"\s*\(([^)]*)\),?"), r", \1,"),
-    (re.compile(r"\bSt\.(?= [A-Z])"), "St"),
-    (re.compile(r"(?<![\w.'])i(?![\w.])"), "I"),
-    (re.compile(r"\b(I)'m\b"), r"\1 am"),
-    (re.compile(r"\b([Ww]e|[Tt]hey)'re\b"), r"\1 are"),
-    (re.compile(r"\b(I|[Ww]e|[Tt]hey)'ve\b"), r"\1 have"),
-    (re.compile(r"\b([Ww]e|[Tt]hey|I|[Ss]?[Hh]e)'(?:d|ll)\b"), r"\1 will"),
-    (re.compile(r"'s got\b"), " has"),
-    (re.compile(r"'s (?:flight|plane|train) (?=lands|arrives|gets in)"), " "),
-    (re.compile(r"\b(\w+)'s(?= (?:at|in|on|not|ready|moved|coming|landing)\b)"), r"\1 is"),
+from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car, car_of, goal, person, road, task
+from sagagraph.domains.reunion.text.values import (
+    UP_TO,
+    Event,
+    Seats,
+    Spot,
+    When,
+    Who,
+    named_in_all,
+    names_in,
+    sentences,
+    tagged,
+    valued,
 )
-"""One way of writing for each that is common: lists, and short forms of verbs."""
+from sagagraph.language.clock import Lasting
+from sagagraph.language.forms import Forms
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import Found, Passage
+
+_SAYS: Final = Forms(__file__, "clauses")
+_ROLES: Final = Forms(__file__, "roles")
+_WAYS: Final = Forms(__file__, "clauses.ways")
+_SUBJECTS: Final = ("somebody", "everybody", "hosting", "own", "person", "event", "it", "pronoun", "thing")
+_DENIED: Final = ("no_car", "no_drive", "alone", "apart", "watched", "not_before", "remember")
+"""Roles of which a denial is a part."""
+_SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
+_A_FEW: Final = 3
+"""Words that may lead to what is going on (`we meet for`) and say nothing else."""
+_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence as read. `unread`: what means nothing here, as it was written."""
-
-    facts: tuple[Fact, ...]
-    unread: tuple[str, ...]
-
-
-def sentences(text: str) -> list[str]:
-    text = spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", ")
-    for written, instead in _WRITTEN:
-        text = written.sub(instead, text)
-    return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
+def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
+    """Return what a text says, and what means nothing here, as it was written. `known`: people on the board."""
+    said = sentences(text)
+    reading = _Reading(frozenset(known) | named_in_all(said) | {TELLER}, is_long=len(said) > 1)
+    for each in said:
+        reading.read(each)
+    told = {each.name for each in reading.facts} | {name for each in reading.facts for name in each.values.get("who") or ()}
+    return reading.facts, [*reading.unread, *(name for name in reading.named if name not in told)]
 
 
-def read_sentence(sentence: str, before: tuple[Fact, ...] = (), known: frozenset[str] = frozenset()) -> Sentence:
-    """Read a sentence, without what introduces it or rounds it off. `before`: what was said before tells who `she` is.
-    `known`: people on the board.
-    """
-    plain = _SAYS.after.sub("", _SAYS.before.sub("", sentence))
-    tried = (_Reading(each, before, known) for each in dict.fromkeys((plain, sentence)))
-    best = min(tried, key=lambda each: sum(map(len, each.unread)))
-    return Sentence(tuple(best.facts), tuple(best.unread))
+class _Part:
+    """A clause. `kind` and `subject`: what it is about."""
+
+    def __init__(self, words: str, known: Passage) -> None:
+        self.passage = Passage(_SAYS.lead.sub("", words.strip(), count=1), known)
+        begun = next(self._subjects(), None)
+        self.kind: str = begun[0] if begun else ""
+        self.subject: Found | None = begun[1] if begun else None
+        self.roles = frozenset(name for name in _ROLES if self.passage.has(_ROLES[name]))
+        self.when = self.passage.values(When)
+
+    def _subjects(self) -> Iterator[tuple[str, Found]]:
+        text = self.passage.text
+        opening = _SAYS.opening.match(text)
+        for kind in _SUBJECTS:
+            match = _SAYS[kind].match(text, opening.end() if opening else 0)
+            if match:
+                yield kind, Found(self.passage, match)
+
+    @property
+    def said(self) -> str:
+        return self.passage.said().strip(" ,.")
+
+    @property
+    def is_clear(self) -> bool:
+        """Tell whether nothing in it is denied or said twice that cannot be."""
+        text = self.passage.text
+        for name in _DENIED:
+            text = _ROLES[name].sub(" ", text)
+        return not _ROLES["not"].search(text) and len({each.how for each in self.when}) == len(self.when)
+
+    @property
+    def minutes(self) -> int | None:
+        return next((round(each.minutes) for each in self.passage.values(Lasting)), None)
+
+    @property
+    def seats(self) -> int | None:
+        return next((each.count for each in self.passage.values(Seats)), None)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Return whom it names beside its subject."""
+        end = self.subject.end if self.subject and self.kind == "person" else 0
+        text = _SAYS.owner.sub(" ", self.passage.text[end:])
+        return tuple(name for each in self.passage.values(Who, text) for name in each.names)
+
+    def said_as(self, hole: str) -> str | None:
+        """Return the words of what is fetched or made."""
+        found = self.passage.first(_SAYS[hole])
+        return (found["thing"] or found["chore"]) if found else None
+
+    def at(self, *how: str) -> When | None:
+        """Return the time that was said with the first of these words."""
+        return next((each for word in how for each in self.when if each.how == word), None)
+
+    def spot(self, *how: str) -> str | None:
+        said = self.passage.values(Spot)
+        return next((each.name for word in how for each in reversed(said) if each.how == word), None)
 
 
 class _Reading:
-    """Reads part by part between commas and `and`s, always as many parts as make one clause together."""
-
-    def __init__(self, sentence: str, before: tuple[Fact, ...], known: frozenset[str]) -> None:
+    def __init__(self, known: frozenset[str], *, is_long: bool) -> None:
+        self._is_long = is_long
         self.facts: list[Fact] = []
         self.unread: list[str] = []
-        self._before = before
-        self._known = known.union(each.name for each in before if each.table == "people")
-        self._passage = tagged(sentence)
-        joints = [each.span() for each in _SAYS.joint.finditer(self._passage.text)]
-        ends = [*(begin for begin, _ in joints), len(self._passage.text)]
-        self._parts = list(zip([0, *(end for _, end in joints)], ends, strict=True))
+        self.named: list[str] = []
+        """Who is only named in a clause."""
+        self._known = known
         self._people: tuple[str, ...] = ()
-        """Whom this sentence is about so far."""
-        self._read_all()
+        """Whom the last clause about people was about."""
+        self._both: tuple[str, ...] = ()
+        self._one: tuple[str, ...] = ()
+        """The last that was alone: `she` after two names."""
+        self._table = ""
+        """What the last clause of this sentence was about."""
+        self._thing = self._spot = self._host = ""
+        self._group: tuple[str, ...] = ()
+        """Whom the last clause about people named."""
+        self._where: dict[str, Any] = {}
+        """Where they are, and from when on."""
+        self._way = ""
+        """Where the last way ended."""
+        self._is_due = False
+        """What is said of where all meet is when they have to be there, and not when something begins there."""
 
-    def _read_all(self) -> None:
-        at = unread_from = 0
-        while at < len(self._parts):
-            end = next((end for end in range(min(at + _MOST_PARTS, len(self._parts)), at, -1) if self._reads(at, end)), None)
-            if end is not None:
-                self._leave_out(unread_from, at)
-                unread_from = end
-            else:
-                self._pass_over(self._part(at, at + 1))
-            at = end or at + 1
-        self._leave_out(unread_from, at)
+    def read(self, sentence: str) -> None:
+        passage = valued(sentence, self._known)
+        self._table = self._way = self._spot = ""
+        joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
+        ends = [0, *(at for joint in joints for at in joint), len(passage.text)]
+        for begin, end in list(pairwise(ends))[::2]:
+            part = _Part(passage.text[begin:end], passage)
+            facts = self._facts(part) if part.is_clear else []
+            self.facts += facts
+            if not facts and not part.kind and not self._table:
+                self._people = ()  # it is about somebody else, of whom nothing is known
+            if not facts and part.said and not self._is_only_named(part):
+                self.unread.append(part.said)
+            elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
+                self.named += self._people
+            is_left = not {"ride", "fetch"} & part.roles
+            spots = [each.name for each in part.passage.values(Spot) if each.how != "from" or not is_left]
+            self._spot = next(reversed(spots), self._spot)
 
-    def _pass_over(self, words: str) -> None:
-        """Pass over a clause that is not understood: the next one is about whom it begins with, if anybody is named in it."""
-        if names_in(words):
-            begins = leading_name(words.strip())
-            self._people = begins if len(names_in(words)) == 1 else ()
+    def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
+        """Tell whether `and` joins two things, not two clauses."""
+        before = re.split(r"[,:;]", text[: joint.start()])[-1].strip()
+        return joint[0].strip() == "and" and _SAYS.bare.fullmatch(before) is not None
 
-    def _reads(self, begin: int, end: int) -> bool:
-        for words in self._as_meant(self._part(begin, end)):
-            facts = self._facts(words)
-            if facts:
-                self.facts += facts
-                return True
-        return False
+    def _is_only_named(self, part: _Part) -> bool:
+        """Tell whether it only says whom the next clause is about."""
+        text = part.passage.text.strip()
+        is_named = part.kind == "person" and part.subject is not None and part.subject.end == len(text)
+        return is_named or any(_SAYS[each].fullmatch(text) for each in ("noun", "filler"))
 
-    def _facts(self, words: str) -> list[Fact]:
-        part = Passage(words.strip(), self._passage)
-        plain, adjuncts, when = bared(part)
-        if len({each.how for each in when}) < len(when):
-            return []  # two times, of two people
-        last = next(reversed((*self._before, *self.facts)), None)
-        for slot in SLOTS:
-            found = (part if slot.takes is None else plain).whole(slot.form) if slot.fits(adjuncts) else None
-            if found:
-                named = names_in(found.passage.said(found.match.groupdict().get("who") or ""))
-                facts = list(slot.read(Clause(found, when, named or self._people, last, adjuncts, self._known)))
-                if facts:
-                    self._people = named or self._people
-                    return facts
-        return []
+    def _facts(self, part: _Part) -> list[Fact]:
+        """Return what the first reader makes of the clause that can make anything of it."""
+        road_ = self._road(part)
+        if road_ is not None:
+            return [road_]
+        self._turn_to(part)
+        readers = (self._company, self._passengers, self._goal, self._task, self._person)
+        return next((facts for each in readers if (facts := list(each(part)))), [])
 
-    def _as_meant(self, words: str) -> Iterator[str]:
-        """Return the words as they were said, and with names in place of `she`, `it` or `I`, where only one can be meant."""
-        yield words
-        said = (*self._before, *self.facts)
-        people = self._people or next(((each.name,) for each in reversed(said) if each.table == "people"), ())
-        things = [each.name for each in said if each.table == "tasks"][-1:]
-        meant = _SAYS.he.sub(people[0], words) if len(people) == 1 else words
-        meant = _SAYS.it.sub(things[0], meant) if things else meant
-        if meant != words:
-            yield meant
+    def _turn_to(self, part: _Part) -> None:
+        """Notice what the clause is about; without a subject, it is about the same as the one before."""
+        found = part.subject
+        if part.kind == "thing" and "there_all" in part.roles:
+            part.kind = "everybody"  # `the singers have to be there at 5`
+        is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
+        if is_bare and self._table == "people" and found and not _SAYS.determined.match(found.said):
+            part.kind, found = "", None  # a verb, `waits at the library`
+        if part.kind == "everybody" and self._table == "people" and part.passage.text.startswith("be "):
+            part.kind, found = "", None  # `and be here at 10`
+        if part.kind == "pronoun" and found and found["whose"] == "they" and self._table == "tasks":
+            part.kind = "it"
+        if found is None or (self._table == "people" and _SAYS.is_kin.fullmatch(part.said)):
+            return
+        who, whose = found.get("who", Who), found["whose"]
+        if who is not None and who.names != self._people:
+            self._where = {}
+        if who is not None:
+            self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
+            self._group = (*who.names, *part.others)
+            self._one = who.names if len(who.names) == 1 else self._one
+        elif whose in ("he", "she", "his", "her") and len(self._people) > 1:
+            self._people = self._one
+        elif whose in ("my", "our", "we"):
+            ours = (*self._people[-1:], TELLER) if part.passage.has(_SAYS.we_both) else (TELLER,)
+            self._people = self._group if whose == "we" and TELLER in self._group else ours
+        elif whose.startswith("both"):
+            self._people = self._both
+        is_errand = {"fetched", "closes", "opens"} & part.roles
+        is_begun = self._table == "goals" and part.when and part.minutes is None and not is_errand
+        is_venue = self._table == "goals" and len(self._people) == 1 and self._is_only_named(part)
+        self._table = {
+            "person": "goals" if is_venue else "people",
+            "everybody": "goals",
+            "hosting": "goals",
+            "event": "goals",
+            "somebody": "tasks" if {"fetch", "makes", "watched"} & part.roles else "",
+            "it": self._table,
+            "thing": "goals" if is_begun else "tasks",
+        }.get(part.kind, "people")
 
-    def _leave_out(self, begin: int, end: int) -> None:
-        """Leave out what means nothing here, as it was written."""
-        words = self._passage.said(self._part(begin, end)).strip(" ,.") if begin < end else ""
-        if words and not _SAYS.filler.fullmatch(words):
-            self.unread.append(words)
+    # -- readers -------------------------------------------------------------------------------------------------------
 
-    def _part(self, begin: int, end: int) -> str:
-        return self._passage.text[self._parts[begin][0] : self._parts[end - 1][1]]
+    def _road(self, part: _Part) -> Fact | None:
+        """Read how long one drives. A number without a unit is minutes, as in the way before it."""
+        plain = tagged(part.said)
+        for name in _WAYS:
+            found = plain.whole(_WAYS[name])
+            lasting, number = (found.get("lasting", Lasting), found.get("minutes", Number)) if found else (None, None)
+            minutes = lasting.minutes if lasting else float(number.value) if number and number.value else None
+            if found is None or minutes is None or (lasting is None and name != "between" and not self._way):
+                continue
+            here, there = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
+            there = there or self._way
+            if here and (there or name == "from"):
+                self._way = here if name == "away" else there
+                return road(here, there, minutes)
+        return None
+
+    def _company(self, part: _Part) -> Iterator[Fact]:
+        names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,) if part.passage.has(_SAYS.all) else ()
+        if {"alone", "may_be_alone"} & part.roles and "watched" not in part.roles:
+            yield from (person(name, never_alone="alone" in part.roles) for name in names)
+        elif "apart" in part.roles and len(names := tuple(dict.fromkeys((*self._people, *part.others)))) > 1:
+            yield from map(person, names)
+            yield Fact("apart", ", ".join(names))
+
+    def _passengers(self, part: _Part) -> Iterator[Fact]:
+        """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
+        is_along = "brings" in part.roles and part.kind == "person"
+        if is_along or not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
+            return
+        by = self._people[0] if part.kind in ("person", "pronoun") else None
+        them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
+        place = self._place(part, "at", "in", "on", "from", "near")
+        yield from (person(by) for _ in them[:1] if by)
+        for name in them:
+            values = {"place": place, "from": part.at("after", "at", "from"), "drives": False, "fetched": True}
+            yield person(name, prefers=by, **values)
+        if them:
+            self._people, self._table = them, "people"
+
+    def _goal(self, part: _Part) -> Iterator[Fact]:
+        """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
+        is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
+        is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
+        is_first = self._is_long and is_open and part.kind in ("pronoun", "thing", "") and part.when and not is_theirs
+        is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
+        if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
+            return
+        event = next(iter(part.passage.values(Event)), None)
+        if part.kind == "event" and len(led := _SAYS.event_led.sub("", part.passage.text).split()) > _A_FEW:
+            self.unread.append(part.passage.said(" ".join(led)))
+        if event and event.whose:
+            self._people = event.whose
+        self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
+        place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
+        by = part.at(*UP_TO, "at", "around", "about", "from")
+        if place is None and not part.when and not part.kind and part.passage.text[:1].isupper():
+            place = part.said
+        place = None if place == HERE else place
+        if is_venue:
+            place = part.said
+        before = {key for each in self.facts if each.table == "goals" for key in each.values}
+        if before and not self._is_due:
+            place, by = (None if "place" in before else place), (None if "by" in before else by)
+        self._table = "goals"
+        if place or by or (event and part.kind in ("event", "hosting")):
+            yield goal("", place=place, by=by, event=event.name if event else None)
+        host = _SAYS.host.fullmatch(place or "")
+        if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
+            self._host = names_in(host["who"])[0]
+            yield person(self._host, place=place)
+
+    def _task(self, part: _Part) -> Iterator[Fact]:
+        """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
+        roles, is_of_it = part.roles, part.kind in ("", "it") or "watched" in part.roles
+        place = self._place(part, "at", "in", "on", "inside", "from", "near")
+        if {"rents", "car"} & roles:
+            return
+        is_theirs = part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people")
+        who = self._people if is_theirs and part.passage.text[:3].lower() != "we " else None
+        thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
+        is_errand = bool({"fetch", "fetched"} & roles)
+        if "fetch" in roles and "fetched" not in roles:
+            thing = part.said_as("fetches") or thing
+        if not thing and (is_errand or "makes" in roles):
+            thing = part.said_as("fetches" if is_errand else "made")
+        if not thing and "watched" in roles:
+            thing = part.said_as("watches") or None
+        if not thing and who and part.minutes is not None:
+            thing = part.said_as("for_it")
+        if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
+            is_errand = place is not None and (not part.when or "opens" in roles) and part.passage.has(_SAYS.is_there)
+            thing = thing if is_errand else None
+        if thing:
+            self._thing, self._table = thing, "tasks"
+        elif not (is_of_it and self._thing and (self._table == "tasks" or part.kind == "it" or "watched" in roles)):
+            return
+        at = ("at", "around", "about")
+        opens = part.at("after", "from", "since", "not before", *(at if "opens" in roles else ()))
+        closes = part.at(*UP_TO, *(at if "closes" in roles else ()))
+        minutes = part.minutes if part.minutes is not None or not is_errand else 0
+        values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
+        values |= {"who": who, "watched": "watched" in roles or None}
+        if "makes" in roles or any(each is not None for key, each in values.items() if key != "who"):
+            if part.when and opens is None and closes is None:
+                self.unread.append(part.said)
+            yield task(self._thing, is_errand=is_errand or None, **values)
+
+    def _person(self, part: _Part) -> Iterator[Fact]:
+        """Read who is where, from when on, and who drives what."""
+        roles = part.roles
+        if not self._people or not self._is_about_people(part):
+            return
+        place, since, drives = self._whereabouts(part), part.at(*_SINCE), self._drives(part)
+        others = tuple(each for each in part.others if each not in self._people)
+        if "no_drive" in roles and part.others:
+            yield from (person(name, drives=False) for name in part.others)
+        elif "must" in roles and place and since:
+            yield from (goal(name, place=place, by=since) for name in self._people)
+        elif any((place, since, drives is not None, {"lands", "ride"} & roles)):
+            is_car = bool(part.subject and part.subject["car"])
+            self._where = {"place": None if is_car else place or self._where.get("place"), "from": since}
+            said = {"lands": "lands" in roles or None, "fetched": "ride" in roles or None, "drives": drives}
+            values = {"place": None if is_car else place, "from": since, **said}
+            yield from (person(name, **values) for name in self._people)
+            yield from self._car(part, place) if drives else ()
+        elif len(self._people) > _A_FEW or part.passage.has(_SAYS.joins):
+            yield from map(person, self._people)
+        yield from (person(name, **self._where) for name in others if "takes_along" in roles)
+        if "ride" in roles and others:
+            self._people = others[-1:]  # by whom they are fetched
+
+    def _is_about_people(self, part: _Part) -> bool:
+        roles = part.roles
+        if "fetch" in roles and "ride" not in roles and part.passage.has(_SAYS.them):
+            return False  # of whom nobody has spoken
+        if part.kind == "it":
+            return bool(part.seats) or (bool(self.facts) and self.facts[-1].table == "vehicles")
+        return self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
+
+    def _whereabouts(self, part: _Part) -> str | None:
+        """Return where they are: where they land or are, or where they come from."""
+        at = ("at", "in", "inside", "into", "on", "near")
+        if {"lands", "rides_along"} & part.roles:
+            place = self._place(part, *at, "to")
+        else:  # `drives from Bristol in a Ford`
+            place = self._place(part, *(("from", *at) if "drives" in part.roles else (*at, "from", "to")))
+        if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
+            return self._spot or None
+        return HERE if place == "home" and self._people == (self._host,) else place
+
+    def _drives(self, part: _Part) -> bool | None:
+        denied = [each.values.get("drives") is False for each in self.facts[-1:]]
+        if {"no_drive", "no_car", "ride"} & part.roles:
+            return False
+        if part.kind == "own" and any(denied):
+            return None  # `I need a lift, my car is in the garage`
+        is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
+        return True if is_so or ("so_does" in part.roles and any(denied)) else None
+
+    def _car(self, part: _Part, place: str | None) -> Iterator[Fact]:
+        if "rents" in part.roles:
+            yield car(RENTAL, place=place, drivers=self._people)
+            return
+        owner = part.passage.first(_SAYS.whose_car)
+        who = owner.get("who", Who) if owner else None
+        names = who.names if who else self._people
+        yield car(car_of(names[0]), seats=part.seats, drivers=names)
+
+    def _place(self, part: _Part, *how: str) -> str | None:
+        """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
+        said = part.spot(*how)
+        own = _SAYS.own_place.fullmatch(said) if said else None
+        if own and self._people:
+            return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
+        if said is None and part.passage.has(_SAYS.here):
+            return HERE
+        return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

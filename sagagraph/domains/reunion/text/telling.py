@@ -12,23 +12,21 @@ from pydantic import TypeAdapter
 from rapidfuzz.distance import OSA
 
 from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, completed
-from sagagraph.domains.reunion.text.clauses import names_in
 from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
 from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact
 from sagagraph.domains.reunion.text.places import Places, is_terminal, plain
-from sagagraph.domains.reunion.text.reader import Sentence, read_sentence, sentences
+from sagagraph.domains.reunion.text.reader import read
+from sagagraph.domains.reunion.text.values import When, names_in
 from sagagraph.domains.reunion.times import Moment, text_of
 from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.forms import Forms
 
 LONGEST_TEXT: Final = 5_000
-_MOST_PARTS: Final = 200
-"""Of all sentences, between commas and `and`s: what comes after them is named as it was written."""
-_JOINT: Final = re.compile(r",|\band\b")
-_FOOD: Final = re.compile(
-    r"\b(?:turkey|roasts?|sides?|dish(?:es)?|cakes?|pies?|bread|soup|stew|salads?|pasta|potatoes|meat|fish|food|meal|dinner|lunch)\b"
+_FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|dinner|lunch)\b")
+_IN_THE_EVENING: Final = re.compile(
+    r"\b(?:dinner|supper|party|concert|evening|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
 )
-_IN_THE_EVENING: Final = re.compile(r"\b(?:dinner|supper|party|concert)\b", re.IGNORECASE)
 _MORNING_ENDS, _NOON = 11 * 60, 12 * 60
 _RENTING: Final = "rent a car"
 _LONG: Final = 4
@@ -53,72 +51,59 @@ def told(before: Filled, text: str) -> Told:
     """
     if len(text) > LONGEST_TEXT:
         raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
-    filled, said = before, tuple[Fact, ...]()
-    known = frozenset(row["name"] for row in before.problem["people"])
-    unread: list[str] = []
-    parts = 0
-    for each in sentences(text):
-        parts += len(_JOINT.findall(each)) + 1
-        if parts > _MOST_PARTS:
-            unread.append(each)
-            continue
-        read = read_sentence(each, said, known)
-        if not read.facts:
-            filled, said = _with(filled, said), ()
-            read = _answer(completed(filled), each) or read
-        said += read.facts
-        unread += read.unread
-    return Told(_with(filled, said), tuple(unread))
+    facts, unread = read(text, (row["name"] for row in before.problem["people"]))
+    if not facts:
+        facts, unread = _answer(completed(before), text) or (facts, unread)
+    return Told(_Board(before, tuple(facts), text).filled if facts else before, tuple(unread))
 
 
-def _answer(known: Completed, said: str) -> Sentence | None:
+def _answer(known: Completed, said: str) -> tuple[list[Fact], list[str]] | None:
     """Return what a bare answer says, where something is missing."""
     if not known.problem["people"] or (not names_in(said) and len(said.split()) > _LONG):
         return None
+    names = [row["name"] for row in known.problem["people"]]
     templates = [question.answer for question in known.questions[:1] if question.answer]
-    read = [read_sentence(each.format(_LEADING.sub("", said))) for each in templates]
-    return next((each for each in read if each.facts and not each.unread), None)
-
-
-def _with(before: Filled, said: tuple[Fact, ...]) -> Filled:
-    return _Board(before, said).filled if said else before
+    found = [read(each.format(_LEADING.sub("", said.strip(" .!"))), names) for each in templates]
+    return next((each for each in found if each[0] and not each[1]), None)
 
 
 class _Board:
     """A board while facts are put on it. Places may be named before or after they are known, so that people come last."""
 
-    def __init__(self, before: Filled, said: tuple[Fact, ...]) -> None:
+    def __init__(self, before: Filled, said: tuple[Fact, ...], text: str) -> None:
+        self._text = text
         self._told: Row = deepcopy(before.problem)
         self._assumed = dict(before.assumed)
         self._known = [row["name"] for row in self._told["people"]]
         everybody = dict.fromkeys((*self._known, *(each.name for each in said if each.table == "people" and each.name != ALL)))
         said = tuple(replace(each, name=name) for each in said for name in (everybody if each.name == ALL else (each.name,)))
-        tables = ("people", "vehicles", "tasks", "goals", ROADS, "apart")
-        self._of = {table: [each for each in said if each.table == table] for table in tables}
-        named = [*(each.name for each in self._of["people"]), *self._workers(said)]
+        self._people = [each for each in said if each.table == "people"]
+        named = [*(each.name for each in self._people), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
-        met = [each.values["place"] for each in self._of["goals"] if not each.name and each.values.get("place")]
+        places = (each.values.get("place") for each in said if each.table == "goals" and not each.name)
+        met = [each for each in places if each not in (None, HERE)]
         self._places.meeting = met[-1] if met else self._shared()["place"] or ""
         for name in named:
             self._person(name)
-        for each in self._of["goals"]:
-            self._put_goal(each)
-        for each in self._of[ROADS]:
-            self._put_road(each)
-        for each in self._of["people"]:
-            self._put_person(each)
-        for each in self._of["vehicles"]:
-            self._put_car(each)
-        for each in self._of["tasks"]:
-            self._put_task(each)
-        for each in self._of["apart"]:
-            names, kept = each.name.split(", "), self._told.get("apart", [])
-            self._told["apart"] = kept if names in kept else [*kept, names]
+        for table, put in (
+            ("goals", self._put_goal),
+            (ROADS, self._put_road),
+            ("people", self._put_person),
+            ("vehicles", self._put_car),
+            ("tasks", self._put_task),
+            ("apart", self._put_apart),
+        ):
+            for each in (each for each in said if each.table == table):
+                put(each)
         self._told["places"] = self._places.described()
 
     @property
     def filled(self) -> Filled:
         return Filled(problem=self._told, assumed=self._assumed)
+
+    def _put_apart(self, fact: Fact) -> None:
+        names, kept = fact.name.split(", "), self._told.get("apart", [])
+        self._told["apart"] = kept if names in kept else [*kept, names]
 
     def _workers(self, said: Iterable[Fact]) -> Iterator[str]:
         """Yield whoever has something to do, or a car to drive, or has to be somewhere: they take part, too."""
@@ -173,22 +158,32 @@ class _Board:
         place = self._key(fact.values.get("place"))
         if fact.name:
             number, row = self._person(fact.name)
-            row["goals"] = [{"place": place, "by": text_of(by)}]
+            row["goals"] = [{"place": place, "by": self._moment(by)}]
             return
         shared = self._shared()
         number = self._told["goals"].index(shared)
-        if by is not None and by < _MORNING_ENDS and self._is_evening(fact, shared, by):
-            by += _NOON
-        self._set("goals", number, place=place, by=None if by is None else text_of(by))
+        self._set("goals", number, place=place, by=None if by is None else text_of(self._due(shared, by)))
         if event := fact.values.get("event"):
             self._told["name"] = event.lower()
 
-    def _is_evening(self, fact: Fact, shared: Row, by: int) -> bool:
+    def _due(self, shared: Row, by: When) -> int:
+        is_later = by.is_bare and by.minutes < _MORNING_ENDS and self._is_evening(shared, by.minutes)
+        return by.minutes + (_NOON if is_later else 0)
+
+    def _is_evening(self, shared: Row, by: int) -> bool:
         """Tell whether 7 is in the evening: of a dinner, where it was in the afternoon before, or where people come after it."""
         was = shared["by"] is not None and _MOMENT.validate_python(shared["by"]) >= _NOON
-        later = (each.values["from"] for each in self._of["people"] if "from" in each.values)
-        name = fact.values.get("event") or self._told["name"]
-        return was or bool(_IN_THE_EVENING.search(name)) or any(since > by for since in later)
+        later = (each.values["from"] for each in self._people if "from" in each.values)
+        told = f"{self._told['name']} {self._text}"
+        return was or bool(_IN_THE_EVENING.search(told)) or any(not each.is_bare and each.minutes > by for each in later)
+
+    def _moment(self, said: When | None, *, is_opening: bool = False) -> str | None:
+        """Return a time of the day: `until 7` is before all meet, and shops open in the morning."""
+        due = self._shared()["by"]
+        if said is None:
+            return None
+        is_morning = is_opening and said.minutes < _NOON
+        return text_of(said.before(None if due is None or is_morning else _MOMENT.validate_python(due)))
 
     def _put_road(self, fact: Fact) -> None:
         here, there = self._places.key(fact.name), self._places.key(fact.values["there"])
@@ -209,7 +204,7 @@ class _Board:
         since = values.get("from")
         self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
         self._set("people", number, never_alone=values.get("never_alone"))
-        self._set("people", number, **{"from": None if since is None else text_of(since)})
+        self._set("people", number, **{"from": self._moment(since)})
         airports = [key for key, words in self._places.described().items() if is_terminal(f"{key} {words}")]
         if values.get("lands") and row["place"] is None and len(airports) == 1:
             self._assume("people", number, "the only airport", place=airports[0])
@@ -237,7 +232,8 @@ class _Board:
         opens, closes = row.get("window") or (None, None)
         for side, moment in (("opens", values.get("opens")), ("closes", values.get("closes"))):
             if moment is not None:
-                opens, closes = (text_of(moment), closes) if side == "opens" else (opens, text_of(moment))
+                told = self._moment(moment, is_opening=side == "opens")
+                opens, closes = (told, closes) if side == "opens" else (opens, told)
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
         if values.get("watched"):
             row["attention"] = "watched"

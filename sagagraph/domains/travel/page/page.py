@@ -16,6 +16,7 @@ from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.page import wishes as w
 from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
 from sagagraph.domains.travel.page.fields import CITIES, fields_of, with_value
+from sagagraph.domains.travel.page.model_reading import SLOTS, is_named, together
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.amendment import wish_of
@@ -23,7 +24,6 @@ from sagagraph.domains.travel.planning.measures import cents, converted
 from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request, rooms_for
-from sagagraph.domains.travel.text.model_reading import SLOTS, is_named, together
 from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError

@@ -1,33 +1,24 @@
-"""Changes: `a week later`, `one night longer`, `Amsterdam first`, computed from what was said before; else, a question."""
+"""Changes: `one night longer`, `Amsterdam first`, computed from what was said before; else, a question."""
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.partial import with_nights
-from sagagraph.domains.travel.request import month_window
 from sagagraph.domains.travel.text.stays import Role, Stay, Visit
-from sagagraph.domains.travel.wording import count_text, day_text
+from sagagraph.domains.travel.wording import count_text
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Nth
 from sagagraph.language.passage import Found
-from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import date
 
     from sagagraph.domains.travel.partial import PartialRequest, PartialStop
     from sagagraph.domains.travel.text.slots import Said
     from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "changes")
-
-
-def read_shifts(passage: Passage, said: Said, known: PartialRequest, today: date) -> None:
-    """Read `a week later`: the days of the trip are moved. Without earlier statements there is nothing to move."""
-    passage.take(_SAYS.moved, lambda found: _moved(found, said, known, today))
 
 
 def with_named(text: str, known: PartialRequest) -> str:
@@ -38,34 +29,6 @@ def with_named(text: str, known: PartialRequest) -> str:
     if found is None or len(named) != 1 or _SAYS.of_a_part.search(before):
         return text
     return f"{found['verb']} {named[0]}{text[found.end() :]}"
-
-
-def _moved(found: Found, said: Said, known: PartialRequest, today: date) -> bool:
-    span, way = found.get("span", Quantity), found["way"]
-    is_shift = span is not None and (span.change in ("later", "earlier") or way or found["to"])
-    if span is None or span.count is None or not is_shift or (known.depart or known.first or known.last) is None:
-        return False
-    if _SAYS.coming_back.search(found.match.string[: found.start]):
-        return False  # the trip would be longer, too
-    is_earlier = span.change == "earlier" or way.startswith("bring") or found["to"] in ("forward", "up")
-    days = _moved_days(known, -span.count if is_earlier else span.count, span.unit)
-    first = days.get("depart") or days.get("first")
-    if not days:
-        said.ask("window", f"{found.said!r}: between which days, or leaving on which day, do you want to travel?")
-    elif first is not None and first < today:
-        said.ask("window", f"When do you want to travel? {day_text(first)} is in the past.")
-    else:
-        said.fields |= days
-    return True
-
-
-def _moved_days(known: PartialRequest, by: int, unit: str) -> dict[str, date]:
-    """Return the moved days; none for a month in which any day would do, because a week later then says nothing."""
-    first, last = known.first, known.last
-    month = month_window(first.year, first.month) if first else None
-    is_whole_month = month is not None and (first, last) == (month.first, month.last)
-    said = {"depart": known.depart} if is_whole_month else {"depart": known.depart, "first": first, "last": last}
-    return {name: day + timedelta(days=by * NIGHTS[unit]) for name, day in said.items() if day is not None and unit in NIGHTS}
 
 
 # -- nights ---------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import answered, chosen, is_skipped
-from sagagraph.domains.travel.text.changes import read_shifts, with_named
+from sagagraph.domains.travel.text.changes import with_named
 from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
@@ -99,7 +99,6 @@ def _sentence(
     tag_stars(passage)
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
-    read_shifts(passage, said, known, today)
     read_words(passage, said, "order", "direct", "insured", "no_limit", "hotels")
     read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)

@@ -16,7 +16,6 @@ from sagagraph.domains.travel.text.stays import (
     find_stays,
     find_visits,
     give_nights,
-    give_there,
     has_role,
     take_stays,
     with_loose_nights,
@@ -52,7 +51,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         text = text[:begins] + " " * (anchor.end - begins) + text[anchor.end :]
     loose = give_nights(visits, stays, text)
     visits = corrected(visits, passage.text, stays_in)
-    give_there(visits, loose, passage.text)
     before = known.stops
     known, loose = with_changed_nights(visits, loose, known, said)
     if any(visit.role is Role.LEFT_OUT and visit.city == only for visit in visits):  # `cancel Amsterdam only`

@@ -269,13 +269,6 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
 
 
-def give_there(visits: list[Visit], loose: list[Stay], text: str) -> None:
-    """Read `Bruges instead of Paris, and only one night there`."""
-    meant = [visit for visit in visits if visit.role in WHERE]
-    if len(meant) == 1 and not meant[0].has_nights and [each.kind for each in loose] == [""] and _SAYS.there.search(text):
-        meant[0].stays(loose.pop())
-
-
 def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
     """Tell whether `10 days in Berlin and Cologne` may be ten in all: nobody says how long in Cologne."""
     following = next((each for each in visits if each.start >= visit.end), None)
