@@ -198,3 +198,21 @@ def test_rule_12_two_days_do_not_have_one_car_at_the_same_time(command: CommandL
     assert command("yield", "nobody").code == 2
     assert command("cancel", "d2", "--json").json["status"] == "compensated"
     assert command("status", "d2", "--json").json["locks"] == []
+
+
+def test_a_plan_says_who_is_sent_what_before_it_is_approved(
+    command: CommandLine, problem: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no service of one's own is named, this is a practice world: nothing is sent, and nothing is said of it."""
+    told = json.loads(problem.read_text())
+    told["people"][0]["mail"] = "ann@example.org"
+    written(problem, told)
+    file = tmp_path / "config.toml"
+    monkeypatch.setenv("SAGAGRAPH_CONFIG", str(file))
+    mail = '[mail]\nurl = "smtp://127.0.0.1:9"\nsender = "host@example.org"\n'
+    file.write_text(mail)
+    assert "is sent" not in command("reunion", "begin", "--problem", problem, "--saga-id", "d0", "--day", DAY).out
+    file.write_text(f'provider_url = "http://127.0.0.1:9"\n{mail}')
+    shown = command("reunion", "begin", "--problem", problem, "--saga-id", "d1", "--day", DAY).out
+    assert "what Ann should know is sent by mail once this is approved" in shown
+    assert "ann@example.org" not in shown

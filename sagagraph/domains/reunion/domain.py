@@ -15,7 +15,7 @@ from sagagraph.domains.reunion.actions.workflow import day_workflow, revised_wor
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_moment_of
-from sagagraph.domains.reunion.parts import in_words, parts_of
+from sagagraph.domains.reunion.parts import in_words, parts_of, sent_in_words
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.agents import ROLES, ReunionTeam
 from sagagraph.domains.reunion.planning.measure import reasons
@@ -159,7 +159,8 @@ class Reunion:
     def _proposal(self, plan: ReunionPlan, wanted: ReunionRequest, why: tuple[str, ...] = ()) -> Proposal:
         day = self._day(plan, wanted)
         content = as_json(day)
-        return Proposal(plan=content, plan_hash=hash_of(day), title=reunion_title(content), cost=Cost(), reasons=why)
+        told = (*why, *sent_in_words(day))
+        return Proposal(plan=content, plan_hash=hash_of(day), title=reunion_title(content), cost=Cost(), reasons=told)
 
     def _day(self, plan: ReunionPlan, wanted: ReunionRequest) -> DayPlan:
         return DayPlan.of(plan, wanted, self._delivery.sent(wanted.problem))

@@ -60,6 +60,17 @@ def in_words(act: Act, places: dict[str, str]) -> str:
     return f"{text_of(act.start)} to {text_of(act.end)} {who}: {what}"
 
 
+def sent_in_words(plan: DayPlan) -> Iterator[str]:
+    """Yield who is sent something once the plan is approved, without addresses: the plan may be shared."""
+    told = {each.who for each in parts_of(plan)}
+    for way, names in (
+        ("by mail", [name for name, each in plan.sent.items() if each.mail and name in told]),
+        ("into their calendars", [name for name, each in plan.sent.items() if each.calendar and name in told]),
+    ):
+        if names:
+            yield f"what {_listed(names)} should know is sent {way} once this is approved"
+
+
 def _by_person(act: Act, places: dict[str, str]) -> Iterator[tuple[str, str]]:
     if isinstance(act, Journey):
         yield act.driver or act.vehicle, _drive(act, places)
