@@ -17,8 +17,8 @@ KEPT_ALIVE_S = 75
 or it may cut off a call that is on its way."""
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Listen. Raises `InvalidInputError` if that is not possible. Port 0: any free port."""
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+    """Listen. Raises `InvalidInputError` that names the `option` if that is not possible. Port 0: any free port."""
     # The protocol by its name: asyncio sends without delay only on sockets that declare themselves TCP.
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -28,7 +28,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen()
     except (OSError, OverflowError) as exc:
         listener.close()
-        raise InvalidInputError(f"cannot listen on {host}:{port}: {exc}", field="--port") from exc
+        raise InvalidInputError(f"cannot listen on {host}:{port}: {exc}", field=option) from exc
     return listener
 
 

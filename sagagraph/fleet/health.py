@@ -39,7 +39,7 @@ class Health:
     @asynccontextmanager
     async def served(self, port: int, tell: Callable[[str], None]) -> AsyncIterator[None]:
         """Serve. `tell` is given the address."""
-        listener = listen("127.0.0.1", port)
+        listener = listen("127.0.0.1", port, "--health")
         async with await asyncio.start_server(self._answer, sock=listener):
             tell(url_of(listener))
             yield

@@ -159,3 +159,11 @@ def test_two_commands_make_a_fleet_on_temporal(command: CommandLine, service: Em
 def test_what_cannot_be_watched_is_said(command: CommandLine, words: tuple[str, ...], complaint: str) -> None:
     told = command(*words, "--json")
     assert (told.code, complaint in json.loads(told.out)["error"]["message"]) == (2, True)
+
+
+@pytest.mark.quick
+def test_a_port_that_is_taken_is_named_by_its_option(command: CommandLine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = command("worker", "--health", taken.getsockname()[1])
+    assert refused.code == 2
+    assert "--health: cannot listen on 127.0.0.1" in refused.err
