@@ -12,15 +12,15 @@ pytestmark = pytest.mark.quick
 
 PACKAGE = Path(sagagraph.__file__).parent
 MOST = {
-    "language/**/*": 2391,
+    "language/**/*": 2427,
     "domains/travel/text/*": 1775,
     "domains/travel/forms.ini": 99,
-    "domains/reunion/text/*": 1281,
+    "domains/reunion/text/*": 1310,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1046
+MOST_IN_TABLES = 1047
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

@@ -32,9 +32,10 @@ def world() -> Gazetteer:
 
 
 class _Nothing:
-    """A domain of which only its cities are asked for: nothing is planned."""
+    """A domain of which only its cities are asked for: nothing is planned, and nothing is sent."""
 
     name = "trip"
+    sends_mail = False
     provider = None
 
     @property

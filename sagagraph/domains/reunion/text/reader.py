@@ -33,6 +33,8 @@ _SUBJECTS: Final = ("somebody", "everybody", "hosting", "own", "person", "event"
 _DENIED: Final = ("no_car", "no_drive", "alone", "apart", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
 _SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
+_OURS: Final = ("us", "ours", "here")
+"""Words for where all meet, as in `ten minutes from us`."""
 _A_FEW: Final = 3
 """Words that may lead to what is going on (`we meet for`) and say nothing else."""
 _T = TypeVar("_T")
@@ -104,7 +106,8 @@ class _Part:
         return next((each for word in how for each in self.when if each.how == word), None)
 
     def spot(self, *how: str) -> str | None:
-        said = self.passage.values(Spot)
+        ways = [each for found in _SAYS.way_off.finditer(self.passage.text) for each in self.passage.values(Spot, found[0])]
+        said = [each for each in self.passage.values(Spot) if each not in ways or each.how not in ("from", "to")]
         return next((each.name for word in how for each in reversed(said) if each.how == word), None)
 
 
@@ -121,9 +124,11 @@ class _Reading:
         self._both: tuple[str, ...] = ()
         self._one: tuple[str, ...] = ()
         """The last that was alone: `she` after two names."""
+        self._several: tuple[str, ...] = ()
+        """The last that were several: `they` after one of them."""
         self._table = ""
         """What the last clause of this sentence was about."""
-        self._thing = self._spot = self._host = ""
+        self._thing = self._spot = self._last = self._host = ""
         self._group: tuple[str, ...] = ()
         """Whom the last clause about people named."""
         self._where: dict[str, Any] = {}
@@ -135,7 +140,7 @@ class _Reading:
 
     def read(self, sentence: str) -> None:
         passage = valued(sentence, self._known)
-        self._table = self._way = self._spot = ""
+        self._table = self._way = self._spot = self._last = ""
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, *(at for joint in joints for at in joint), len(passage.text)]
         for begin, end in list(pairwise(ends))[::2]:
@@ -149,8 +154,9 @@ class _Reading:
             elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
                 self.named += self._people
             is_left = not {"ride", "fetch"} & part.roles
-            spots = [each.name for each in part.passage.values(Spot) if each.how != "from" or not is_left]
-            self._spot = next(reversed(spots), self._spot)
+            said = part.passage.values(Spot)
+            self._spot = next((each.name for each in reversed(said) if each.how != "from" or not is_left), self._spot)
+            self._last = said[-1].name if said else self._last
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
@@ -165,9 +171,9 @@ class _Reading:
 
     def _facts(self, part: _Part) -> list[Fact]:
         """Return what the first reader makes of the clause that can make anything of it."""
-        road_ = self._road(part)
-        if road_ is not None:
-            return [road_]
+        roads = self._roads(part)
+        if roads is not None:
+            return roads
         self._turn_to(part)
         readers = (self._company, self._passengers, self._goal, self._task, self._person)
         return next((facts for each in readers if (facts := list(each(part)))), [])
@@ -193,8 +199,11 @@ class _Reading:
             self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
             self._group = (*who.names, *part.others)
             self._one = who.names if len(who.names) == 1 else self._one
+            self._several = self._group if len(self._group) > 1 else self._several
         elif whose in ("he", "she", "his", "her") and len(self._people) > 1:
             self._people = self._one
+        elif whose == "they" and {*self._people} <= {*self._several}:
+            self._people = self._several
         elif whose in ("my", "our", "we"):
             ours = (*self._people[-1:], TELLER) if part.passage.has(_SAYS.we_both) else (TELLER,)
             self._people = self._group if whose == "we" and TELLER in self._group else ours
@@ -215,8 +224,10 @@ class _Reading:
 
     # -- readers -------------------------------------------------------------------------------------------------------
 
-    def _road(self, part: _Part) -> Fact | None:
-        """Read how long one drives. A number without a unit is minutes, as in the way before it."""
+    def _roads(self, part: _Part) -> list[Fact] | None:
+        """Read how long one drives; empty if one end is not known, None if it is about something else. A number without a unit is
+        minutes, as in the way before it.
+        """
         plain = tagged(part.said)
         for name in _WAYS:
             found = plain.whole(_WAYS[name])
@@ -225,10 +236,14 @@ class _Reading:
             if found is None or minutes is None or (lasting is None and name != "between" and not self._way):
                 continue
             here, there = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
-            there = there or self._way
-            if here and (there or name == "from"):
+            there = there or self._way or (self._last if name == "from" else "")
+            if here in _OURS and there:
+                return [road(there, "", minutes)]
+            if here and not there and name == "from":
+                return [road(here, "", minutes)] if part.kind == "it" and here not in _OURS else []
+            if here and there:
                 self._way = here if name == "away" else there
-                return road(here, there, minutes)
+                return [road(here, there, minutes)]
         return None
 
     def _company(self, part: _Part) -> Iterator[Fact]:

@@ -54,7 +54,10 @@ def told(before: Filled, text: str) -> Told:
     facts, unread = read(text, (row["name"] for row in before.problem["people"]))
     if not facts:
         facts, unread = _answer(completed(before), text) or (facts, unread)
-    return Told(_Board(before, tuple(facts), text).filled if facts else before, tuple(unread))
+    if not facts:
+        return Told(before, tuple(unread))
+    board = _Board(before, tuple(facts), text)
+    return Told(board.filled, (*unread, *board.unread))
 
 
 def _answer(known: Completed, said: str) -> tuple[list[Fact], list[str]] | None:
@@ -72,6 +75,8 @@ class _Board:
 
     def __init__(self, before: Filled, said: tuple[Fact, ...], text: str) -> None:
         self._text = text
+        self.unread: list[str] = []
+        """Ways of which one end is not known."""
         self._told: Row = deepcopy(before.problem)
         self._assumed = dict(before.assumed)
         self._known = [row["name"] for row in self._told["people"]]
@@ -186,7 +191,11 @@ class _Board:
         return text_of(said.before(None if due is None or is_morning else _MOMENT.validate_python(due)))
 
     def _put_road(self, fact: Fact) -> None:
-        here, there = self._places.key(fact.name), self._places.key(fact.values["there"])
+        there = fact.values["there"] or self._places.meeting
+        if not there:
+            self.unread.append(f"{fact.values['minutes']:g} minutes from {fact.name}")
+            return
+        here, there = self._places.key(fact.name), self._places.key(there)
         if here != there:
             ends = {here, there}
             guessed = [field for field in self._assumed if field.startswith(ROADS)]

@@ -19,7 +19,9 @@ _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
 _WRITTEN: Final = (
     (r"(?m)^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", ""),
+    (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
+    (r"\s*(?:->|=>|→)\s*", " to "),
     (r"\s*\(([^)]*)\),?", r", \1,"),
     (r"\b(St|Mrs?|Dr|Prof)\.(?= [A-Z])", r"\1"),
     (r"\b(?:i\.e|e\.g)\.,?", ""),
@@ -32,6 +34,9 @@ _WRITTEN: Final = (
     (r"(?i)\b(s?he|it|who|that)'s\b", r"\1 is"),
     (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
     (rf"(?i)\bfrom {_AN_HOUR} ?(?:to|-) ?{_AN_HOUR}", r"from \1 until \2"),
+    (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
+    (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
+    (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
     (r"\b(\d{1,2})\.([0-5]\d)(?= (?:train|flight|bus|ferry)\b)", r"\1:\2"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""

@@ -243,3 +243,35 @@ def test_no_text_takes_longer_than_a_second(said: str) -> None:
 @pytest.mark.parametrize("said", ["", ".", "!!!", "at", "by by by", "\n\n", "and and", "1 2 3", "The", "-", "from to", "é" * 50])
 def test_nonsense_is_asked_about_and_never_a_traceback(said: str) -> None:
     assert completed(told(EMPTY, said).filled).questions
+
+
+@pytest.mark.parametrize(
+    ("text", "roads"),
+    [
+        ("Lunch at home at 1 pm. Somebody has to fetch the cake at the bakery, 10 minutes from home.", [["Home", "Bakery", 10]]),
+        ("Party at the hall at 4 pm. Otto lives in Millbrook, 40 minutes from the hall.", [["Hall", "Millbrook", 40]]),
+        ("Party at the hall at 4 pm. Leo starts from home, which is 20 minutes from the hall.", [["Hall", "Home", 20]]),
+        ("Lunch at home at 1 pm. Karl arrives at the station at noon, it's about 15 minutes from us.", [["Station", "Home", 15]]),
+        ("Dinner at home at 6 pm. Marc is at work, he lives 30 minutes from the lake.", []),
+        ("Dinner at the cabin at 6 pm. Dan is in Springfield. Springfield to the cabin 1 h 40.", [["Springfield", "Cabin", 100]]),
+        ("Lunch at home at 1 pm. Mum is at the clinic, a quarter of an hour from home.", [["Home", "Clinic", 15]]),
+    ],
+)
+def test_a_way_leads_to_the_place_that_was_named_last(text: str, roads: list[list[Any]]) -> None:
+    board = told(EMPTY, text).filled.problem
+    assert board["travel_minutes"] == roads
+    assert {each["place"] for each in board["people"]} <= {*board["places"]} | {None}
+
+
+def test_they_are_those_who_were_named_together() -> None:
+    text = "Dinner at the gym at 6 pm. Zoe and Abe come from Leeds, Zoe drives, they get to the hotel at 3."
+    people = told(EMPTY, text).filled.problem["people"]
+    assert [(each["name"], each["place"], each["from"]) for each in people] == [
+        ("Zoe", "Hotel", "15:00"),
+        ("Abe", "Hotel", "15:00"),
+    ]
+
+
+def test_who_cannot_leave_before_a_time_is_there_from_it_on() -> None:
+    board = told(EMPTY, "Dinner at home at 6 pm. Ben drives from Hartford with Zoe, they can't leave before 1.").filled.problem
+    assert [each.get("from") for each in board["people"]] == ["13:00", "13:00"]
