@@ -71,7 +71,7 @@ class Served:
 
     def start_again(self) -> None:
         """Waits for its death, and starts it again."""
-        self._process.wait()
+        self._process.wait(timeout=60)
         self._process = self._started()
 
     def stop(self) -> None:
