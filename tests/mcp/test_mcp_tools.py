@@ -171,9 +171,10 @@ async def test_tools_are_agents_of_a_mission(engine: Engine, server: Served, end
     go = Template("go", "go", plan(steps, [(2, 1), (3, 2)]), (("go",),))
     missions = Coordinator(engine, Team(agents, templates=(go,)))
     server.dies.touch()
-    begun = missions.begin("go", configured(max_attempts=1), mission_id="m")
-    mission, _revived = await asyncio.gather(begun, asyncio.to_thread(server.start_again))
+    revived = asyncio.create_task(asyncio.to_thread(server.start_again))
+    mission = await missions.begin("go", configured(max_attempts=1), mission_id="m")
     assert (mission.state, not server.dies.exists()) == (ends, True), mission.error
+    await revived
     assert "100" in str(mission.tasks[1].output)
     assert stays(server.book) == [("book" if ends == "completed" else "cancelled", "Rome")]
     if ends == "completed":
