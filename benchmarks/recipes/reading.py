@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from benchmarks.recipes.official import pairs
 from sagagraph.context.model import Answer, Model, Question, Usage
-from sagagraph.domains.recipes.text import Belief, beliefs_of, read_by_model
+from sagagraph.domains.recipes.model_reading import read_by_model
+from sagagraph.domains.recipes.text import Belief, beliefs_of
 
 GPT_4O: Final = {"concurrency": 76.12, "dependencies": 91.12, "objects": 90.34}
 """F1 in per cent, as the paper reports it."""

@@ -10,11 +10,12 @@ from typing import Any
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
-from sagagraph.errors import InvalidInputError, UnknownActionError
+from sagagraph.errors import InvalidInputError
 from sagagraph.extras import thing_at
 from sagagraph.factory.remote import RemoteAgent
+from sagagraph.graph.tools import action_of
 from sagagraph.saga.core.call import Call
-from sagagraph.saga.engine.actions import DECLARED, Action, action
+from sagagraph.saga.engine.actions import Action, action
 from sagagraph.workflow.kind import ActionKind
 
 
@@ -75,10 +76,7 @@ def _member(thing: Any) -> Member:
 
 def _of_tool(tool: BaseTool) -> Action:
     """Return the action that `saga_tool` or `mcp_tools` made of it; any other tool reads, and changes nothing."""
-    try:
-        return DECLARED.find(tool.name, 1)
-    except UnknownActionError:
-        return _of_runnable(tool, tool.name)
+    return action_of(tool) or _of_runnable(tool, tool.name)
 
 
 def _of_runnable(runnable: Runnable[Any, Any], name: str) -> Action:

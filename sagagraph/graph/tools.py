@@ -95,6 +95,11 @@ def with_undoes(tools: Iterable[Any], undoes: Mapping[str, str | UndoneBy], *, s
     return [made.get(name, each) for name, each in by_name.items() if name not in hidden]
 
 
+def action_of(tool: BaseTool) -> Action | None:
+    """Return the action that `saga_tool` made of a tool; None for any other tool, whatever its name."""
+    return tool.saga_action if isinstance(tool, _SagaTool) else None
+
+
 def _name_of(tool: Any) -> str:
     return str(getattr(tool, "name", None) or getattr(tool, "__name__", None) or tool)
 
@@ -154,6 +159,11 @@ class _SagaTool(BaseTool):
         made = cls(**{name: getattr(tool, name) for name in kept})
         made._tool, made._action = tool, action
         return made
+
+    @property
+    def saga_action(self) -> Action:
+        """Return the action of its calls."""
+        return self._action
 
     def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return self._tool._to_args_and_kwargs(tool_input, tool_call_id)

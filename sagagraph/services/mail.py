@@ -250,9 +250,9 @@ def trial_of(account: Account, sending: Action, inviting: Action) -> Trial:
 
 
 def _arrived(folder: str, name: str) -> dict[str, int]:
-    """Count what a reader of a Maildir has: mails, those with one Message-ID once, and events of a calendar that heard them."""
+    """Count what is in a Maildir: mails, and the events of a calendar that has heard them."""
     found: Any = Maildir(folder, create=False)
-    mails = {each["Message-ID"] for each in found if each["Subject"] == name and not each.is_multipart()}
+    mails = [each for each in found if each["Subject"] == name and not each.is_multipart()]
     said = [read(part.get_payload(decode=True).decode()) for each in found for part in each.walk() if _is_calendar(part)]
     events: dict[str, Any] = {}
     for each in sorted((each for each in said if each and each["summary"] == name), key=_sequence):

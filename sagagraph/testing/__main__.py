@@ -75,6 +75,8 @@ def _harmed(scenario: Scenario, harm: Harm, made: Databases, boundary: int) -> C
 
 
 def _scenarios(named: str) -> tuple[Scenario, ...]:
+    if ":" not in named:
+        raise InvalidInputError(f"{named!r} names no scenario; write it as package.module:NAME", field="MODULE:NAME")
     found = thing_at(named, "MODULE:NAME")
     scenarios = tuple(found) if isinstance(found, list | tuple) else (found,)
     if any(isinstance(each, type) for each in scenarios):

@@ -393,7 +393,7 @@ async def test_what_one_visitor_says_is_heard_one_after_another(service: Service
             await asyncio.sleep(0)
             conversations.keep(visitor, await talk.say(text))
 
-    await asyncio.gather(*(in_a_window(f"Guest{number} is at home") for number in range(5)))
+    await asyncio.gather(*(in_a_window(f"{name} is at home") for name in ("Ann", "Bob", "Cleo", "Dan", "Eve")))
     assert len(conversations.of(visitor).draft.known.problem["people"]) == 5
 
 

@@ -156,7 +156,7 @@ async def test_odd_decisions_are_refused_and_change_nothing(ann: httpx2.AsyncCli
         answer = await ann.post(API, json={"goal": GOAL, "config": config})
         assert answer.status_code == 422, (config, answer.text)
     for raw in (b"", b"{", b"[]", b'{"goal": 7}', b"\xff"):
-        assert (await ann.post(API, content=raw, headers={"content-type": "application/json"})).status_code == 422, raw
+        assert (await ann.post(API, content=raw, headers={"content-type": "application/json"})).status_code in (400, 422), raw
     assert (await ann.get(f"{API}/{name}")).json() == before
 
 
