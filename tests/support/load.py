@@ -131,8 +131,16 @@ async def _watch(pid: int, told: Told, end: float) -> None:
     process = psutil.Process(pid)
     while time.monotonic() < end:
         family = [process, *process.children(recursive=True)]
-        told.memory_mb.append(round(sum(each.memory_full_info().pss for each in family if each.is_running()) / 2**20))
+        told.memory_mb.append(round(sum(map(_own_memory, family)) / 2**20))
         await asyncio.sleep(5)
+
+
+def _own_memory(process: psutil.Process) -> int:
+    """Return its share of the memory, in bytes: of what several have, each has a part."""
+    try:
+        return int(process.memory_full_info().pss)
+    except psutil.NoSuchProcess:
+        return 0
 
 
 async def load(server: Server, clients: int, followers: int, minutes: float) -> Told:
