@@ -15,7 +15,7 @@ Read = Callable[[str], Awaitable[tuple[Entry, ...]]]
 
 
 class SharedReads:
-    """Reads that begin only after everybody has asked whom they answer: nobody gets a journal older than his question."""
+    """Reads, each for everybody who asked before it began: nobody gets a journal that is older than the question."""
 
     def __init__(self, read: Read) -> None:
         self._read = read

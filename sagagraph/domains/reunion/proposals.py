@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -55,7 +55,9 @@ def assignment_of(
     wanted: ReunionRequest, solved: tuple[Proposal, ...], standing: ReunionPlan | None = None
 ) -> Assignment | tuple[Proposal, ...]:
     """Return the assignment. `standing`: the plan that was being carried out when the events became known."""
-    told = {"reunion": as_json(wanted.problem)}
+    told: dict[str, Any] = {
+        "reunion": wanted.problem.model_dump(mode="json", exclude={"people": {"__all__": {"mail"}}})
+    }  # no model needs it
     if wanted.events and standing is not None:
         told |= {"what has happened": [as_json(each) for each in wanted.events], "plan until now": as_json(standing)}
     if len(json.dumps(told).encode()) > LARGEST or (wanted.events and standing is None):

@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 
+from sagagraph.domains.reunion.day import parse_request
 from sagagraph.domains.reunion.domain import Judge, Reunion
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.solver import Solver
+from sagagraph.domains.reunion.proposals import assignment_of
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.graph.planning_graph import planning_graph
 from sagagraph.planning.models.limits import Limits
 from sagagraph.planning.models.llm import init_model
+from sagagraph.planning.models.model_planner import Assignment
 from sagagraph.saga.core.events import ModelAsked
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.engine import Engine
@@ -25,7 +28,7 @@ from sagagraph.saga.stores.urls import open_store
 from sagagraph.validators.verdict import Verdict
 from tests.domains.reunion.plans import Json, judged, shipped
 from tests.domains.reunion.published import ALAS_TABLE_21, ALAS_TABLE_24, BOTH_ERRANDS_BY_CHRIS, SAGALLM_TABLE_5
-from tests.domains.reunion.scripted import outbox_in
+from tests.domains.reunion.scripted import DAY, PROBLEM, outbox_in
 from tests.domains.reunion.solving import read_plan
 from tests.support.models import ModelServer, Say
 
@@ -148,3 +151,13 @@ async def test_a_model_that_rewrites_the_past_is_told_so_and_the_day_goes_on(ben
     assert mended == "proposed"
     assert saga.stage is Stage.RUNNING
     assert judged(shipped("wedding"), (saga.plan.content or {})["plan"], JAM, against=BOTH_ERRANDS_BY_CHRIS).is_valid
+
+
+@pytest.mark.quick
+def test_a_model_is_told_nobodys_address() -> None:
+    people = [{**each, "mail": "somebody@example.org"} for each in PROBLEM["people"]]
+    wanted = parse_request({"problem": {**PROBLEM, "people": people}, "day": DAY})
+    assignment = assignment_of(wanted, ())
+    assert isinstance(assignment, Assignment)
+    assert "somebody" not in str(assignment.facts)
+    assert "somebody" in str(wanted.problem)

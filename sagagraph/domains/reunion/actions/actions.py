@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from sagagraph.domains.reunion.actions.calendar import invitation_ics, part_text, withdrawal_ics
+from sagagraph.domains.reunion.actions.calendar import invitation_ics, message_text, part_text, withdrawal_ics
 from sagagraph.domains.reunion.actions.outbox import Draft, Message, MessageKind, Outbox
 from sagagraph.domains.reunion.parts import Part
 from sagagraph.saga.core.call import Call
@@ -130,9 +130,8 @@ def _message(call: Call, at: datetime, kind: MessageKind, text: str, **rest: Any
 
 def _invite(part: Part, call: Call, at: datetime) -> Message:
     uid = f"{call.idempotency_key}@sagagraph"
-    text = f"{part.who}, your part of {part.reunion} on {part.day}:\n{part_text(part)}"
     calendar = invitation_ics(part, uid, sent=at).decode()
-    return _message(call, at, MessageKind.INVITATION, text, person=part.who, uid=uid, calendar=calendar)
+    return _message(call, at, MessageKind.INVITATION, message_text(part), person=part.who, uid=uid, calendar=calendar)
 
 
 def _taking_back(part: Part, uid: str, call: Call) -> Draft:

@@ -31,6 +31,17 @@ def part_text(part: Part) -> str:
     return "\n".join(f"{text_of(step.start)} to {text_of(step.end)}: {step.what}" for step in part.steps)
 
 
+def message_text(part: Part) -> str:
+    """Return what somebody is told of the part, wherever it is read."""
+    return f"{part.who}, your part of {part.reunion} on {part.day}:\n{part_text(part)}"
+
+
+def span_of(part: Part) -> tuple[datetime, datetime]:
+    """Return when the first step begins and the last one ends."""
+    begins, ends = min(step.start for step in part.steps), max(step.end for step in part.steps)
+    return _instant(begins, part.day), _instant(ends, part.day)
+
+
 def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -> bytes:
     calendar = Calendar()
     calendar.add("prodid", PRODUCT)
@@ -40,8 +51,8 @@ def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -
     event.add("uid", uid)
     event.add("sequence", sequence)
     event.add("dtstamp", sent.astimezone(UTC))
-    event.add("dtstart", instant(min(step.start for step in part.steps), part.day))
-    event.add("dtend", instant(max(step.end for step in part.steps), part.day))
+    for name, moment in zip(("dtstart", "dtend"), span_of(part), strict=True):
+        event.add(name, moment)
     event.add("summary", part.reunion)
     event.add("location", part.steps[0].place)
     event.add("description", part_text(part))
@@ -57,7 +68,7 @@ def _file(part: Part, uid: str, method: str, *, sequence: int, sent: datetime) -
     return bytes(calendar.to_ical())
 
 
-def instant(moment: int, day: date) -> datetime:
+def _instant(moment: int, day: date) -> datetime:
     """Format dated moments in UTC; times of day on `day`, in local time (floating, RFC 5545 3.3.5)."""
     if is_dated(moment):
         return datetime.fromtimestamp(moment * 60, UTC)

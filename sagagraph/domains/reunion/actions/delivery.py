@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.reunion.actions.calendar import instant, part_text
+from sagagraph.domains.reunion.actions.calendar import message_text, part_text, span_of
 from sagagraph.domains.reunion.day import Sending
 from sagagraph.domains.reunion.parts import Part
 from sagagraph.saga.engine.actions import Action
@@ -61,16 +61,12 @@ async def open_delivery(settings: Settings) -> AsyncIterator[Delivery]:
 
 def sending_specs(part: Part, to: Sending, actions: Mapping[str, Action], suffix: str, after: str) -> Iterator[OperationSpec]:
     """Yield how one part is sent, `after` the operation that puts it into the outbox."""
-    event = Event(
-        summary=part.reunion,
-        begins=instant(min(step.start for step in part.steps), part.day),
-        ends=instant(max(step.end for step in part.steps), part.day),
-        location=part.steps[0].place,
-        description=part_text(part),
-    )
+    begins, ends = span_of(part)
+    where, what = part.steps[0].place, part_text(part)
+    event = Event(summary=part.reunion, begins=begins, ends=ends, location=where, description=what)
     if to.mail:
-        text = f"{part.who}, your part of {part.reunion} on {part.day}:\n{part_text(part)}"
-        yield actions[INVITE].spec(f"mail {part.who}{suffix}", Invitation(to=to.mail, event=event, text=text), [after])
+        invitation = Invitation(to=to.mail, event=event, text=message_text(part))
+        yield actions[INVITE].spec(f"mail {part.who}{suffix}", invitation, [after])
     if to.calendar:
         request = {"event": event.model_dump(mode="json"), "calendar": to.calendar}
         yield actions[PUT_EVENT].spec(f"calendar {part.who}{suffix}", request, [after])
