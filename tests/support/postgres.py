@@ -119,6 +119,7 @@ class PostgresServer:
         self.settings = (*before, FROM_ARCHIVE if to else "restore_command=false", *target) if recovers else before
         self.start()
         self.settings = before
+        self._until_it_takes_writes()
 
     def mark(self, name: str) -> None:
         """Set a restore point, and return when the archive holds it."""
@@ -133,7 +134,14 @@ class PostgresServer:
     def promote(self) -> None:
         """Make the standby the server that is written to."""
         self.execute("SELECT pg_promote(wait => false)")
+        self._until_it_takes_writes()
+
+    def _until_it_takes_writes(self) -> None:
+        """A server that recovers answers before it has ended."""
+        give_up_at = time.monotonic() + _START_S
         while self.execute("SELECT pg_is_in_recovery()") == [(True,)]:
+            if time.monotonic() > give_up_at:
+                raise StoreError(f"the PostgreSQL server does not end its recovery: {self._last_words()}")
             time.sleep(0.02)
 
     def create_database(self, name: str, *, template: str = "template1") -> str:

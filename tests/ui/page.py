@@ -55,6 +55,11 @@ class Visit:
     def until(self, status: str) -> None:
         self.page.wait_for_selector(f'#status [data-status="{status}"]')
 
+    def until_it_goes_on(self) -> None:
+        """After an approval: what was said at an earlier one still stands in the chat, and says nothing about this one."""
+        self.page.locator("#approve").wait_for(state="hidden")
+        self.until("running")
+
     def until_asked(self) -> str:
         """The hash of the plan that waits for approval."""
         self.page.wait_for_selector("#approve:visible")

@@ -110,8 +110,7 @@ def test_thanksgiving_is_planned_from_a_sentence_and_repaired_when_james_is_late
     changed.wait_for()
     assert {"James", "Emily", "Grandma"} == set(changed.locator("tbody td:first-child").all_inner_texts())
     person.click("approve")
-    person.page.locator("#approve").wait_for(state="hidden")
-    person.until("running")
+    person.until_it_goes_on()
     assert person.plan_hash == repaired
     told = {name for name, status, _attempts in operations(person) if status == "succeeded"}
     assert {"assign James.2", "assign Sarah"} <= told

@@ -122,7 +122,7 @@ def test_a_reunion_is_planned_changed_repaired_and_told_from_an_empty_board_on_a
     person.click("disrupt-0")
     person.until_other_plan(third)
     person.click("approve")
-    person.until_said("the day is open")
+    person.until_it_goes_on()
     assert person.faults == []
 
 
@@ -158,7 +158,7 @@ def test_a_reunion_is_planned_changed_repaired_and_told_by_keyboard_alone(server
     enter("#disrupt-0")
     person.until_other_plan(second)
     enter("#approve")
-    person.until_said("the day is open")
+    person.until_it_goes_on()
 
 
 def test_a_reunion_is_planned_from_its_example_changed_in_tables_repaired_and_told(server: Server, visit: OpenVisit) -> None:
@@ -175,5 +175,5 @@ def test_a_reunion_is_planned_from_its_example_changed_in_tables_repaired_and_to
     person.click("disrupt-0")
     person.until_other_plan(second)
     person.click("approve")
-    person.until_said("the day is open")
+    person.until_it_goes_on()
     assert person.faults == []

@@ -127,7 +127,7 @@ def test_the_day_is_not_over_while_a_repair_waits(server: Server, visit: OpenVis
         "VALID"
     ] * 2
     person.click("approve")
-    person.until_said("the day is open")
+    person.until_it_goes_on()
     person.say("the day is over")
     person.until("committed")
     assert {each["data"]["verdict"]["verdict"] for each in person.told("/log")["events"] if each["type"] == "PlanJudged"} == {
