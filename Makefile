@@ -158,7 +158,7 @@ bench-context: $(STAMP)
 bench-caaf: $(STAMP)
 	$(BIN)/python -m benchmarks.caaf $(CAAF)
 
-# Some five minutes. FLEET=--sagas 100: so many.
+# Some fifteen minutes. FLEET=--sagas 100: so many.
 bench-fleet: $(STAMP)
 	$(BIN)/python -m benchmarks.fleet $(FLEET)
 

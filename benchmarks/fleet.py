@@ -47,6 +47,10 @@ QUEUE = "bench"
 _LATE = 20
 _HARMED = 5
 _BACKOFF_S = 2.0
+_WAKES = 100
+_SETTLED_S = 15.0
+"""Longer than a sweep of what was overdue takes to come again."""
+_WATCHED_S = 20.0
 _MEASURED: dict[str, str] = {
     "store": "built-in workers",
     "temporal": "Temporal, its server on SQLite",
@@ -309,6 +313,57 @@ async def passed_by(server: PostgresServer, kind: str, address: str, large: int 
     return order[:last].count("large")
 
 
+# -- what waits for a person ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Of one worker: CPU in milliseconds a second without sagas and beside held ones, and memory in MB before and after it is
+    woken for one of them, over and over.
+    """
+
+    idle_ms: float
+    held_ms: float
+    before_mb: float
+    after_mb: float
+
+
+async def waiting(server: PostgresServer, kind: str, address: str, held: int) -> Waiting:
+    words = address if kind == "temporal" else kind
+    name = f"held_{kind}"
+    url = server.create_database(name)
+    count = "SELECT count(*) FROM events WHERE type = 'OperationHeld'"
+    async with Engine.open(url, actions=ACTIONS) as engine:
+        fleet = await fleet_of(words, engine)
+        names = [f"{name}-{number}" for number in range(held)]
+        with working(words, url, 1) as (worker,):
+            await asyncio.sleep(_SETTLED_S)
+            idle_ms = await _cpu_ms(worker)
+            for start in range(0, held, 50):
+                await asyncio.gather(*(begin(engine, each, (holds.spec("a", {}, ()),)) for each in names[start : start + 50]))
+                await asyncio.gather(*(fleet.wake(each, QUEUE) for each in names[start : start + 50]))
+            while server.execute(count, database=name)[0][0] < held:  # noqa: ASYNC110 - other processes hold them
+                await asyncio.sleep(0.5)
+            await asyncio.sleep(_SETTLED_S)
+            held_ms = await _cpu_ms(worker)
+            await _wake_often(fleet, names[0])
+            before_mb = worker.memory_full_info().pss / 2**20
+            await _wake_often(fleet, names[0])
+            return Waiting(idle_ms, held_ms, before_mb, worker.memory_full_info().pss / 2**20)
+
+
+async def _wake_often(fleet: Fleet, saga_id: str) -> None:
+    for _ in range(_WAKES):
+        await fleet.wake(saga_id, QUEUE)
+        await asyncio.sleep(0.25)
+
+
+async def _cpu_ms(worker: psutil.Process) -> float:
+    before = sum(worker.cpu_times()[:2])
+    await asyncio.sleep(_WATCHED_S)
+    return (sum(worker.cpu_times()[:2]) - before) / _WATCHED_S * 1000
+
+
 # -- at scale, by simulation -----------------------------------------------------------------------------------------------
 
 
@@ -328,10 +383,11 @@ def waits_ms(stores: int, per_second: float, write_ms: float, random: Random, se
 # -- the page --------------------------------------------------------------------------------------------------------------
 
 
-async def measure(sagas: int) -> None:
+async def measure(sagas: int, held: int) -> None:
     speeds: dict[str, list[Speed]] = {kind: [] for kind in _MEASURED}
     late: dict[str, dict[str, list[float]]] = {}
     passed: dict[str, int] = {}
+    waited: dict[str, Waiting] = {}
     with postgres_server() as server, temporal() as temporals:
         for workers in WORKERS:
             for kind in speeds:
@@ -342,8 +398,11 @@ async def measure(sagas: int) -> None:
             late[kind] = await lateness(server, kind, temporals.address)
             passed[kind] = await passed_by(server, kind, temporals.address)
             sys.stderr.write(f"{kind} {late[kind]} {passed[kind]}\n")
+        for kind in late:
+            waited[kind] = await waiting(server, kind, temporals.address, held)
+            sys.stderr.write(f"{kind} {waited[kind]}\n")
         stored = _bytes_a_saga(server, "store4", sagas)
-    OUT.write_text(page(speeds, late, passed, stored, sagas))
+    OUT.write_text(page(speeds, late, [_passed(passed), _waited(waited, held)], stored, sagas))
 
 
 def _bytes_a_saga(server: PostgresServer, database: str, sagas: int) -> float:
@@ -354,7 +413,7 @@ def _bytes_a_saga(server: PostgresServer, database: str, sagas: int) -> float:
 def page(
     speeds: dict[str, list[Speed]],
     late: dict[str, dict[str, list[float]]],
-    passed: dict[str, int],
+    others: list[str],
     stored: float,
     sagas: int,
 ) -> str:
@@ -385,16 +444,29 @@ def page(
                     ["seconds", "built-in: median", "95 %", "Temporal: median", "95 %"],
                     [_late(what, key, late) for what, key in _LATENESS.items()],
                 ),
-                prose(
-                    "Tenants take turns: while one has 1,000 sagas waiting and another asks for 10, so many of the first one's"
-                    f" are begun until the last of the ten is: built-in {passed['store']}, Temporal {passed['temporal']}."
-                ),
+                *others,
                 "## At scale, on paper and by simulation",
                 prose(*_scale(speeds["store"], stored)),
             )
         )
         + "\n"
     )
+
+
+def _passed(passed: dict[str, int]) -> str:
+    return prose(
+        "Tenants take turns: while one has 1,000 sagas waiting and another asks for 10, so many of the first one's are begun"
+        f" until the last of the ten is: built-in {passed['store']}, Temporal {passed['temporal']}."
+    )
+
+
+def _waited(waited: dict[str, Waiting], held: int) -> str:
+    rows = [
+        [_MEASURED[kind], f"{each.idle_ms:.0f}", f"{each.held_ms:.0f}", f"{each.before_mb:.1f}", f"{each.after_mb:.1f}"]
+        for kind, each in waited.items()
+    ]
+    head = ["a worker", "CPU, ms a second", f"beside {held:,} held sagas", f"MB, woken {_WAKES} times", f"{2 * _WAKES} times"]
+    return table(head, rows)
 
 
 _LATENESS = {
@@ -446,6 +518,7 @@ def _scale(found: list[Speed], stored: float) -> Iterator[str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--sagas", type=int, default=500)
+    parser.add_argument("--held", type=int, default=10_000, help="sagas that wait for a person")
     parser.add_argument("--work", nargs=2)
     given = parser.parse_args()
-    asyncio.run(work(*given.work) if given.work else measure(given.sagas))
+    asyncio.run(work(*given.work) if given.work else measure(given.sagas, given.held))
