@@ -10,11 +10,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from sagagraph.context.model import Model
-from sagagraph.coordination.budget import Priced
-from sagagraph.coordination.config import Config
-from sagagraph.coordination.matching import Profile, Tier
+from sagagraph.coordination.core.budget import Priced
+from sagagraph.coordination.core.config import Config
+from sagagraph.coordination.core.matching import Profile, Tier
+from sagagraph.coordination.core.plan import TaskSpec
 from sagagraph.coordination.outcomes import Reply
-from sagagraph.coordination.plan import TaskSpec
 from sagagraph.errors import InvalidInputError, NotAllowedError, Refused
 from sagagraph.extras import thing_at
 from sagagraph.factory.remote import RemoteAgent

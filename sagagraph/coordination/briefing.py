@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from sagagraph.context.slice import ContextSlice, Fact, select
 from sagagraph.coordination.agents import Brief, allowed_tools
-from sagagraph.coordination.deciding import ACTIVE, Bench
+from sagagraph.coordination.core.deciding import ACTIVE, Bench
+from sagagraph.coordination.core.mission import Mission, Task
+from sagagraph.coordination.core.plan import Dependency
+from sagagraph.coordination.core.states import TaskState
+from sagagraph.coordination.core.tick import waits_for
 from sagagraph.coordination.decomposition import roster_of
-from sagagraph.coordination.mission import Mission, Task
-from sagagraph.coordination.plan import Dependency
-from sagagraph.coordination.states import TaskState
-from sagagraph.coordination.tick import waits_for
 from sagagraph.coordination.verification import text_of
 from sagagraph.workflow.operation import resolve
 from sagagraph.workflow.values import Json

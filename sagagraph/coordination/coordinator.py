@@ -19,12 +19,12 @@ from typing import Any, Final
 import msgspec
 
 from sagagraph.coordination.agents import Agent
-from sagagraph.coordination.budget import Priced
-from sagagraph.coordination.config import MOST_CONTRACTORS, Config
-from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
-from sagagraph.coordination.matching import Similarity, Tier
-from sagagraph.coordination.mission import Mission, folded
-from sagagraph.coordination.people import settle
+from sagagraph.coordination.core.budget import Priced
+from sagagraph.coordination.core.config import MOST_CONTRACTORS, Config
+from sagagraph.coordination.core.deciding import ACTIVE, Bench, Deciding
+from sagagraph.coordination.core.matching import Similarity, Tier
+from sagagraph.coordination.core.mission import Mission, folded
+from sagagraph.coordination.core.people import settle
 from sagagraph.coordination.run import WISH, Run, work_actions
 from sagagraph.coordination.templates import Template, owner_of, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError

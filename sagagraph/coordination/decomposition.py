@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
 from sagagraph.context.slice import content_hash
-from sagagraph.coordination.deciding import Bench
-from sagagraph.coordination.matching import TOKENS
-from sagagraph.coordination.mission import Mission
-from sagagraph.coordination.plan import Edge, Means, MissionPlan, TaskSpec, judged_plan
-from sagagraph.coordination.states import TaskState
+from sagagraph.coordination.core.deciding import Bench
+from sagagraph.coordination.core.matching import TOKENS
+from sagagraph.coordination.core.mission import Mission
+from sagagraph.coordination.core.plan import Edge, Means, MissionPlan, TaskSpec, judged_plan
+from sagagraph.coordination.core.states import TaskState
 from sagagraph.coordination.templates import Template, matched
 from sagagraph.coordination.verification import CHECKS
 from sagagraph.errors import InvalidInputError, UnusableAnswerError

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sagagraph.coordination.config import Autonomy
-from sagagraph.coordination.deciding import Deciding
+from sagagraph.coordination.core.config import Autonomy
+from sagagraph.coordination.core.deciding import Deciding
+from sagagraph.coordination.core.facts import Kind
+from sagagraph.coordination.core.mission import Task
+from sagagraph.coordination.core.plan import plan_json
+from sagagraph.coordination.core.states import RunState, TaskState
 from sagagraph.coordination.decomposition import Decomposed, Revised
-from sagagraph.coordination.facts import Kind
-from sagagraph.coordination.mission import Task
-from sagagraph.coordination.plan import plan_json
-from sagagraph.coordination.states import RunState, TaskState
 from sagagraph.coordination.verification import Outcome, Verification
 from sagagraph.workflow.values import Json
 

@@ -18,12 +18,15 @@ from sagagraph.context.metering import MeteredModel
 from sagagraph.context.model import Model, Usage
 from sagagraph.coordination.agents import ONCE, Agent, Turn, allowed_tools, enter_turn, reply_of
 from sagagraph.coordination.briefing import brief_of, coordinator_slice
-from sagagraph.coordination.budget import Priced, why_not
-from sagagraph.coordination.deciding import Bench, Deciding
+from sagagraph.coordination.core.budget import Priced, why_not
+from sagagraph.coordination.core.deciding import Bench, Deciding
+from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.matching import EXPECTED, TIERS, Tier
+from sagagraph.coordination.core.mission import NOTE, Mission, Task, advanced
+from sagagraph.coordination.core.people import settle
+from sagagraph.coordination.core.states import RunState, TaskState
+from sagagraph.coordination.core.tick import CONTRACTOR, next_at, tick
 from sagagraph.coordination.decomposition import Decomposed, Revised, decomposed, revised
-from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import EXPECTED, TIERS, Tier
-from sagagraph.coordination.mission import NOTE, Mission, Task, advanced
 from sagagraph.coordination.outcomes import (
     BUDGET,
     CONFIGURATION,
@@ -36,10 +39,7 @@ from sagagraph.coordination.outcomes import (
     turn_replied,
     verifier_broke,
 )
-from sagagraph.coordination.people import settle
-from sagagraph.coordination.states import RunState, TaskState
 from sagagraph.coordination.templates import owner_of
-from sagagraph.coordination.tick import CONTRACTOR, next_at, tick
 from sagagraph.coordination.verification import Verification, verified
 from sagagraph.errors import ModelError, Refused, SagaGraphError
 from sagagraph.saga.core import commands as c

@@ -14,9 +14,9 @@ from sagagraph.context.answering import answer_of
 from sagagraph.context.model import Answer, Model, Prices, Question, Usage
 from sagagraph.context.slice import BYTES_PER_TOKEN
 from sagagraph.coordination.agents import Agent, Brief, Turn, agent, things_at
-from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.coordinator import Team
-from sagagraph.coordination.matching import Tier
+from sagagraph.coordination.core.budget import Priced
+from sagagraph.coordination.core.matching import Tier
 from sagagraph.coordination.outcomes import Reply
 from sagagraph.errors import InvalidInputError, Refused, UnusableAnswerError
 from sagagraph.graph.nested.child_saga import child_saga

@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sagagraph.coordination.matching import Similarity
-from sagagraph.coordination.mission import Mission
-from sagagraph.coordination.plan import MissionPlan, plan_json, read_plan
-from sagagraph.coordination.states import RunState
+from sagagraph.coordination.core.matching import Similarity
+from sagagraph.coordination.core.mission import Mission
+from sagagraph.coordination.core.plan import MissionPlan, plan_json, read_plan
+from sagagraph.coordination.core.states import RunState
 from sagagraph.errors import NotAllowedError
 from sagagraph.language.likeness import by_words, says, topic_of
 from sagagraph.workflow.values import Json

@@ -17,8 +17,8 @@ from sagagraph.context.model import Model
 from sagagraph.context.quoting import new_nonce
 from sagagraph.context.slice import Fact as Shown
 from sagagraph.context.slice import select
-from sagagraph.coordination.config import Config
-from sagagraph.coordination.plan import Criterion, TaskSpec, TaskType
+from sagagraph.coordination.core.config import Config
+from sagagraph.coordination.core.plan import Criterion, TaskSpec, TaskType
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
 from sagagraph.harness.designs import broken_rules
 from sagagraph.workflow.language.schemas import misfits

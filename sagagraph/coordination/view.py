@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
-from sagagraph.coordination.mission import Mission, Task, facts_in
-from sagagraph.coordination.people import rework_of
-from sagagraph.coordination.plan import MissionPlan
-from sagagraph.coordination.states import RunState, TaskState
-from sagagraph.coordination.tick import waits_for
+from sagagraph.coordination.core.mission import Mission, Task, facts_in
+from sagagraph.coordination.core.people import rework_of
+from sagagraph.coordination.core.plan import MissionPlan
+from sagagraph.coordination.core.states import RunState, TaskState
+from sagagraph.coordination.core.tick import waits_for
 from sagagraph.coordination.verification import text_of
 from sagagraph.saga.core.state import Saga
 

@@ -9,10 +9,10 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from sagagraph.coordination.config import Config
 from sagagraph.coordination.coordinator import Coordinator
-from sagagraph.coordination.mission import Mission
-from sagagraph.coordination.states import RunState
+from sagagraph.coordination.core.config import Config
+from sagagraph.coordination.core.mission import Mission
+from sagagraph.coordination.core.states import RunState
 from sagagraph.coordination.teams import team_from
 from sagagraph.coordination.templates import Template, matched
 from sagagraph.errors import BusyError, DrainedError, InvalidInputError, SagaGraphError

@@ -10,16 +10,16 @@ import pytest
 
 from sagagraph import Call, action
 from sagagraph.coordination.agents import Brief, Turn, agent
-from sagagraph.coordination.budget import Priced
 from sagagraph.coordination.coordinator import Coordinator
-from sagagraph.coordination.deciding import Bench
-from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import Profile, Tier
-from sagagraph.coordination.mission import Mission, evolved
+from sagagraph.coordination.core.budget import Priced
+from sagagraph.coordination.core.deciding import Bench
+from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.matching import Profile, Tier
+from sagagraph.coordination.core.mission import Mission, evolved
+from sagagraph.coordination.core.people import rework_of
+from sagagraph.coordination.core.plan import plan_json, read_plan
+from sagagraph.coordination.core.tick import tick
 from sagagraph.coordination.outcomes import Reply
-from sagagraph.coordination.people import rework_of
-from sagagraph.coordination.plan import plan_json, read_plan
-from sagagraph.coordination.tick import tick
 from sagagraph.errors import ConflictError, NotAllowedError, Refused
 from sagagraph.saga.engine.engine import Engine
 from tests.coordination.world import DIAMOND, MUST, Script, World, chain, fine, plan, scored, spender, spends, states, task

@@ -12,10 +12,10 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from sagagraph import Call, action
 from sagagraph.coordination.agents import Brief, Turn, agent, current_turn, reply_of, things_at
-from sagagraph.coordination.budget import Priced
-from sagagraph.coordination.matching import Tier
+from sagagraph.coordination.core.budget import Priced
+from sagagraph.coordination.core.matching import Tier
+from sagagraph.coordination.core.plan import read_plan
 from sagagraph.coordination.outcomes import Reply
-from sagagraph.coordination.plan import read_plan
 from sagagraph.coordination.teams import scripted_team, team_from
 from sagagraph.coordination.verification import CHECKS, Outcome, verified
 from sagagraph.errors import InvalidInputError, NotAllowedError

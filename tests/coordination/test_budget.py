@@ -14,14 +14,14 @@ from sagagraph.context.metering import cost_of
 from sagagraph.context.model import Answer, Prices, Question, Usage
 from sagagraph.context.quoting import Quoted
 from sagagraph.coordination.agents import Agent, Brief, Turn, agent, allowed_tools
-from sagagraph.coordination.budget import Priced
-from sagagraph.coordination.config import Config
-from sagagraph.coordination.deciding import Bench
-from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import Profile, Tier
-from sagagraph.coordination.mission import Mission, evolved
-from sagagraph.coordination.plan import TaskSpec, plan_json, read_plan
-from sagagraph.coordination.tick import tick
+from sagagraph.coordination.core.budget import Priced
+from sagagraph.coordination.core.config import Config
+from sagagraph.coordination.core.deciding import Bench
+from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.matching import Profile, Tier
+from sagagraph.coordination.core.mission import Mission, evolved
+from sagagraph.coordination.core.plan import TaskSpec, plan_json, read_plan
+from sagagraph.coordination.core.tick import tick
 from tests.coordination.world import World, chain, plan, task
 
 PRICES = Prices(0.0, 1000.0)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sagagraph.coordination.config import read_config
 from sagagraph.coordination.coordinator import Coordinator
+from sagagraph.coordination.core.config import read_config
 from sagagraph.coordination.teams import team_from
 from sagagraph.registry import open_engine
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings

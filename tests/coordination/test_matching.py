@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from sagagraph.coordination.matching import Profile, Tier, ranked
-from sagagraph.coordination.plan import TaskSpec, TaskType
+from sagagraph.coordination.core.matching import Profile, Tier, ranked
+from sagagraph.coordination.core.plan import TaskSpec, TaskType
 from sagagraph.language.likeness import by_words
 
 CASES: list[tuple[str, str, str, str, str, float | None, int, int, bool, float | None]] = [

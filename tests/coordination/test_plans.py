@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sagagraph.coordination.plan import Means, blueprint_of, judged_plan, read_plan
+from sagagraph.coordination.core.plan import Means, blueprint_of, judged_plan, read_plan
 from sagagraph.coordination.templates import matched, seeds
 from sagagraph.errors import InvalidInputError
 from sagagraph.factory.blueprint import template_of

@@ -10,7 +10,7 @@ import pytest
 
 from sagagraph.coordination.agents import agent
 from sagagraph.coordination.coordinator import Coordinator, Team
-from sagagraph.coordination.mission import Mission
+from sagagraph.coordination.core.mission import Mission
 from sagagraph.coordination.templates import Template
 from sagagraph.factory.remote import RemoteAgent
 from sagagraph.saga.engine.actions import Guarantees

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sagagraph.coordination import tick as ticking
 from sagagraph.coordination.briefing import COORDINATOR_READS, coordinator_slice
-from sagagraph.coordination.deciding import Bench
-from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import Profile, ranked
-from sagagraph.coordination.mission import Mission, Task, evolved
-from sagagraph.coordination.plan import plan_json, read_plan
-from sagagraph.coordination.states import RunState, TaskState
+from sagagraph.coordination.core import tick as ticking
+from sagagraph.coordination.core.deciding import Bench
+from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.matching import Profile, ranked
+from sagagraph.coordination.core.mission import Mission, Task, evolved
+from sagagraph.coordination.core.plan import plan_json, read_plan
+from sagagraph.coordination.core.states import RunState, TaskState
 from tests.coordination.world import World, plan, task
 
 EIGHT = plan([task(n) for n in range(1, 9)], [(n, n // 2) for n in range(2, 9)])
@@ -40,7 +40,7 @@ def test_point_14_a_thousand_missions_of_eight_tasks(monkeypatch: pytest.MonkeyP
         scored.append(1)
         return ranked(*arguments, **named)
 
-    monkeypatch.setattr("sagagraph.coordination.deciding.ranked", counted)
+    monkeypatch.setattr("sagagraph.coordination.core.deciding.ranked", counted)
     missions = _running(1000)
     begun = time.process_time()
     facts = [ticking.tick(each, 1.0, BENCH) for each in missions]

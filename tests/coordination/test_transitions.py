@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
 
-from sagagraph.coordination.config import Config
-from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.mission import Mission, Task, evolved
-from sagagraph.coordination.plan import plan_json, read_plan
-from sagagraph.coordination.states import RUN_TRANSITIONS, TASK_TRANSITIONS, RunState, TaskState
+from sagagraph.coordination.core.config import Config
+from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.mission import Mission, Task, evolved
+from sagagraph.coordination.core.plan import plan_json, read_plan
+from sagagraph.coordination.core.states import RUN_TRANSITIONS, TASK_TRANSITIONS, RunState, TaskState
 from sagagraph.errors import NotAllowedError
 from tests.coordination.world import chain
 

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from sagagraph.context.model import Answer, Prices, Question, Usage
 from sagagraph.coordination.agents import Agent, Brief, Turn, agent
-from sagagraph.coordination.budget import Priced
-from sagagraph.coordination.config import Config, read_config
 from sagagraph.coordination.coordinator import Coordinator, Team
-from sagagraph.coordination.matching import Tier
-from sagagraph.coordination.mission import Mission
+from sagagraph.coordination.core.budget import Priced
+from sagagraph.coordination.core.config import Config, read_config
+from sagagraph.coordination.core.matching import Tier
+from sagagraph.coordination.core.mission import Mission
 from sagagraph.coordination.templates import Template
 from sagagraph.coordination.view import events_json
 from sagagraph.errors import ModelError

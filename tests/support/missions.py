@@ -12,9 +12,9 @@ from typing import Any
 
 from sagagraph.context.model import Answer, Question
 from sagagraph.coordination.agents import Brief, Turn, agent
-from sagagraph.coordination.budget import Priced
-from sagagraph.coordination.config import read_config
 from sagagraph.coordination.coordinator import Coordinator, Team
+from sagagraph.coordination.core.budget import Priced
+from sagagraph.coordination.core.config import read_config
 from sagagraph.coordination.teams import ScriptedModel, scripted_team, team_of
 from sagagraph.coordination.templates import Template
 from sagagraph.errors import InvalidInputError, SagaGraphError, UnknownSagaError

@@ -10,10 +10,10 @@ from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import VERDICT_AGAINST, checked_id, drained_when_told_to_stop
 from sagagraph.cli.telling import tell
 from sagagraph.cli.terminal import interruptible
-from sagagraph.coordination.config import read_config
 from sagagraph.coordination.coordinator import Coordinator, source_of
-from sagagraph.coordination.mission import Mission
-from sagagraph.coordination.states import RunState
+from sagagraph.coordination.core.config import read_config
+from sagagraph.coordination.core.mission import Mission
+from sagagraph.coordination.core.states import RunState
 from sagagraph.coordination.teams import team_from
 from sagagraph.coordination.view import mission_json
 from sagagraph.registry import open_engine

@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Final
 
-from sagagraph.coordination.config import Config
+from sagagraph.coordination.core.config import Config
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.tongues import Tongue, cannot_read, tongue_of

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import Field
 
-from sagagraph.coordination.config import read_config
-from sagagraph.coordination.mission import Mission, Task
-from sagagraph.coordination.plan import MissionPlan
-from sagagraph.coordination.states import COLUMNS, TaskState
+from sagagraph.coordination.core.config import read_config
+from sagagraph.coordination.core.mission import Mission, Task
+from sagagraph.coordination.core.plan import MissionPlan
+from sagagraph.coordination.core.states import COLUMNS, TaskState
 from sagagraph.coordination.view import events_json, mission_json, task_json
 from sagagraph.errors import SagaGraphError, UnknownOperationError
 from sagagraph.saga.core.state import Operation

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import LEAST_SCORE, TIERS, Match, Profile, Similarity, Tier, ranked
-from sagagraph.coordination.mission import Mission, Task, evolved
-from sagagraph.coordination.plan import TaskType
-from sagagraph.coordination.states import RunState, TaskState
+from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.matching import LEAST_SCORE, TIERS, Match, Profile, Similarity, Tier, ranked
+from sagagraph.coordination.core.mission import Mission, Task, evolved
+from sagagraph.coordination.core.plan import TaskType
+from sagagraph.coordination.core.states import RunState, TaskState
 from sagagraph.language.likeness import by_words
 from sagagraph.workflow.values import Json
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from sagagraph.coordination.config import MOST_CONTRACTORS_EVER, MOST_CONTRACTORS_OF_MISSION, STALL_S, TICK_S, Autonomy
-from sagagraph.coordination.deciding import ACTIVE, Bench, Deciding
-from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.matching import LEAST_SCORE
-from sagagraph.coordination.mission import Mission, Task
-from sagagraph.coordination.plan import Edge, TriggerRule
-from sagagraph.coordination.states import RunState, TaskState
+from sagagraph.coordination.core.config import MOST_CONTRACTORS_EVER, MOST_CONTRACTORS_OF_MISSION, STALL_S, TICK_S, Autonomy
+from sagagraph.coordination.core.deciding import ACTIVE, Bench, Deciding
+from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.matching import LEAST_SCORE
+from sagagraph.coordination.core.mission import Mission, Task
+from sagagraph.coordination.core.plan import Edge, TriggerRule
+from sagagraph.coordination.core.states import RunState, TaskState
 
 CONTRACTOR: Final = "contractor"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
 
-from sagagraph.coordination.plan import TaskSpec, TaskType
+from sagagraph.coordination.core.plan import TaskSpec, TaskType
 
 LEAST_SCORE: Final = 0.4
 """Below it nobody of the roster is taken, and a contractor is made."""

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from sagagraph.coordination.config import read_config
-from sagagraph.coordination.deciding import ACTIVE, Deciding
-from sagagraph.coordination.facts import Kind
-from sagagraph.coordination.mission import Mission, Task
-from sagagraph.coordination.states import RunState, TaskState
+from sagagraph.coordination.core.config import read_config
+from sagagraph.coordination.core.deciding import ACTIVE, Deciding
+from sagagraph.coordination.core.facts import Kind
+from sagagraph.coordination.core.mission import Mission, Task
+from sagagraph.coordination.core.states import RunState, TaskState
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 
 Told = Mapping[str, Any]

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Final
 
 from sagagraph.context.model import Model, Prices
-from sagagraph.coordination.matching import Tier
-from sagagraph.coordination.mission import Mission
+from sagagraph.coordination.core.matching import Tier
+from sagagraph.coordination.core.mission import Mission
 
 FREE: Final = Prices(0.0, 0.0)
 

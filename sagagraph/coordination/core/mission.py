@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sagagraph.coordination.config import Config, read_config
-from sagagraph.coordination.facts import Fact, Kind
-from sagagraph.coordination.plan import MissionPlan, TaskSpec, read_plan
-from sagagraph.coordination.states import RUN_TRANSITIONS, TASK_TRANSITIONS, RunState, TaskState, checked_move
+from sagagraph.coordination.core.config import Config, read_config
+from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.plan import MissionPlan, TaskSpec, read_plan
+from sagagraph.coordination.core.states import RUN_TRANSITIONS, TASK_TRANSITIONS, RunState, TaskState, checked_move
 from sagagraph.errors import NotAllowedError
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.workflow.values import Json
