@@ -24,6 +24,7 @@ PLANTED: dict[str, dict[str, str]] = {
     "scheduler": {"saga/engine": "temporalio.client"},
     "saga-layers": {"saga/core": "sagagraph.saga.stores.port", "saga/telemetry": "sagagraph.saga.engine.call"},
     "pure-core": {"saga/core": "time", "workflow": "sagagraph.validators.protocol"},
+    "mission-core": {"coordination/core": "time"},
     "validators": {"validators": "sagagraph.planning.domain", "domains/travel/rules": "ortools"},
     "harness": {"harness/proof": "time", "harness/judging": "sagagraph.saga.core.events"},
     "planners": {"domains/travel/planning": "sagagraph.domains.travel.rules.validator"},

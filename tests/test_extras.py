@@ -32,7 +32,7 @@ def test_workers_need_neither_temporal_nor_a_page_of_metrics() -> None:
 import sys
 for name in ("temporalio", "prometheus_client"):
     sys.modules[name] = None
-import sagagraph, sagagraph.cli.app, sagagraph.fleet.store_fleet, sagagraph.cli.fleet as fleet
+import sagagraph, sagagraph.cli.app, sagagraph.fleet.store_fleet, sagagraph.cli.operating.fleet as fleet
 from sagagraph.errors import MissingExtraError
 import asyncio
 for job in (fleet.Work(temporal="127.0.0.1:9"), fleet.Work(health_port=0)):

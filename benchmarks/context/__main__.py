@@ -17,7 +17,7 @@ from benchmarks.markdown import prose, table
 from benchmarks.plots import log_log, save
 from sagagraph.context.selector import Need, context_of
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS, tokens_of
-from sagagraph.saga.engine.validation import SagaSource
+from sagagraph.saga.engine.calling.validation import SagaSource
 
 OUT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 SIZES = (10, 100, 1_000, 10_000)

@@ -20,8 +20,8 @@ from sagagraph.cli import options as o
 from sagagraph.cli.harness.life import harness
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.mission.commands import mission
+from sagagraph.cli.operating.services import services
 from sagagraph.cli.options import Options
-from sagagraph.cli.services import services
 from sagagraph.cli.verbs import Verbs
 from sagagraph.cli.workflow.commands import workflow
 from sagagraph.errors import InvalidInputError, SagaGraphError
@@ -149,7 +149,7 @@ def approve(
     as_json: o.AsJson = False,
 ) -> None:
     """Approve the plan that a saga shows, and carry it out."""
-    from sagagraph.cli import settling
+    from sagagraph.cli.operating import settling
 
     options = Options(store, provider, as_json, verbose)
     o.end(settling.ask_approval(options, saga, plan) if detach else settling.settle_plan(options, saga, plan, approved=True))
@@ -165,7 +165,7 @@ def reject(
     as_json: o.AsJson = False,
 ) -> None:
     """Reject the plan that a saga shows."""
-    from sagagraph.cli import settling
+    from sagagraph.cli.operating import settling
 
     o.end(settling.settle_plan(Options(store, provider, as_json, verbose), saga, plan, approved=False))
 
@@ -186,7 +186,7 @@ def resume(
     as_json: o.AsJson = False,
 ) -> None:
     """Resume a saga, or all that are open."""
-    from sagagraph.cli import settling
+    from sagagraph.cli.operating import settling
 
     if saga is not None and every:
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
@@ -196,7 +196,7 @@ def resume(
         raise InvalidInputError("watches all that are open: say --all", field="--watch")
     options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
     if watch:
-        from sagagraph.cli import fleet
+        from sagagraph.cli.operating import fleet
 
         o.end(fleet.work(options, fleet.Work()))
     if saga is None:
@@ -215,7 +215,7 @@ def cancel(
     as_json: o.AsJson = False,
 ) -> None:
     """Undo a saga."""
-    from sagagraph.cli import settling
+    from sagagraph.cli.operating import settling
 
     options = Options(store, provider, as_json, verbose)
     o.end(settling.ask_cancel(options, saga) if detach else settling.cancel(options, saga, preview=preview))
@@ -237,7 +237,7 @@ def resolve(
     as_json: o.AsJson = False,
 ) -> None:
     """Settle operations that are held or stuck: those named, or with --action all alike, of one saga or of all."""
-    from sagagraph.cli import settling
+    from sagagraph.cli.operating import settling
     from sagagraph.saga.core.events import Resolution
 
     said = settling.Said(Resolution(found), output, because)
@@ -249,7 +249,7 @@ def resolve(
 @app.command(name="yield")
 def yield_locks(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
     """Release the locks of a saga that is at a standstill to other sagas."""
-    from sagagraph.cli import settling
+    from sagagraph.cli.operating import settling
 
     o.end(settling.yield_locks(Options(store, provider, as_json), saga))
 
@@ -269,7 +269,7 @@ def status(
     as_json: o.AsJson = False,
 ) -> None:
     """Show where a saga stands, or list them, the latest first."""
-    from sagagraph.cli import looking
+    from sagagraph.cli.operating import looking
 
     if saga is None and at is not None:
         raise InvalidInputError("name the saga whose earlier state is meant", field="SAGA")
@@ -280,7 +280,7 @@ def status(
 @app.command()
 def log(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
     """Show a saga's journal."""
-    from sagagraph.cli import looking
+    from sagagraph.cli.operating import looking
 
     o.end(looking.log(Options(store, provider, as_json), saga))
 
@@ -288,7 +288,7 @@ def log(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json:
 @app.command()
 def replay(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
     """Fold a saga's journal again, run its validators again, and report any difference."""
-    from sagagraph.cli import looking
+    from sagagraph.cli.operating import looking
 
     o.end(looking.replay(Options(store, provider, as_json), saga))
 
@@ -302,7 +302,7 @@ def graph(
     as_json: o.AsJson = False,
 ) -> None:
     """Show a saga's dependency graph."""
-    from sagagraph.cli import looking
+    from sagagraph.cli.operating import looking
 
     is_mermaid = form is GraphFormat.MERMAID and not as_json
     o.end(looking.graph(Options(store, provider, as_json), saga, mermaid=is_mermaid))
@@ -395,7 +395,7 @@ def worker(
     as_json: o.AsJson = False,
 ) -> None:
     """Drive open sagas until told to stop; any number of workers share a store."""
-    from sagagraph.cli import fleet
+    from sagagraph.cli.operating import fleet
 
     if not temporal and (build_id or promote):
         raise InvalidInputError("only a Temporal server knows builds: --temporal HOST:PORT", field="--temporal")
@@ -413,7 +413,7 @@ def fleet_up(
     as_json: o.AsJson = False,
 ) -> None:
     """Run an embedded Temporal server, for trying."""
-    from sagagraph.cli import fleet
+    from sagagraph.cli.operating import fleet
 
     o.end(fleet.up(port, database, ui_port, as_json=as_json))
 
@@ -467,7 +467,7 @@ def redact(
     as_json: o.AsJson = False,
 ) -> None:
     """Make the values under these names in a finished saga's journal unreadable, for good."""
-    from sagagraph.cli import store as stores
+    from sagagraph.cli.operating import store as stores
 
     o.end(stores.redact(Options(store, provider, as_json), saga, fields))
 
@@ -475,7 +475,7 @@ def redact(
 @db.command("upgrade")
 def db_upgrade(store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Create or migrate the store's tables."""
-    from sagagraph.cli import store as stores
+    from sagagraph.cli.operating import store as stores
 
     o.end(stores.upgrade(Options(store, as_json=as_json)))
 
@@ -483,7 +483,7 @@ def db_upgrade(store: o.Store = "", as_json: o.AsJson = False) -> None:
 @db.command("restored")
 def db_restored(store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Record that a backup was put back or a replica promoted: open sagas then ask before anything goes out."""
-    from sagagraph.cli import store as stores
+    from sagagraph.cli.operating import store as stores
 
     o.end(stores.restored(Options(store, as_json=as_json)))
 
@@ -491,7 +491,7 @@ def db_restored(store: o.Store = "", as_json: o.AsJson = False) -> None:
 @db.command("project")
 def db_project(saga: o.AnySaga = None, store: o.Store = "", as_json: o.AsJson = False) -> None:
     """Bring the projections' tables up to date: of that saga, or of all whose journals have grown."""
-    from sagagraph.cli import store as stores
+    from sagagraph.cli.operating import store as stores
 
     o.end(stores.project(Options(store, as_json=as_json), saga))
 
@@ -508,7 +508,7 @@ def db_retire(
     as_json: o.AsJson = False,
 ) -> None:
     """Archive or drop the journals of sagas that have ended."""
-    from sagagraph.cli import store as stores
+    from sagagraph.cli.operating import store as stores
 
     if drop is (archive is not None):
         raise InvalidInputError("say either --archive FILE.jsonl or --drop", field="--archive")
@@ -522,7 +522,7 @@ def db_copy(
     as_json: o.AsJson = False,
 ) -> None:
     """Copy all journals into another store, one by one, each verified by its hash; repeat it to bring it up to date."""
-    from sagagraph.cli import store as stores
+    from sagagraph.cli.operating import store as stores
 
     o.end(stores.copy(source, target, as_json=as_json))
 
@@ -536,7 +536,7 @@ def config(
     as_json: o.AsJson = False,
 ) -> None:
     """Print every setting, its value and where it comes from, without secrets."""
-    from sagagraph.cli import access
+    from sagagraph.cli.operating import access
 
     raise typer.Exit(access.print_hash() if hash_it else access.show_settings(as_json=as_json))
 
@@ -548,7 +548,7 @@ def audit(
     as_json: o.AsJson = False,
 ) -> None:
     """Print what people did to sagas and keys, and when."""
-    from sagagraph.cli import access
+    from sagagraph.cli.operating import access
 
     o.end(access.audit(Options(store, as_json=as_json), days))
 
@@ -563,7 +563,7 @@ def token_create(
     as_json: o.AsJson = False,
 ) -> None:
     """Make a token, and print it this once."""
-    from sagagraph.cli import access
+    from sagagraph.cli.operating import access
 
     o.end(access.make_token(Options(store, as_json=as_json), name, role.value, days, about))
 
@@ -571,7 +571,7 @@ def token_create(
 @token.command("list")
 def token_list(store: o.Store = "", as_json: o.AsJson = False) -> None:
     """List tokens and sessions, also those that have ended."""
-    from sagagraph.cli import access
+    from sagagraph.cli.operating import access
 
     o.end(access.list_keys(Options(store, as_json=as_json)))
 
@@ -583,7 +583,7 @@ def token_end(
     as_json: o.AsJson = False,
 ) -> None:
     """End a token or a session at once."""
-    from sagagraph.cli import access
+    from sagagraph.cli.operating import access
 
     o.end(access.end_key(Options(store, as_json=as_json), key))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not, show_plan
-from sagagraph.cli.fleet import told_to_worker
+from sagagraph.cli.operating.fleet import told_to_worker
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, checked_id, domain_of, exit_code, show
 from sagagraph.cli.terminal import interruptible, is_terminal

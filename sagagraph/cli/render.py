@@ -14,8 +14,8 @@ from rich.segment import Segment
 from rich.table import Table
 
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.doubt.remedies import in_words
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.remedies import in_words
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.maintenance.replay import Replay

@@ -22,9 +22,9 @@ from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.reversals import REVERSAL
 from sagagraph.saga.engine.actions import Action, Function, Guarantees
 from sagagraph.saga.engine.call import Probe
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.exceptions import FailsOn
-from sagagraph.saga.engine.threads import in_thread
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy

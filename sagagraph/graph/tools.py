@@ -26,8 +26,8 @@ from sagagraph.graph.undone_by import UndoneBy, undoing_with
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import DECLARED, Action, Function, Guarantees, check_void, kind_of
 from sagagraph.saga.engine.call import Paused, enter_call
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.saga.engine.exceptions import FailsOn, check_fails_on, refusal_in
-from sagagraph.saga.engine.threads import in_thread
 from sagagraph.validators.protocol import Validator
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import DEFAULT_POLICY

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from sagagraph.errors import Refused
 from sagagraph.saga.engine.actions import Action, Function
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.saga.engine.exceptions import refusal_in
-from sagagraph.saga.engine.threads import in_thread
 from sagagraph.saga.stores.port import Document, Documents
 
 _KIND: Final = "service.breaker"

@@ -28,7 +28,7 @@ from sagagraph.errors import InvalidInputError, ProviderError, Refused
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Guarantees, action
 from sagagraph.saga.engine.body import BodySaga
-from sagagraph.saga.engine.threads import in_thread
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.services.contract.agreement import agree
 from sagagraph.services.contract.line import Fault
 from sagagraph.services.event import Event, Method, is_cancelled, read, written

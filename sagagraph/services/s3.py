@@ -19,7 +19,7 @@ from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Guarantees, action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
-from sagagraph.saga.engine.threads import in_thread
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.services.event import name_of
 from sagagraph.services.service import POLICY, Account, Opened, Trial
 

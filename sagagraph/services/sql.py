@@ -28,7 +28,7 @@ from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Guarantees, action, to_json
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
-from sagagraph.saga.engine.threads import in_thread
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Trial
 
 Do = Callable[[sa.Connection, Any], Any]

@@ -21,7 +21,7 @@ from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Function, Guarantees, UndoCost, action
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.call import Probe
-from sagagraph.saga.engine.threads import in_thread
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.services.service import FOREVER, POLICY, Account, Opened, Trial
 from sagagraph.workflow.kind import ActionKind
 

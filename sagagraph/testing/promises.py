@@ -29,8 +29,8 @@ from sagagraph.saga.core.call import Call, Purpose
 from sagagraph.saga.core.events import ProbeAnswer
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.call import Probe
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.saga.engine.exceptions import refusal_in
-from sagagraph.saga.engine.threads import in_thread
 from sagagraph.workflow.values import Json
 
 WATCH_S = 5.0

@@ -30,8 +30,8 @@ from langchain_core.tools import BaseTool, tool
 
 from sagagraph import Engine, Guarantees, Probe, current_call, saga_agent, saga_tool
 from sagagraph.errors import UnknownSagaError
+from sagagraph.saga.core.doubt.remedies import remedy_of
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.remedies import remedy_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.testing.models import ScriptedModel

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from sagagraph.cli import looking
+from sagagraph.cli.operating import looking
 from tests.cli.commands import BOOKINGS, CommandLine
 from tests.cli.contract import Saga
 

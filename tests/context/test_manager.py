@@ -10,7 +10,7 @@ from sagagraph.context.manager import ContextManager
 from sagagraph.context.selector import Need, context_of
 from sagagraph.errors import ContextMismatchError
 from sagagraph.saga.core import events as e
-from sagagraph.saga.engine.validation import source_at
+from sagagraph.saga.engine.calling.validation import source_at
 from sagagraph.validators.registry import facts_of, slice_for
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec

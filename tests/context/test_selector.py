@@ -13,7 +13,7 @@ from benchmarks.context.histories import LAST, SHAPES, Counting, folded, history
 from sagagraph.context.selector import MOST_VISITED, Need, context_of
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
 from sagagraph.errors import ContextBudgetError, UnknownOperationError
-from sagagraph.saga.engine.validation import SagaSource
+from sagagraph.saga.engine.calling.validation import SagaSource
 
 pytestmark = pytest.mark.quick
 

@@ -25,8 +25,8 @@ from sagagraph.saga.core import commands, next_steps, settling
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide import decide
 from sagagraph.saga.core.dependencies import descendants
+from sagagraph.saga.core.doubt.in_doubt import settles_itself
 from sagagraph.saga.core.evolve import evolve
-from sagagraph.saga.core.in_doubt import settles_itself
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Reverse, Step, Verify, Wait

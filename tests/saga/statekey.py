@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sagagraph.saga.core import settling
+from sagagraph.saga.core.doubt import settling
 from sagagraph.saga.core.events import Driver, Via
 from sagagraph.saga.core.state import Operation, Saga, Stage, Undo
 from sagagraph.saga.core.status import OperationStatus

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from sagagraph import Call, Engine, action
-from sagagraph.cli import settling
+from sagagraph.cli.operating import settling
+from sagagraph.cli.operating.settling import cancel, resume, resume_all
 from sagagraph.cli.options import Options
-from sagagraph.cli.settling import cancel, resume, resume_all
 from sagagraph.errors import InvalidInputError, NotAllowedError, OperationFailedError, OperationHeldError, SagaClosedError
 from sagagraph.saga.core.commands import CallKind
 from sagagraph.saga.core.events import CancelRequested, Driver, Entry, SagaBegun, SagaCommitted, SagaTurnedBack

@@ -18,7 +18,7 @@ import pytest
 
 from sagagraph import Backoff, Engine, Guarantees, Retry
 from sagagraph.errors import OperationHeldError
-from sagagraph.saga.core.settling import is_final
+from sagagraph.saga.core.doubt.settling import is_final
 from sagagraph.saga.core.state import Operation
 from sagagraph.saga.engine import clock as clocks
 from sagagraph.saga.engine.clock import StoreClock

@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 import typer
 
-from sagagraph.saga.core import in_doubt
 from sagagraph.saga.core.decide import calls
+from sagagraph.saga.core.doubt import in_doubt
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.stores.sql_store import Append
 from tests.support.storm.__main__ import storm

@@ -87,8 +87,8 @@ def resume_command(
     mission_id: Annotated[str | None, typer.Argument(metavar="[MISSION]")] = None, store: o.Store = "", as_json: o.AsJson = False
 ) -> None:
     """Resume a mission that is paused, or whose coordinator died; without one, all whose coordinators died."""
-    from sagagraph.cli import settling
     from sagagraph.cli.mission import missions
+    from sagagraph.cli.operating import settling
 
     options = Options(store, as_json=as_json)
     o.end(settling.resume_all(options, only=MISSIONS) if mission_id is None else missions.resume(options, mission_id))

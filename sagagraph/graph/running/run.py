@@ -28,8 +28,8 @@ from sagagraph.graph.state.values import encode
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.core.dependencies import is_done_with
+from sagagraph.saga.core.doubt.in_doubt import waits_for_answer
 from sagagraph.saga.core.events import Fault
-from sagagraph.saga.core.in_doubt import waits_for_answer
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus

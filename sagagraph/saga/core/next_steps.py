@@ -20,6 +20,7 @@ from sagagraph.saga.core.dependencies import (
     rests_on_rejected,
     rests_on_undone,
 )
+from sagagraph.saga.core.doubt.in_doubt import can_be_sealed_at_once, doubt, resettle, seal, settle
 from sagagraph.saga.core.events import (
     Driver,
     LocksRetaken,
@@ -32,7 +33,6 @@ from sagagraph.saga.core.events import (
     SagaTurnedBack,
     Via,
 )
-from sagagraph.saga.core.in_doubt import can_be_sealed_at_once, doubt, resettle, seal, settle
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.core.steps import CallAction, CallCompensation, ReadAgain, Record, Reverse, Step, Verify, Wait

@@ -29,9 +29,9 @@ from sagagraph.errors import (
     words_of,
 )
 from sagagraph.saga.core import commands as c
+from sagagraph.saga.core.doubt.remedies import in_words, remedy_of
 from sagagraph.saga.core.events import Driver, Fault, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.remedies import in_words, remedy_of
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.actions import Action

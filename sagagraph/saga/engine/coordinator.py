@@ -29,10 +29,10 @@ from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide.decide import intent
 from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
-from sagagraph.saga.core.in_doubt import paused, settles_itself
+from sagagraph.saga.core.doubt.in_doubt import paused, settles_itself
+from sagagraph.saga.core.doubt.settling import sender_of
 from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.next_steps import is_quiet, next_steps
-from sagagraph.saga.core.settling import sender_of
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key, void_key
 from sagagraph.saga.core.steps import (
     CallAction,
@@ -47,7 +47,7 @@ from sagagraph.saga.core.steps import (
     Wait,
 )
 from sagagraph.saga.engine.actions import Action
-from sagagraph.saga.engine.calls import Effects
+from sagagraph.saga.engine.calling.calls import Effects
 from sagagraph.saga.engine.turn.arrivals import Arrival, Batch, command_of, fail_all
 from sagagraph.saga.engine.turn.locking import LockQueue
 from sagagraph.saga.engine.turn.stepping import Stepped

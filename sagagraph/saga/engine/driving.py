@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sagagraph.errors import NotAllowedError
 from sagagraph.saga.core.amendments import amended_by, parent_of
 from sagagraph.saga.core.dependencies import is_closed
+from sagagraph.saga.core.doubt.in_doubt import waits_for_answer
 from sagagraph.saga.core.events import Driver
-from sagagraph.saga.core.in_doubt import waits_for_answer
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.reversals import REVERSAL
 from sagagraph.saga.core.state import Saga, Stage

@@ -27,12 +27,12 @@ from sagagraph.saga.core import events as e
 from sagagraph.saga.core.amendments import amended_by, amendment_request, next_amendment_id, outcome_for_parent
 from sagagraph.saga.core.decide.decide import decide
 from sagagraph.saga.core.decide.people import check_cancellable, check_not_redacted, check_reversible
+from sagagraph.saga.core.doubt.in_doubt import waits_for_answer
+from sagagraph.saga.core.doubt.remedies import held_by
 from sagagraph.saga.core.events import Driver, Resolution
 from sagagraph.saga.core.evolve.evolve import fold
-from sagagraph.saga.core.in_doubt import waits_for_answer
 from sagagraph.saga.core.next_steps import is_quiet, status_of
 from sagagraph.saga.core.redaction import checked_fields
-from sagagraph.saga.core.remedies import held_by
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import to_json
@@ -43,9 +43,9 @@ from sagagraph.saga.engine.holder import PARKS_AFTER_S, POLL_S, SagaHolder, saga
 from sagagraph.saga.engine.maintenance.redact import redact_journals
 from sagagraph.saga.engine.maintenance.replay import JudgePlan, Replay, replay
 from sagagraph.saga.engine.maintenance.retention import Retirement, retire, unfinished
-from sagagraph.saga.engine.open_sagas import has_unseen_requests, open_sagas
 from sagagraph.saga.engine.reversal import plan_reversal
 from sagagraph.saga.engine.synchronous import LoopThread, SyncSaga
+from sagagraph.saga.engine.views.open_sagas import has_unseen_requests, open_sagas
 from sagagraph.saga.engine.views.preview import CancelPreview, preview_cancel
 from sagagraph.saga.engine.views.view import SagaView, view_of
 from sagagraph.saga.stores.guards.durability import Durability

@@ -29,21 +29,21 @@ from sagagraph.saga.core.decide.decide import decide
 from sagagraph.saga.core.decide.people import why_not_cancelled
 from sagagraph.saga.core.decide.providers import ProviderHere, is_elsewhere, recognised, why_elsewhere
 from sagagraph.saga.core.dependencies import is_closed
+from sagagraph.saga.core.doubt.settling import owner_of, senders_in
 from sagagraph.saga.core.events import Driver, Entry, SagaBegun
 from sagagraph.saga.core.evolve.evolve import evolve, fold
 from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.reversals import REVERSAL, REVERSING, original_id, reversal_id
-from sagagraph.saga.core.settling import owner_of, senders_in
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.engine.actions import DECLARED, Action, ActionRegistry, warn_of_no_provider
-from sagagraph.saga.engine.calls import AroundCall, Effects
+from sagagraph.saga.engine.calling.calls import AroundCall, Effects
+from sagagraph.saga.engine.calling.under_way import HasEnded, has_ended
 from sagagraph.saga.engine.clock import StoreClock
 from sagagraph.saga.engine.coordinator import Coordinator, Observer
 from sagagraph.saga.engine.driving import Drive
 from sagagraph.saga.engine.leases import LeaseKeeper
 from sagagraph.saga.engine.reversal import plan_reversal, reversing_action
-from sagagraph.saga.engine.under_way import HasEnded, has_ended
 from sagagraph.saga.engine.views.view import Account
 from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.owner import this_owner

@@ -18,7 +18,7 @@ from sagagraph.saga.core.reversals import REVERSING, Undone, is_live, nearest_de
 from sagagraph.saga.core.state import Operation, Saga, operation_key
 from sagagraph.saga.engine.actions import Action, Find
 from sagagraph.saga.engine.call import Probe
-from sagagraph.saga.engine.threads import in_thread
+from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec, resolve
 

@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.planning.page import Page
+from sagagraph.saga.core.doubt.remedies import in_words, remedy_of
 from sagagraph.saga.core.events import Entry, Resolution
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.remedies import in_words, remedy_of
 from sagagraph.saga.core.state import FINAL, Operation, Saga
 from sagagraph.saga.engine.views.document import describe
 from sagagraph.saga.stores.projections import project

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not
 from sagagraph.cli.beginning import new_id, started
+from sagagraph.cli.operating.settling import resume
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import acting, checked_id, domain_of, exit_code, show
-from sagagraph.cli.settling import resume
 from sagagraph.cli.terminal import interruptible
 from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.commands.problems import Source, tell_beside, tell_suggestions, told

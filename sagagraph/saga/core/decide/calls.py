@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.broken_promises import broken_promise
 from sagagraph.saga.core.dependencies import comes_after_pivot
+from sagagraph.saga.core.doubt.broken_promises import broken_promise
+from sagagraph.saga.core.doubt.in_doubt import PAUSED, attempts_left, is_alone, remembers_key
+from sagagraph.saga.core.doubt.settling import is_final
 from sagagraph.saga.core.events import Events
-from sagagraph.saga.core.in_doubt import PAUSED, attempts_left, is_alone, remembers_key
 from sagagraph.saga.core.next_steps import next_steps
-from sagagraph.saga.core.settling import is_final
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key, void_key
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.saga.core.steps import Verify

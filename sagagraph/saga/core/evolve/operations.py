@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from sagagraph.saga.core import events as e
-from sagagraph.saga.core.settling import UNKNOWN_SENDER, is_settled_by
+from sagagraph.saga.core.doubt.settling import UNKNOWN_SENDER, is_settled_by
 from sagagraph.saga.core.state import Operation, Undo, UndoCall
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.values import Json

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from sagagraph.errors import JournalError
 from sagagraph.saga.core import events as e
+from sagagraph.saga.core.doubt.settling import sender_of
 from sagagraph.saga.core.evolve.index import index_of, is_fatal
 from sagagraph.saga.core.evolve.membership import (
     planned_operation,
@@ -15,7 +16,6 @@ from sagagraph.saga.core.evolve.membership import (
     with_replaced,
 )
 from sagagraph.saga.core.evolve.operations import reconsidered, resolved, restored, taken_over, undone
-from sagagraph.saga.core.settling import sender_of
 from sagagraph.saga.core.state import AcceptedPlan, Amending, Doubt, ModelUse, Operation, PlanState, Saga, Stage, Stood
 from sagagraph.saga.core.status import OperationStatus
 

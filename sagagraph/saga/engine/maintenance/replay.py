@@ -19,7 +19,7 @@ from sagagraph.saga.core.redaction import is_redacted
 from sagagraph.saga.core.state import Operation, Saga, operation_key, undo_key, void_key
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Find
-from sagagraph.saga.engine.validation import judged_output
+from sagagraph.saga.engine.calling.validation import judged_output
 from sagagraph.saga.stores.port import Headline
 from sagagraph.validators.verdict import Certificate, Verdict, VerdictStatus
 from sagagraph.workflow.values import Json

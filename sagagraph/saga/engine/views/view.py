@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sagagraph.saga.core.decide.providers import ProviderHere
+from sagagraph.saga.core.doubt.remedies import Remedy, remedy_of
 from sagagraph.saga.core.events import Blocker
 from sagagraph.saga.core.locks import Holding, holdings_of
 from sagagraph.saga.core.next_steps import status_of
-from sagagraph.saga.core.remedies import Remedy, remedy_of
 from sagagraph.saga.core.state import ModelUse, Operation, PlanState, Saga, Stage, operation_key
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.workflow.operation import resolve

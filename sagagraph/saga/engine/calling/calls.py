@@ -19,16 +19,16 @@ from sagagraph.context.slice import ContextSlice
 from sagagraph.errors import InvalidInputError, ProviderError, Refused, SagaGraphError, UnknownActionError, words_of
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.call import Call, Purpose
+from sagagraph.saga.core.doubt.settling import sender_of
 from sagagraph.saga.core.events import Fault, ProbeAnswer
-from sagagraph.saga.core.settling import sender_of
 from sagagraph.saga.core.state import Operation, Saga, UndoCall, operation_key, undo_key, void_key
 from sagagraph.saga.core.steps import ReadAgain, Verify
 from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.call import Paused, Probe, enter_call
+from sagagraph.saga.engine.calling.threads import in_thread
+from sagagraph.saga.engine.calling.under_way import UnderWay, is_under_way
+from sagagraph.saga.engine.calling.validation import augmented_output
 from sagagraph.saga.engine.exceptions import FailsOn, refusal_in
-from sagagraph.saga.engine.threads import in_thread
-from sagagraph.saga.engine.under_way import UnderWay, is_under_way
-from sagagraph.saga.engine.validation import augmented_output
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from sagagraph.errors import Refused
 from sagagraph.saga.engine.call import call_or_none
-from sagagraph.saga.engine.under_way import UnderWay
+from sagagraph.saga.engine.calling.under_way import UnderWay
 
 T = TypeVar("T")
 _Outcome = tuple[T | None, BaseException | None]

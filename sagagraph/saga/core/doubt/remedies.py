@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from sagagraph.saga.core.in_doubt import PAUSED
-from sagagraph.saga.core.settling import owner_of
+from sagagraph.saga.core.doubt.in_doubt import PAUSED
+from sagagraph.saga.core.doubt.settling import owner_of
 from sagagraph.saga.core.state import Operation, Saga
 from sagagraph.saga.core.status import OperationStatus
 from sagagraph.workflow.kind import ActionKind

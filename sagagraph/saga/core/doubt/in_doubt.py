@@ -6,6 +6,7 @@ undo. Each returns the one next step, or None if only a person or a later epoch 
 
 from __future__ import annotations
 
+from sagagraph.saga.core.doubt.settling import final_from, is_final, is_settled_by, margin_s, settled_from
 from sagagraph.saga.core.events import (
     CompensationFailed,
     Fault,
@@ -17,7 +18,6 @@ from sagagraph.saga.core.events import (
     ProbeAnswer,
     Via,
 )
-from sagagraph.saga.core.settling import final_from, is_final, is_settled_by, margin_s, settled_from
 from sagagraph.saga.core.state import Operation, Saga, Undo, UndoCall
 from sagagraph.saga.core.steps import CallAction, CallCompensation, CallProbe, CallVoid, Record, Step, Wait
 from sagagraph.workflow.kind import ActionKind

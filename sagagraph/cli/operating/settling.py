@@ -11,7 +11,7 @@ from random import Random
 
 from sagagraph.cli import render
 from sagagraph.cli.approval import approved_or_not
-from sagagraph.cli.fleet import told_to_worker
+from sagagraph.cli.operating.fleet import told_to_worker
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import (
     VERDICT_AGAINST,

@@ -1,0 +1,1 @@
+"""Operating: the commands of those who run SagaGraph: stores, workers, access, and sagas of whatever domain."""
