@@ -31,6 +31,7 @@ from sagagraph.planning.sketch import current_sketch
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
+from sagagraph.validators.concern import Remembered
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
@@ -65,12 +66,12 @@ class Reunion:
     roles = ROLES
 
     def __init__(
-        self, planner: ReunionPlanner, outbox: Outbox, judge: Judge = validate_plan, delivery: Delivery | None = None
+        self, planner: ReunionPlanner, outbox: Outbox, judge: Judge | None = None, delivery: Delivery | None = None
     ) -> None:
         self.outbox = outbox
         self._delivery = delivery or Delivery()
         self._planner = planner
-        self._judge = judge
+        self._judge = judge or partial(validate_plan, remembered=Remembered())
         self._actions = {each.name: each for each in (*reunion_actions(outbox), *self._delivery.actions)}
 
     @property

@@ -33,7 +33,7 @@ from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
-from sagagraph.validators.concern import certified
+from sagagraph.validators.concern import Remembered, certified
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
 
@@ -57,6 +57,7 @@ class Travel:
         self.provider_here = provider_here or ProviderHere("")
         self.cities = cities
         self._actions = {each.name: each for each in actions}
+        self._judged = Remembered()
 
     @classmethod
     async def connect(
@@ -132,6 +133,7 @@ class Travel:
             rates=evidence.rates,
             fees=evidence.fees,
             begun={leg.label: leg for leg in evidence.begun},
+            remembered=self._judged,
         )
 
     def needs_approval(self, saga: Saga) -> bool:

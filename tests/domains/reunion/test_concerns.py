@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
+from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.rules.validator import CONCERNS, validate_plan
+from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.validators import concern
-from sagagraph.validators.concern import Remembered
-from sagagraph.validators.verdict import VerdictStatus
+from sagagraph.validators.concern import Concern, Remembered
+from sagagraph.validators.verdict import VerdictStatus, Violation
 from tests.domains.reunion.corruption import OPERATORS
 from tests.domains.reunion.days import problem_of, random_day
 from tests.domains.reunion.oracle import judge as oracle
 from tests.domains.reunion.plans import Json, judged, plan_of, travel
+from tests.domains.reunion.scripted import AS_PLANNED, LATE, LATER, Script, outbox_in, request
 
 pytestmark = pytest.mark.quick
 
@@ -92,3 +97,26 @@ def test_every_validator_has_a_kind_and_slices_within_the_budget() -> None:
     assert verdict.certificate is not None
     assert verdict.certificate.version == max(each.version for each in CONCERNS)  # or replays would compare what is not alike
     assert problem_of(random_day(1))
+
+
+async def test_the_domain_judges_again_only_what_a_repair_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_scopes, judge = list[str](), Concern.judged
+
+    def counted(self: Concern[Any, Any], shown: bytes) -> tuple[Violation, ...]:
+        judged_scopes.append(self.name)
+        return judge(self, shown)
+
+    monkeypatch.setattr(Concern, "judged", counted)
+    domain = Reunion(Script(), outbox_in(tmp_path, MemorySagaStore()))
+
+    async def scopes(actions: list[Json], **wanted: Any) -> int:
+        judged_scopes.clear()
+        shown: Any = {"against": {"problem": "dinner", "actions": AS_PLANNED}, "executed_until": "11:45"} if wanted else {}
+        plan: Any = {"plan": {"problem": "dinner", "actions": actions}}
+        assert (await domain.validate(request(**wanted), plan, shown)).verdict is VerdictStatus.VALID
+        return len(judged_scopes)
+
+    first, again = await scopes(AS_PLANNED), await scopes(AS_PLANNED)
+    repaired = await scopes(LATER, events=[LATE])
+    assert again == 0
+    assert 0 < repaired < first

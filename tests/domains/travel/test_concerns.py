@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
+from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.rules import validator
+from sagagraph.domains.travel.rules.evidence import Evidence
 from sagagraph.domains.travel.rules.validator import CONCERNS, validate_itinerary
 from sagagraph.validators import concern
-from sagagraph.validators.concern import Remembered
-from sagagraph.validators.verdict import Verdict, VerdictStatus
+from sagagraph.validators.concern import Concern, Remembered
+from sagagraph.validators.verdict import Verdict, VerdictStatus, Violation
 from tests.domains.travel.oracle import judge as oracle
 
 from .test_validator import invalid_plans, quotes_of, valid_plans, with_offer
@@ -154,6 +156,30 @@ def test_a_repair_has_only_those_scopes_judged_that_it_touched() -> None:
     assert judged(plan) == 0
     repaired = with_offer("T2", plan, stars=1)
     assert 0 < judged(repaired) <= 3 < every / 10
+
+
+async def test_the_domain_judges_again_only_what_a_repair_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_scopes, judge = list[str](), Concern.judged
+
+    def counted(self: Concern[Any, Any], shown: bytes) -> tuple[Violation, ...]:
+        judged_scopes.append(self.name)
+        return judge(self, shown)
+
+    monkeypatch.setattr(Concern, "judged", counted)
+    provider: Any = None  # is not asked
+    domain = Travel(provider, GAZETTEER, ())
+
+    async def scopes(plan: Itinerary) -> int:
+        judged_scopes.clear()
+        shown = Evidence(now=NOW, quotes=tuple(quotes_of(plan).values()), rates=RATES).model_dump(mode="json")
+        await domain.validate(plan.request.model_dump(mode="json"), plan.model_dump(mode="json"), shown)
+        return len(judged_scopes)
+
+    plan = long_trip(41)
+    every, again = await scopes(plan), await scopes(plan)
+    repaired = await scopes(with_offer("T2", plan, stars=1))
+    assert again == 0
+    assert 0 < repaired < every / 10
 
 
 def test_each_violation_is_found_by_the_validator_of_its_concern() -> None:
