@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from benchmarks.recipes.heuristic import heuristic
 from sagagraph.domains.recipes.plan import Row, clock, makespan
-from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
+from sagagraph.domains.recipes.planning.planner import plan_meal
+from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import Meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget

@@ -11,7 +11,8 @@ from benchmarks.recipes.heuristic import heuristic
 from benchmarks.recipes.official import judged, references
 from sagagraph.domains.recipes.plan import Row
 from sagagraph.domains.recipes.planning.model import Model, shortest
-from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
+from sagagraph.domains.recipes.planning.planner import plan_meal
+from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import Meal, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from benchmarks.recipes.official import pairs
 from sagagraph.domains.recipes.events import Event
 from sagagraph.domains.recipes.plan import Cooked, makespan, moved, planned
-from sagagraph.domains.recipes.planning.planner import Situation, plan_meal, plan_or_explain
+from sagagraph.domains.recipes.planning.planner import plan_meal, plan_or_explain
 from sagagraph.domains.recipes.planning.repair import Thinking, first_answer, repair
+from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import parse_meal
 from sagagraph.planning.budget import Budget
 

@@ -13,6 +13,7 @@ from sagagraph.access.login import Known
 from sagagraph.access.roles import ACTS, RULES, SAFE, Role, may
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.auth import Auth
+from sagagraph.ui.server.late_pages import LatePages
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
 from tests.ui.conftest import service as service
@@ -58,8 +59,10 @@ def routes(found: list[BaseRoute], before: str = "") -> Iterator[tuple[str, str]
 
 
 @pytest.fixture
-def app(service: Service) -> Auth:
-    return create_app(service, ServerOptions("0.0.0.0", users=USERS))
+async def app(service: Service) -> Auth:
+    pages = LatePages(service)
+    await pages.made()
+    return create_app(service, ServerOptions("0.0.0.0", users=USERS), pages)
 
 
 async def test_each_role_may_ask_for_what_it_is_for_and_for_nothing_else(app: Auth) -> None:

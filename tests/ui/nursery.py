@@ -36,6 +36,7 @@ _NEEDED: Final = (
     "sagagraph.saga.stores.postgres",
     "sagagraph.saga.stores.sqlite",
     "sagagraph.ui.server.app",
+    "sagagraph.ui.server.pages",
 )
 PATIENCE_S: Final = 240.0
 
@@ -82,10 +83,12 @@ def _change_for_tests(asked: dict[str, Any]) -> None:
     """Nothing has to be imported, so the tables need no process; pages take a second to make, and often nobody looks at them."""
     from sagagraph.cli import ui
     from sagagraph.ui.server import app
+    from sagagraph.ui.server.late_pages import LatePages
 
     vars(ui)["_tables_made_meanwhile"] = lambda _settings: nullcontext()
     if not asked["has_pages"]:
-        vars(app)["add_pages"] = lambda _api, _service, _conversations: None
+        vars(app)["add_pages"] = lambda _api, _service, _pages: None
+        LatePages.serve = lambda _pages: asyncio.sleep(3600)  # type: ignore[method-assign,assignment]
         vars(app)["in_processes"] = lambda *_: nullcontext()  # what a killed server leaves behind would go on importing
     if asked["harm_at"]:
         _harm_at(asked["harm_at"], Path(asked["log"]).with_suffix(".trace"), freezes=asked["freezes"])

@@ -15,10 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.job_shop.actions import DELIVER, DISPATCH, Dispatch, Floor, Order, floor_actions
 from sagagraph.domains.job_shop.parsing import parse_events
-from sagagraph.domains.job_shop.planning.planner import makespan_in_words, plan
 from sagagraph.domains.job_shop.planning.progress import Stuck
-from sagagraph.domains.job_shop.planning.repair import repair
-from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Slot, Step, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError, NotAllowedError
@@ -200,6 +197,9 @@ def _check_under_way(saga: Saga) -> None:
 
 
 def _first(asked: Request) -> Produced:
+    from sagagraph.domains.job_shop.planning.planner import makespan_in_words, plan
+    from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
+
     workload = workload_of(asked.problem)
     found = plan(workload, Budget.of(asked.seconds))
     told = (makespan_in_words(found.makespan, found.lower_bound),)
@@ -207,6 +207,8 @@ def _first(asked: Request) -> Produced:
 
 
 def _mended(before: Produced, asked: Request) -> Produced | Infeasible:
+    from sagagraph.domains.job_shop.planning.repair import repair
+
     known = len(before.request.events)
     if len(asked.events) == known:
         return before.model_copy(update={"request": asked})

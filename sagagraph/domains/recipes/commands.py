@@ -25,7 +25,7 @@ from sagagraph.planning.budget import Budget
 from sagagraph.planning.entry import Case
 
 if TYPE_CHECKING:
-    from sagagraph.domains.recipes.planning.planner import Conflict
+    from sagagraph.domains.recipes.planning.wishes import Conflict
 
 recipes = o.verbs("Recipes: several dishes at once, with few hands.")
 
@@ -49,7 +49,9 @@ def plan_command(
 ) -> None:
     """Plan a meal that is complete as early as possible, with a bound that no plan goes below."""
     with needing("recipes"):
-        from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_or_explain
+        from sagagraph.domains.recipes.planning.planner import plan_or_explain
+        from sagagraph.domains.recipes.planning.situation import Situation
+        from sagagraph.domains.recipes.planning.wishes import Conflict
     meal = meal_in(file, pair, without=without)
     found = plan_or_explain(Situation(meal), Budget.of(seconds))
     _end_with(found if isinstance(found, Conflict) else planned(meal, found.plan, found.lower_bound), out, as_json=as_json)
@@ -171,7 +173,8 @@ def bench_command(
     earlier.
     """
     with needing("recipes"):
-        from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
+        from sagagraph.domains.recipes.planning.planner import plan_meal
+        from sagagraph.domains.recipes.planning.situation import Situation
     told, lines = [], []
     for name, document in pairs_in(file).items():
         meal, began = parse_meal(document), perf_counter()

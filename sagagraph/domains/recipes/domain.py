@@ -16,8 +16,8 @@ from sagagraph.context.slice import Fact, content_hash
 from sagagraph.domains.recipes.actions import COOK, SERVE, Dinner, Kitchen, Piece, Start, kitchen_actions, piece_of
 from sagagraph.domains.recipes.events import Event, as_known, parse_events
 from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan
-from sagagraph.domains.recipes.planning.planner import Conflict, Situation, Wish, left_out, plan_or_explain
-from sagagraph.domains.recipes.planning.repair import nearest, repair
+from sagagraph.domains.recipes.planning.situation import Situation
+from sagagraph.domains.recipes.planning.wishes import Conflict, Wish, left_out
 from sagagraph.domains.recipes.request import Meal, StepKey, document_of, parse_meal
 from sagagraph.domains.recipes.rules.kitchen import Past
 from sagagraph.domains.recipes.rules.validator import validate_plan
@@ -87,7 +87,7 @@ class Cooking(Domain):
         cooked = accepted(saga)
         if parse_meal(saga.request) != parse_meal(saga.plan.accepted and saga.plan.accepted.request):
             return Infeasible(("what is cooked stays as it is: cancel it, and begin again",))
-        found = await in_background(repair, cooked, _fresh(cooked, saga.request), Budget.of(_SECONDS))
+        found = await in_background(_mended, cooked, _fresh(cooked, saga.request))
         return found if isinstance(found, Cooked) else _infeasible(found)
 
     # -- what a model plans: judged before it counts, and finished by the solver where it does not hold --------------------
@@ -105,8 +105,8 @@ class Cooking(Domain):
     async def finished(self, request: Json, answer: Json) -> tuple[Proposal, ...]:
         """Return the plan in which most steps begin when the model said, at most 2 % longer than the shortest."""
         rows = Proposed.model_validate(answer).rows
-        found = await in_background(nearest, Situation(parse_meal(request)), rows, 0, Budget.of(_SECONDS))
-        return () if isinstance(found, Conflict) else (_proposal(_planned(request, found.plan)),)
+        found = await in_background(_nearest, request, rows)
+        return (_proposal(found),) if found is not None else ()
 
     async def mending(self, saga: Saga) -> Assignment | tuple[Proposal, ...] | Infeasible:
         cooked, before = await self._repaired(saga), accepted(saga)
@@ -215,11 +215,26 @@ def _check_cooking(saga: Saga) -> None:
 
 
 def _first(request: Json) -> Cooked | Conflict:
+    from sagagraph.domains.recipes.planning.planner import plan_or_explain
+
     found = plan_or_explain(Situation(parse_meal(request)), Budget.of(_SECONDS))
     if isinstance(found, Conflict):
         return found
     cooked = _planned(request, found.plan)
-    return repair(cooked, parse_events(cooked.meal, cooked.request.get("events", ())), Budget.of(_SECONDS))
+    return _mended(cooked, parse_events(cooked.meal, cooked.request.get("events", ())))
+
+
+def _mended(cooked: Cooked, events: tuple[Event, ...]) -> Cooked | Conflict:
+    from sagagraph.domains.recipes.planning.repair import repair
+
+    return repair(cooked, events, Budget.of(_SECONDS))
+
+
+def _nearest(request: Json, rows: Plan) -> Cooked | None:
+    from sagagraph.domains.recipes.planning.repair import nearest
+
+    found = nearest(Situation(parse_meal(request)), rows, 0, Budget.of(_SECONDS))
+    return None if isinstance(found, Conflict) else _planned(request, found.plan)
 
 
 def _planned(request: Json, plan: Plan) -> Cooked:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import networkx as nx
 from markupsafe import Markup
 
 from sagagraph.saga.core.state import Operation
 from sagagraph.ui.html.templates import render
 from sagagraph.ui.pictures.palette import STATUSES
 from sagagraph.workflow.wellformed import dependency_digraph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _ROW_PX: Final = 34
 _LANE_PX: Final = 22
@@ -29,10 +31,12 @@ class Node:
 
 def dependency_graph(operations: Sequence[Operation]) -> Markup:
     """Draw the graph; `operations` come in the order in which they were planned."""
+    from networkx import transitive_reduction  # slow to import, and the server is to answer soon
+
     nodes = layout(operations)
     lanes = 1 + max((node.lane for node in nodes.values()), default=0)
     step = min(_LANE_PX, _WIDEST_PX // lanes)
-    waits = nx.transitive_reduction(_graph_of(operations)).edges
+    waits = transitive_reduction(_graph_of(operations)).edges
     rows = [(node, STATUSES[node.operation.status], label(node.operation), _told(node.operation)) for node in nodes.values()]
     paths = [_line(nodes[here], nodes[there], step) for here, there in waits]
     there = {each.status for each in operations}
@@ -42,14 +46,15 @@ def dependency_graph(operations: Sequence[Operation]) -> Markup:
 
 def layout(operations: Sequence[Operation]) -> dict[str, Node]:
     """Give each operation a row. Dependents are connected to it along its lane, which stays free until then."""
-    whole = _graph_of(operations)
-    graph = nx.transitive_reduction(whole)
+    from networkx import lexicographical_topological_sort, transitive_reduction
+
+    graph = transitive_reduction(_graph_of(operations))
     known = {each.id: each for each in operations}
     taken: dict[int, set[str]] = {}
     """Occupied lanes, and the operations still to be joined along them."""
     nodes: dict[str, Node] = {}
     planned = {each.id: place for place, each in enumerate(operations)}
-    for row, name in enumerate(nx.lexicographical_topological_sort(graph, key=planned.__getitem__)):
+    for row, name in enumerate(lexicographical_topological_sort(graph, key=planned.__getitem__)):
         for waiting in taken.values():
             waiting.discard(name)
         taken = {lane: waiting for lane, waiting in taken.items() if waiting}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 import socket
 from collections.abc import Callable, Iterator
@@ -11,10 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-
-import gradio as gr
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.middleware.gzip import GZipMiddleware
@@ -28,12 +23,8 @@ from sagagraph.registry import entries
 from sagagraph.saga.engine.collector import collect_seldom
 from sagagraph.settings import Settings
 from sagagraph.sockets import KEPT_ALIVE_S, listen, stopped_by_signals, url_of
-from sagagraph.ui.chat.chat_page import ChatPage
-from sagagraph.ui.chat.conversation import Conversations
 from sagagraph.ui.chat.page_model import page_model
-from sagagraph.ui.history.history_page import HistoryPage
 from sagagraph.ui.html.front import front_words
-from sagagraph.ui.html.templates import CSS, CSS_AROUND, LOOK_AGAIN
 from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth
 from sagagraph.ui.server.boards import router as boards
@@ -41,6 +32,7 @@ from sagagraph.ui.server.first_words import FirstWords
 from sagagraph.ui.server.harness_page import router as harness_page
 from sagagraph.ui.server.harnesses import router as harnesses
 from sagagraph.ui.server.health import router as health
+from sagagraph.ui.server.late_pages import LatePages
 from sagagraph.ui.server.login_page import Door
 from sagagraph.ui.server.login_page import router as login_page
 from sagagraph.ui.server.missions import router as missions
@@ -55,19 +47,12 @@ if TYPE_CHECKING:
     from sagagraph.access.oidc import IdentityProvider
 
 STAMP_PATH: Final = "/stamp"
-_READABLE: Final = {
-    "button_primary_background_fill": "*primary_600",
-    "checkbox_label_background_fill_selected": "*primary_600",
-}
-"""White on the theme's own shade is too faint for everybody to read."""
 _GRACE_S: Final = 3
 _THREADS: Final = 128
-_NOTHING_UPLOADED: Final = 1
-"""In bytes: no component takes files, yet the route that would accept them exists."""
 
 
-def create_app(service: Service, options: ServerOptions) -> Auth:
-    """Creates the ASGI application; the service belongs to the loop that runs it."""
+def create_app(service: Service, options: ServerOptions, pages: LatePages | None = None) -> Auth:
+    """Create the ASGI application; the service belongs to the loop that runs it. `pages`: those that are made meanwhile."""
     api = FastAPI(title="SagaGraph", version=__version__, docs_url=None, redoc_url=None)
     add_api(api, service)
     api.include_router(harnesses)
@@ -80,7 +65,7 @@ def create_app(service: Service, options: ServerOptions) -> Auth:
     api.include_router(operators_page)
     login, failures = Login(options.users), Failures()
     api.state.door = Door(login, service.keys, _provider_of(options), failures)
-    add_pages(api, service, Conversations(service.first_page.name))
+    add_pages(api, service, pages or LatePages(service))
     api.add_middleware(FirstWords, words=front_words(service))
     api.add_middleware(GZipMiddleware)
     hosts = LOOPBACK_NAMES if options.is_loopback else None
@@ -103,39 +88,13 @@ def _provider_of(options: ServerOptions) -> IdentityProvider | None:
     return IdentityProvider(options.oidc)
 
 
-def add_pages(api: FastAPI, service: Service, conversations: Conversations) -> None:
+def add_pages(api: FastAPI, service: Service, pages: LatePages) -> None:
     @api.get(STAMP_PATH, include_in_schema=False)
     async def stamp(request: Request) -> PlainTextResponse:
         """Return a stamp of what the visitor's page shows in any of their windows: each checks whether it is out of date."""
-        return PlainTextResponse((await page_model(service, conversations, visitor_of(request))).stamp)
+        return PlainTextResponse((await page_model(service, pages.conversations, visitor_of(request))).stamp)
 
-    gr.mount_gradio_app(
-        api,
-        _page(service, conversations),
-        path="/",
-        theme=gr.themes.Soft(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]).set(**_READABLE),
-        css=CSS,
-        head=f"<style>{CSS_AROUND}</style><script>{LOOK_AGAIN}</script>",
-        footer_links=[],
-        run_history=False,
-        show_error=False,
-        ssr_mode=False,
-        enable_monitoring=False,
-        max_file_size=_NOTHING_UPLOADED,
-    )
-
-
-def _page(service: Service, conversations: Conversations) -> gr.Blocks:
-    page = gr.Blocks(title="SagaGraph", analytics_enabled=False)
-    with page:
-        chat = ChatPage(service, conversations)
-        chat.build()
-        with gr.Accordion("Under the hood", open=False, elem_id="hood") as hood:
-            chat.build_under_the_hood()
-            HistoryPage(service, conversations).build(hood)
-        chat.listen(page)
-    page.queue(default_concurrency_limit=None, api_open=False)
-    return page
+    api.mount("/", pages)
 
 
 async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[str], None]) -> None:
@@ -148,13 +107,19 @@ async def serve(settings: Settings, options: ServerOptions, on_ready: Callable[[
     with listen(options.host, options.port) as listener, in_processes(*(each for entry in entries() for each in entry.workers)):
         async with open_service(settings) as service:
             await service.pick_up()
-            server = _Server(Shutdown(create_app(service, options)), lambda: on_ready(url_of(listener)))
+            pages = LatePages(service)
+            server = _Server(Shutdown(create_app(service, options, pages)), lambda: on_ready(url_of(listener)))
             collect_seldom()
-            looking = asyncio.create_task(service.oversight.keep_looking())
+            looking, paging = asyncio.create_task(service.oversight.keep_looking()), asyncio.create_task(pages.serve())
+            paging.add_done_callback(lambda _ended: server.stop())
             try:
                 await server.serve(sockets=[listener])
+                if paging.done():
+                    paging.result()
             finally:
                 looking.cancel()
+                paging.cancel()
+                await asyncio.wait([paging])
 
 
 class _Server(uvicorn.Server):
@@ -178,10 +143,10 @@ class _Server(uvicorn.Server):
         be journalled.
         """
 
-        with stopped_by_signals(self._stop):
+        with stopped_by_signals(self.stop):
             yield
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
         self.should_exit = True
 
 

@@ -12,7 +12,8 @@ import pytest
 from benchmarks.recipes.agents import CRITICS, Ask, actions_in, closed_loop, critiqued, idle, open_loop, written
 from benchmarks.recipes.agents import critique as found_in
 from sagagraph.domains.recipes.plan import Plan, Row, makespan
-from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
+from sagagraph.domains.recipes.planning.planner import plan_meal
+from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget

@@ -11,7 +11,8 @@ import pytest
 
 from benchmarks.recipes.official import judged, pairs
 from sagagraph.domains.recipes.planning.model import Planned
-from sagagraph.domains.recipes.planning.planner import Situation, explain, makespan_bound, plan_meal
+from sagagraph.domains.recipes.planning.planner import explain, makespan_bound, plan_meal
+from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget

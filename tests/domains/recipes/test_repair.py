@@ -13,8 +13,10 @@ from benchmarks.recipes.repairs import compared, sooner, struck
 from sagagraph.domains.recipes.events import Event, parse_events
 from sagagraph.domains.recipes.plan import Cooked, Plan, Row, makespan, moved
 from sagagraph.domains.recipes.plan import planned as as_planned
-from sagagraph.domains.recipes.planning.planner import Conflict, Situation, plan_meal
+from sagagraph.domains.recipes.planning.planner import plan_meal
 from sagagraph.domains.recipes.planning.repair import first_answer, repair
+from sagagraph.domains.recipes.planning.situation import Situation
+from sagagraph.domains.recipes.planning.wishes import Conflict
 from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.kitchen import Past
 from sagagraph.domains.recipes.rules.validator import validate_plan

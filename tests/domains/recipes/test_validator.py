@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks.recipes.official import judged, pairs
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
-from sagagraph.domains.recipes.planning.planner import Situation, plan_meal
+from sagagraph.domains.recipes.planning.planner import plan_meal
+from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import Meal, pairs_in, parse_meal
 from sagagraph.domains.recipes.rules.validator import validate_plan
 from sagagraph.planning.budget import Budget

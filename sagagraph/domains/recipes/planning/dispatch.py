@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.recipes.plan import Plan, Row, in_order, makespan
-from sagagraph.domains.recipes.planning.planner import Situation
+from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import Step, StepKey, is_fit
 
 _MOST_PASSES: Final = 60

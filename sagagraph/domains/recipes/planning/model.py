@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.recipes.plan import Plan, Row, in_order, makespan
+from sagagraph.domains.recipes.planning.situation import Situation
 from sagagraph.domains.recipes.request import VOLUME, Property, Step, StepKey, is_fit
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import proven_bound, solver_with
-
-if TYPE_CHECKING:
-    from sagagraph.domains.recipes.planning.planner import Situation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,9 @@ from sagagraph.domains.recipes.events import Event, as_known, cut
 from sagagraph.domains.recipes.plan import Cooked, Plan, Row, makespan, moved
 from sagagraph.domains.recipes.planning.dispatch import dispatched
 from sagagraph.domains.recipes.planning.model import Planned, calmest
-from sagagraph.domains.recipes.planning.planner import Conflict, Situation, Wish, limit, makespan_bound, plan_or_explain
+from sagagraph.domains.recipes.planning.planner import makespan_bound, plan_or_explain
+from sagagraph.domains.recipes.planning.situation import Situation
+from sagagraph.domains.recipes.planning.wishes import Conflict, Wish, limit
 from sagagraph.domains.recipes.request import Meal, Property, Step, StepKey
 from sagagraph.errors import PlannerError
 from sagagraph.planning.budget import Budget
