@@ -7,8 +7,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-import networkx as nx
-
 from sagagraph.domains.reunion.estimates import Estimate, estimates
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, MOST_WITH_SLACK, ReunionProblem
@@ -154,6 +152,8 @@ def unknown_ways(said: Row) -> list[tuple[str, str]]:
     """Return the ways that somebody has to travel, and of which nobody knows how long they take; anything along one may be a
     detour.
     """
+    import networkx as nx  # slow to import, and a server is to answer soon
+
     roads = nx.Graph((row[0], row[1]) for row in said["travel_minutes"])
     roads.add_nodes_from(said["places"])
     return [pair for pair in dict.fromkeys(_trips(said)) if not nx.has_path(roads, *pair)]

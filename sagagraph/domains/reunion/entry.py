@@ -25,7 +25,7 @@ class ReunionEntry(Entry["Reunion"]):
 
     name = "reunion"
     commands: ClassVar[Mapping[str, str]] = {"reunion": "Who is where and when: plans of reunions, weddings, rides."}
-    workers = ("sagagraph.domains.reunion.planning.solver",)
+    workers = ("sagagraph.domains.reunion.planning.solver", "sagagraph.domains.reunion.planning.repair")
 
     def title(self, plan: Json) -> str:
         with needing("reunion"):

@@ -10,8 +10,6 @@ from functools import cache
 from itertools import combinations
 from typing import Final
 
-import networkx as nx
-
 _AIRPORT: Final = re.compile(r"\bairport\b", re.IGNORECASE)
 _LED: Final = re.compile(
     r"(?:.*\b(?:in|near|suburban|downtown|greater|from)\s+|(?:the )?airport (?:of|at) )?(?P<city>.+?)"
@@ -46,6 +44,8 @@ def estimates(places: Mapping[str, str], told: Iterator[tuple[str, str]], home: 
     """Yield a time for each two places that the roads which were `told` do not connect. `home`: where people meet; what has
     no coordinates is in that town. A way that is too far to guess is left out.
     """
+    import networkx as nx  # slow to import, and a server is to answer soon
+
     roads: nx.Graph[str] = nx.Graph()
     roads.add_nodes_from(places)
     roads.add_edges_from(told)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-import networkx as nx
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_serializer, model_validator
 
 from sagagraph.domains.reunion.times import Minutes, Moment, is_dated, text_of, whole_minutes
@@ -253,6 +252,8 @@ class ReunionProblem(BaseModel):
 
     @model_validator(mode="after")
     def _goals_can_be_reached(self) -> Self:
+        import networkx as nx  # slow to import, and a server is to answer soon
+
         roads: nx.DiGraph[str] = nx.DiGraph()
         roads.add_nodes_from(self.places)
         roads.add_edges_from(way for road in self.travel_minutes for way in road.ways)
@@ -268,6 +269,8 @@ class ReunionProblem(BaseModel):
 
     @model_validator(mode="after")
     def _tasks_have_an_order(self) -> Self:
+        import networkx as nx
+
         order = nx.DiGraph([(before, task.name) for task in self.tasks for before in task.after])
         if not nx.is_directed_acyclic_graph(order):
             circle = [before for before, _ in nx.find_cycle(order)]

@@ -1,24 +1,27 @@
-"""Solver for sagas of reunions: CP-SAT's plans and repairs, or why there is none, each within its time limit."""
+"""Solver for sagas of reunions: CP-SAT's plans and repairs, or why there is none, each within its time limit.
+
+It imports the planners when it plans, which in a server is in another process.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.reunion.day import as_json
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
-from sagagraph.domains.reunion.planning import planner, repair
-from sagagraph.domains.reunion.planning.conflict import Conflict, Why
-from sagagraph.domains.reunion.planning.planner import choices
 from sagagraph.domains.reunion.planning.progress import standing
-from sagagraph.domains.reunion.planning.solving import Setting, Solved, plain, questions_of, solve
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.background import nobody
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible, Relaxation
+
+if TYPE_CHECKING:
+    from sagagraph.domains.reunion.planning.conflict import Conflict
+    from sagagraph.domains.reunion.planning.solving import Setting
 
 MOST_OTHERS: Final = 2
 OTHERS_S: Final = 10.0
@@ -44,13 +47,16 @@ class Solver:
         self, problem: ReunionProblem, tell: Callable[[tuple[ReunionPlan, ...]], None] = nobody
     ) -> tuple[ReunionPlan, ...] | Infeasible:
         """Return the plans, the preferred one first. `tell` is called with each better plan on the way, alone."""
+        from sagagraph.domains.reunion.planning.planner import choices, plan
+        from sagagraph.domains.reunion.planning.solving import Solved, plain
+
         budget = self._budget(self.plan_s)
         before = budget.left
 
         def tell_of(actions: tuple[Act, ...]) -> None:
             tell((ReunionPlan.model_construct(problem=problem.name, actions=actions),))
 
-        answer = planner.plan(problem, budget, tell=tell_of)
+        answer = plan(problem, budget, tell=tell_of)
         if not isinstance(answer, Solved):
             return self._why(problem, plain, is_proof=answer.is_proof)
         tell((answer.plan,))
@@ -59,6 +65,8 @@ class Solver:
 
     def finish(self, problem: ReunionProblem, plan: ReunionPlan) -> ReunionPlan | None:
         """Return a plan that keeps as many actions of `plan` as possible, whatever that costs; None: none in time."""
+        from sagagraph.domains.reunion.planning.solving import Solved, plain, questions_of, solve
+
         kept = problem.model_copy(update={"objectives": ()})
         planned = dict(enumerate(plan.actions))
         question = replace(questions_of(kept, plain)[0], planned=planned)
@@ -66,8 +74,10 @@ class Solver:
         return answer.plan if isinstance(answer, Solved) else None
 
     def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]) -> ReunionPlan | Infeasible:
-        answer = repair.repair(problem, plan, events, self._budget(self.plan_s))
-        if isinstance(answer, repair.Repaired):
+        from sagagraph.domains.reunion.planning.repair import Repaired, repair
+
+        answer = repair(problem, plan, events, self._budget(self.plan_s))
+        if isinstance(answer, Repaired):
             return answer.solved.plan
         stands = next(standing(problem, plan, events))
         return self._why(stands.problem, stands.setting, is_proof=answer.is_proof)
@@ -76,6 +86,8 @@ class Solver:
         return Budget.of(seconds, self.clock)
 
     def _why(self, problem: ReunionProblem, setting: Setting, *, is_proof: bool) -> Infeasible:
+        from sagagraph.domains.reunion.planning.conflict import Why
+
         if not is_proof:
             return Infeasible((_NOT_IN_TIME.format(seconds=self.plan_s),))
         return _in_words(Why(problem, self._budget(self.why_s), setting).conflict())
