@@ -15,6 +15,7 @@ from statistics import median
 from time import perf_counter
 
 import httpx2
+import psutil
 
 from benchmarks.markdown import prose, table
 from benchmarks.ui.person import API, Person, crowd
@@ -89,24 +90,34 @@ async def _probe(url: str, waits: list[float]) -> None:
             await asyncio.sleep(_BETWEEN_PROBES_S)
 
 
-def _starting() -> tuple[float, float]:
-    """Medians of three in turn: seconds to `import gradio, langgraph`, and until the app can be reached."""
-    bare, app = [], []
+def _starting() -> tuple[float, float, float, float]:
+    """Medians of three in turn: seconds to `import gradio, langgraph`, until the app can be reached, and until its page is there;
+    and the megabytes that the server then has, without its planners.
+    """
+    bare, app, pages, memory = [], [], [], []
     for _turn in range(3):
         began = perf_counter()
         subprocess.run([sys.executable, "-c", "import gradio, langgraph.graph"], check=True)
         bare.append(perf_counter() - began)
         with tempfile.TemporaryDirectory() as folder:
             began = perf_counter()
-            server, _url = _started(Path(folder))
+            server, url = _started(Path(folder))
             app.append(perf_counter() - began)
+            httpx2.get(f"{url}/", timeout=60).raise_for_status()
+            pages.append(perf_counter() - began)
+            memory.append(psutil.Process(server.pid).memory_full_info().pss / 2**20)
             server.terminate()
             server.wait(30)
-    return median(bare), median(app)
+    return median(bare), median(app), median(pages), median(memory)
 
 
 def report(
-    alone: list[Person], together: list[Person], waits: list[float], faults: list[str], *, starting: tuple[float, float]
+    alone: list[Person],
+    together: list[Person],
+    waits: list[float],
+    faults: list[str],
+    *,
+    starting: tuple[float, float, float, float],
 ) -> str:
     heads = ("who", "first plan alone, s", "at once", "best plan alone, s", "at once", "done alone, s", "at once")
     rows = [
@@ -148,10 +159,10 @@ def _on_waiting(waits: list[float]) -> str:
     )
 
 
-def _on_starting(bare: float, app: float) -> str:
+def _on_starting(bare: float, app: float, page: float, memory_mb: float) -> str:
     return prose(
-        f"Median of three, in turn: `import gradio, langgraph` {bare:.1f} s; `sagagraph ui` until it can be reached {app:.1f} s:",
-        f"{app / bare:.2f} times that.",
+        f"Median of three, in turn: `import gradio, langgraph` {bare:.1f} s; `sagagraph ui` until it can be reached {app:.1f} s,",
+        f"until its page is there {page:.1f} s. Then it has {memory_mb:.0f} MB, without its planners.",
     )
 
 
