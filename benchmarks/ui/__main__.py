@@ -74,7 +74,7 @@ async def _one_after_another(url: str, size: int) -> list[Person]:
 
 async def _all_at_once(url: str, size: int) -> tuple[list[Person], list[float]]:
     """Also how long somebody waits meanwhile who only looks at a list: whatever holds the server up, holds that up."""
-    people, waits = _people(size), []
+    people, waits = _people(size), list[float]()
     probing = asyncio.create_task(_probe(url, waits))
     await asyncio.gather(*(each.live(url, perf_counter) for each in people))
     probing.cancel()
