@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from msgspec import Struct, structs
+from msgspec import Struct, structs, to_builtins
+from msgspec.json import Encoder
 
 from sagagraph.workflow.condition import Condition, value_at
 from sagagraph.workflow.kind import ActionKind
@@ -14,6 +15,8 @@ from sagagraph.workflow.policy import Policy
 from sagagraph.workflow.values import Json
 
 _REFERENCE = "$from"
+_REFERENCE_WRITTEN = b'"$from"'
+_WRITER = Encoder()
 
 
 class GuaranteeTerms(Struct, frozen=True, omit_defaults=True):
@@ -121,13 +124,19 @@ def references_with_paths(inputs: Json) -> Iterator[tuple[str, tuple[str | int, 
 
 
 def resolve(inputs: Json, outputs: Mapping[str, Json]) -> Json:
-    """Return `inputs` with each reference replaced by the value it stands for (None if the output has no such value)."""
+    """Return a copy of `inputs` in which each reference is replaced by the value it stands for (None if the output has none)."""
+    if _REFERENCE_WRITTEN not in _WRITER.encode(inputs):  # most have none, which a writer finds out far sooner than a walk
+        return to_builtins(inputs)
+    return _resolved(inputs, outputs)
+
+
+def _resolved(inputs: Json, outputs: Mapping[str, Json]) -> Json:
     if isinstance(inputs, Mapping):
         if (found := _reference_in(inputs)) is not None:
             return value_at(outputs.get(found[0]), found[1])
-        return {key: resolve(each, outputs) for key, each in inputs.items()}
+        return {key: _resolved(each, outputs) for key, each in inputs.items()}
     if isinstance(inputs, list | tuple):
-        return [resolve(each, outputs) for each in inputs]
+        return [_resolved(each, outputs) for each in inputs]
     return inputs
 
 

@@ -21,10 +21,11 @@ from itertools import permutations
 from typing import NamedTuple
 
 from sagagraph.errors import JournalError, SagaGraphError
-from sagagraph.saga.core import commands, next_steps, settling
+from sagagraph.saga.core import commands, next_steps
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide import decide
 from sagagraph.saga.core.dependencies import descendants
+from sagagraph.saga.core.doubt import settling
 from sagagraph.saga.core.doubt.in_doubt import settles_itself
 from sagagraph.saga.core.evolve import evolve
 from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sagagraph.saga.core import commands, dependencies, in_doubt, next_steps, settling
+from sagagraph.saga.core import commands, dependencies, next_steps
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide import bodies, calls, decide, plans
+from sagagraph.saga.core.doubt import in_doubt, settling
 from sagagraph.saga.core.evolve import evolve, index, sagas
 from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.status import OperationStatus, SagaStatus

@@ -114,6 +114,7 @@ class GraphRun:
         """Whether this invocation brings an update of the state together with an answer."""
         self.inner = InnerTasks(coordinator.saga)
         self._ending: set[asyncio.Future[None]] = set()
+        self._performing: set[asyncio.Future[Operation]] = set()
         self.asked_interrupts: set[str] = set()
         """Ids of the interrupts that this run has journalled."""
         self.failed_below: list[Exception] = []
@@ -170,6 +171,8 @@ class GraphRun:
         cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
         """
         performing = asyncio.ensure_future(self._perform(name, action, request, after, step))
+        self._performing.add(performing)
+        performing.add_done_callback(self._performing.discard)
         performing.add_done_callback(_told)
         try:
             return await asyncio.shield(performing)
@@ -189,7 +192,8 @@ class GraphRun:
         self.coordinator.give(name, action)
         planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
         self.levels.plan(name, parent)
-        saga = await self.coordinator.tell_until(planned, partial(is_over, name=name), operation=name)
+        is_alone = len(self._performing) == 1  # nodes of one step come together
+        saga = await self.coordinator.tell_until(planned, partial(is_over, name=name), operation=name, is_alone=is_alone)
         operation = saga.operations[name]
         if not operation.succeeded:
             raise failure_of(saga, operation)

@@ -25,9 +25,11 @@ class Items:
         """Return `value` with the items of its off-loaded lists in place. `key`: its key in the state."""
         if is_offloaded(value):
             return [item for part in parts_of(value) for item in await self._items_of(part, key)]
-        if isinstance(value, dict):
-            return {name: await self.in_place(each, name) for name, each in value.items()}
-        return value
+        if not isinstance(value, dict):
+            return value
+        if not any(isinstance(each, dict) for each in value.values()):
+            return dict(value)
+        return {name: await self.in_place(each, name) for name, each in value.items()}
 
     async def in_chunk(self, chunk: Any) -> Any:
         """Do the same for what a stream yields: tuples around what the graph's channels hold."""

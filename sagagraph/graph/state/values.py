@@ -25,6 +25,8 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.workflow.values import Json
 
 _MARK = "$"
+_SCALARS = frozenset((type(None), bool, int, str))
+"""What stays as it is."""
 _SERDE = JsonPlusSerializer()
 _NAMESPACE = uuid.UUID("c2f5a7c6-0c5b-5a53-9b7f-0a3b8a1f7d10")
 
@@ -34,7 +36,7 @@ def encode(value: object) -> Json:
     if value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
         return value
     if type(value) is list:
-        return [encode(each) for each in value]
+        return list(value) if _SCALARS.issuperset(map(type, value)) else [encode(each) for each in value]
     if type(value) is dict:
         return _encoded_dict(value)
     for kind, mark, written in _MARKED:

@@ -213,8 +213,8 @@ _READER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_distinc
 def to_json(value: object) -> Json:
     """Return a JSON value with the content of `value`: a pydantic model, a dataclass or a plain value."""
     writer = _anything()  # to import pydantic takes time, which must not be a call's
-    if _is_plain(value):
-        return _copied(value)
+    if (plain := _plain(value)) is not _NOT_PLAIN:
+        return plain
     try:
         return _READER.decode(writer.dump_json(value, fallback=_not_journallable).decode())
     except _serialization_error() as exc:
@@ -245,25 +245,20 @@ def _anything() -> TypeAdapter[Any]:
     return TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
-def _is_plain(value: object, depth: int = 0) -> bool:
-    """Tell whether this is JSON for certain. Most requests and results are, and to write and read them takes far longer."""
-    if type(value) is str:
-        return value.isascii()
-    if type(value) is int:
-        return -_EXACT < value < _EXACT
-    if type(value) is dict:
-        for key, each in value.items() if depth < _DEEP else _TOO_DEEP:
-            if type(key) is not str or not key.isascii() or not _is_plain(each, depth + 1):
-                return False
-        return True
-    if type(value) is list:
-        return depth < _DEEP and all(_is_plain(each, depth + 1) for each in value)
-    return value is None or type(value) is bool
+def _plain(value: object) -> Json:
+    """Return a copy of what is JSON already, as most requests and results are; otherwise `_NOT_PLAIN`. Anything else differs from
+    what is read of it again, or cannot be written: in a fraction of the time that pydantic takes.
+    """
+    try:
+        copy = _PLAIN_READER.decode(_PLAIN_WRITER.encode(value))
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError):
+        return _NOT_PLAIN
+    return copy if copy == value else _NOT_PLAIN
 
 
-_DEEP = 20
-_TOO_DEEP = ((None, None),)
-_EXACT = 2**53
+_NOT_PLAIN: Json = object()
+_PLAIN_WRITER = msgspec.json.Encoder()
+_PLAIN_READER = msgspec.json.Decoder()
 
 
 _copied: Callable[[Json], Json] = msgspec.to_builtins

@@ -156,7 +156,7 @@ class Coordinator:
     async def flush(self) -> None:
         """Return when everything that `saga` shows is durable."""
         if self._unwritten:
-            await self._arrive(None)
+            await self._arrive(None, is_alone=True)
 
     async def _arrive(
         self,
