@@ -66,7 +66,7 @@ class Shell:
 
     def __call__(self, *words: str, code: int = 0, **environment: str) -> Any:
         process = self.begin(*words, **environment)
-        told, problems = process.communicate(timeout=60)
+        told, problems = process.communicate(timeout=180)
         assert process.returncode == code, (told[-500:], problems[-1500:])
         return json.loads(told)
 
@@ -139,7 +139,7 @@ def test_a_worker_goes_on_with_a_run_that_is_killed_and_one_without_its_code_lea
     assert shell.booked() == 6
 
 
-@pytest.mark.parametrize("drafted_by", ["template", "model"])
+@pytest.mark.parametrize("drafted_by", [pytest.param("template", marks=pytest.mark.proof), "model"])
 @pytest.mark.parametrize(
     ("goal", "actions", "given", "at", "booked"),
     [

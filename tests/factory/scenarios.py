@@ -211,7 +211,8 @@ class BlueprintScenario(WorkflowScenario):
     def actions(self, folder: Path) -> Mapping[str, Action]:
         def made(name: str) -> Action:
             kind = KINDS.get(name, "compensatable")
-            return self.ledger(folder).action(name, kind=kind, provider="ledger", **({} if kind == "compensatable" else {"compensate": None}))
+            undo = {} if kind == "compensatable" else {"compensate": None}
+            return self.ledger(folder).action(name, kind=kind, provider="ledger", **undo)
 
         return {"check_prices": action(look.execute, name="check_prices"), **{name: made(name) for name in self.booked}}
 
