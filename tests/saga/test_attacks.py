@@ -383,7 +383,7 @@ async def test_whoever_interrupts_a_command_is_told_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    async def interrupted(*_arguments: Any) -> str:
+    async def interrupted(*_arguments: Any, **_options: Any) -> str:
         raise asyncio.CancelledError
 
     monkeypatch.setattr(settling, "domain_of", interrupted)  # the first thing that each of them asks
