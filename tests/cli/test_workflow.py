@@ -101,6 +101,7 @@ def test_a_blueprint_is_drafted_validated_run_replayed_and_cannot_be_undone_past
     assert shell(*RUN)["status"] == "committed"
     assert shell("workflow", "replay", "party")["parity"] is True
     assert shell.booked() == 6
+    assert {tuple(each["misfits"]) for each in shell("log", "party")["log"]} == {()}
     assert shell("workflow", "export", "--saga", "party") == json.loads((shell.folder / "party.json").read_text())
     assert "cannot" in shell("cancel", "party", code=2)["error"]["message"]
 

@@ -98,7 +98,7 @@ def look(request: Any, call: Any) -> dict[str, Any]:
 @dataclass(frozen=True)
 class WorkflowScenario:
     """A workflow that two workers want to go on with, once it was harmed. `fails`: its last task does. `forgets`: what is asked
-    of the ledger twice lands twice, whatever its actions promise.
+    of the ledger twice lands twice, whatever its actions promise, and there is nobody to ask.
     """
 
     name: str
@@ -123,7 +123,8 @@ class WorkflowScenario:
                 raise Refused("there is no last one")
             return "done"
 
-        booked = {name: self.ledger(folder).action(name, provider="ledger") for name in (*BOOKED, "train")}
+        unasked = {"probe": None} if self.forgets else {}
+        booked = {name: self.ledger(folder).action(name, provider="ledger", **unasked) for name in (*BOOKED, "train")}
         return {**booked, "look": look, "last": last}
 
     @contextmanager

@@ -41,7 +41,7 @@ def test_a_workflow_that_is_harmed_anywhere_goes_on_with_the_same_members(
 
 def test_the_sweep_finds_a_provider_that_forgets(tmp_path: Path) -> None:
     """The check can fail: what lands twice after a crash is a fault, and so is what stays behind a compensation."""
-    found = {each["scenario"] for each in swept("PLANTED", "sqlite", "kill", 12) if each["judgement"]["faults"]}
+    found = {each["scenario"] for each in swept("PLANTED", "sqlite", "kill", 8) if each["judgement"]["faults"]}
     assert found == {"it forgets", "it fails and forgets"}
 
 
