@@ -28,6 +28,7 @@ GRAPHS = {
     "inner graphs": "tests.graph.inner_scenarios:SCENARIOS",
     "prebuilt agents": "tests.agents.scenarios:SCENARIOS",
     "missions": "tests.support.missions:SCENARIOS",
+    "workflows": "tests.factory.scenarios:SCENARIOS",
 }
 PYTEST = ("pytest", "-q", "-n", "2", "--dist", "worksteal")
 FULL = {"SAGAGRAPH_EXPLORE": "full"}
@@ -69,7 +70,8 @@ def parts() -> list[Part]:
         for store in ("sqlite", "postgresql")
     ]
     two += [
-        Part(f"missions {harm} {store}", (SWEEP, GRAPHS["missions"], "--jobs", JOBS[harm], "--store", store, "--harm", harm))
+        Part(f"{name} {harm} {store}", (SWEEP, GRAPHS[name], "--jobs", JOBS[harm], "--store", store, "--harm", harm))
+        for name in ("missions", "workflows")
         for store, harms in (("sqlite", ("stop",)), ("postgresql", ("stop", "cut")))
         for harm in harms
     ]

@@ -374,7 +374,7 @@ def worker(
     queue: Annotated[
         list[str] | None, typer.Option("--queue", metavar="DOMAIN", help="Drive sagas of this domain; may be repeated.")
     ] = None,
-    documents: Annotated[bool, typer.Option("--documents", help="Drive sagas of workflow documents, too.")] = False,
+    documents: Annotated[bool, typer.Option("--documents", help="Beside --queue: sagas of workflow documents, too.")] = False,
     slots: Annotated[int, typer.Option("--slots", metavar="N", min=1, help="So many sagas at once.")] = 16,
     health: Annotated[
         int | None, typer.Option("--health", metavar="PORT", help="Serve /healthz, /readyz and /metrics on loopback.")
@@ -396,12 +396,14 @@ def worker(
 ) -> None:
     """Drive open sagas until told to stop; any number of workers share a store."""
     from sagagraph.cli.operating import fleet
+    from sagagraph.workflow.language.document import WORKFLOWS
 
     if not temporal and (build_id or promote):
         raise InvalidInputError("only a Temporal server knows builds: --temporal HOST:PORT", field="--temporal")
     if promote and not build_id:
         raise InvalidInputError("says which build is promoted", field="--build-id")
-    job = fleet.Work(tuple(queue or ()), documents, slots, health, temporal, build_id, promote, per_second)
+    queues = (*(queue or ()), *((WORKFLOWS,) if queue and documents else ()))
+    job = fleet.Work(queues, slots, health, temporal, build_id, promote, per_second)
     o.end(fleet.work(Options(store, provider, as_json, verbose), job))
 
 

@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
@@ -17,6 +18,7 @@ from sagagraph.registry import MISSIONS, limits_of, model_of, open_domain, open_
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.view import SagaView
+from sagagraph.workflow.language.document import WORKFLOWS
 
 if TYPE_CHECKING:
     from sagagraph.context.model import Model
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 EXIT = {SagaStatus.COMMITTED: 0, SagaStatus.AWAITING_APPROVAL: 0, SagaStatus.RUNNING: 0}
 """A saga that is still running when a command returns has done everything it can, and has an open end."""
 VERDICT_AGAINST = 1
+WITHOUT_ENTRY = (MISSIONS, WORKFLOWS)
+"""Domains that no plug-in brings, whose sagas can be carried on here all the same."""
 _LONGEST_ID = 200
 
 
@@ -106,19 +110,30 @@ Resume = Callable[..., Awaitable[SagaView]]
 async def carrying(
     options: Options, domain: str, saga_id: str, also: tuple[Observer, ...] = ()
 ) -> AsyncIterator[tuple[Engine, Resume]]:
-    """Open an engine that can act on this saga and those opened alike, and what carries them on: their graph or coordinator."""
+    """Open an engine that can act on this saga and those opened alike, and what carries them on: a graph, a coordinator, or the
+    interpreter of its document.
+    """
     if domain == MISSIONS:
         from sagagraph.cli.mission.missions import coordinating
 
         async with coordinating(options, saga_id, also=also) as coordinator:
             yield coordinator.engine, coordinator.resume
+    elif domain == WORKFLOWS:
+        from sagagraph.cli.workflow.sagas import opening_saga, resumed
+
+        async with opening_saga(options, saga_id, also) as opened_saga:
+            yield opened_saga[0], partial(resumed, *opened_saga)
     else:
         async with opening(options, domain, saga_id, also) as opened:
             yield opened.engine, opened.graph.resume
 
 
 def opened_alike(options: Options, saga: Saga) -> tuple[str, ...]:
-    """Return what sagas have in common that are carried on together: a domain and a provider, or the agents of a mission."""
+    """Return what sagas have in common that are carried on together: a domain and a provider, or the agents of a mission.
+    Each document has an engine of its own: another one may mean another action by the same name.
+    """
+    if saga.domain == WORKFLOWS:
+        return saga.domain, saga.id
     if saga.domain == MISSIONS:
         from sagagraph.coordination.coordinator import source_of
 
@@ -190,13 +205,19 @@ async def drained_when_told_to_stop(engine: Engine) -> AsyncIterator[None]:
             each.cancel()
 
 
-async def domain_of(options: Options, saga_id: str, *, only: str | None = None, or_mission: bool = False) -> str:
-    """Return the domain of a saga, if this program can run it. `only`: the domain that the command is for."""
+async def domain_of(options: Options, saga_id: str, *, only: str | None = None, has_graph: bool = True) -> str:
+    """Return the domain of a saga, if this program can run it. `only`: the domain that the command is for. `has_graph`: the
+    command needs a plan, which missions and workflow documents do not have.
+    """
     async with open_engine(options.settings) as engine:
         saga = await engine.load(saga_id)
-    if saga.domain == MISSIONS and not or_mission:
-        raise NotAllowedError(f"saga {saga_id!r} is a mission: say sagagraph mission, and what to do with it", saga_id=saga_id)
-    if saga.domain != MISSIONS and not runs_sagas(saga.domain):
+    if saga.domain in WITHOUT_ENTRY:
+        if not has_graph:
+            return saga.domain
+        is_mission = "is a mission: say sagagraph mission, and what to do with it"
+        why = is_mission if saga.domain == MISSIONS else "carries out a workflow document: say resume, cancel or resolve"
+        raise NotAllowedError(f"saga {saga_id!r} {why}", saga_id=saga_id)
+    if not runs_sagas(saga.domain):
         raise NotAllowedError(f"saga {saga_id!r} belongs to a Python program: run that again", saga_id=saga_id)
     if only not in (None, saga.domain):
         raise NotAllowedError(f"saga {saga_id!r} is one of domain {saga.domain!r}, not {only!r}", saga_id=saga_id)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, TypeVar
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -21,7 +20,7 @@ from sagagraph.coordination.core.states import TaskState
 from sagagraph.coordination.templates import Template, matched
 from sagagraph.coordination.verification import CHECKS
 from sagagraph.errors import InvalidInputError, UnusableAnswerError
-from sagagraph.workflow.reading import converted
+from sagagraph.workflow.reading import converted, schema_of
 from sagagraph.workflow.values import Json
 
 ROUNDS: Final = 3
@@ -99,9 +98,9 @@ def roster_of(bench: Bench) -> list[dict[str, Any]]:
 async def _asked(model: Model, instructions: str, data: Json, form: type[Form]) -> tuple[Form | None, tuple[str, ...]]:
     """Return the answer in its form; without one, why not."""
     quoted = Quoted(data, new_nonce())
-    schema = {"title": form.__name__, **msgspec.json.schema(form)}
+    question = Question(f"{instructions}\n{quoted.rule}", quoted, schema_of(form), max_tokens=_ANSWER_TOKENS)
     try:
-        answer = await model.answer(Question(f"{instructions}\n{quoted.rule}", quoted, schema, max_tokens=_ANSWER_TOKENS))
+        answer = await model.answer(question)
         return converted(answer.content, form, "plan"), ()
     except (UnusableAnswerError, InvalidInputError) as exc:
         return None, (str(exc),)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-import msgspec
 from msgspec import Meta, Struct, structs
 
 from sagagraph.context.model import Model, Question
@@ -36,7 +35,7 @@ from sagagraph.workflow.language.document import (
     graphs_in,
 )
 from sagagraph.workflow.language.terms import OWN_KEY, OWN_UNDO
-from sagagraph.workflow.reading import converted
+from sagagraph.workflow.reading import converted, schema_of
 from sagagraph.workflow.values import Json
 
 _ROUNDS: Final = 3
@@ -150,10 +149,9 @@ async def drafted(goal: str, model: Model, known: Mapping[str, Any] | None = Non
     Raises `WorkflowError` after the last attempt, `ModelError` if the model cannot be asked.
     """
     faults = ""
-    schema = {"title": "blueprint", **msgspec.json.schema(Blueprint)}
     for _round in range(_ROUNDS):
         data = {"goal": goal, **(known or {}), **({"faults": faults} if faults else {})}
-        answer = await model.answer(Question(_INSTRUCTIONS, Quoted(data, new_nonce()), schema))
+        answer = await model.answer(Question(_INSTRUCTIONS, Quoted(data, new_nonce()), schema_of(Blueprint)))
         try:
             blueprint = read_blueprint(answer.content)
             template_of(blueprint)

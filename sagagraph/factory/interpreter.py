@@ -100,13 +100,12 @@ class Interpreter:
         self._latest: tuple[str, ...] = ()
         self._failure: OperationFailedError | None = None
 
-    async def run(self, given: Json, before: tuple[str, ...] = ()) -> dict[str, Json]:
+    async def run(self, given: Json) -> dict[str, Json]:
         """Return the output of each node of the outer graph that was carried out.
 
         Raises `OperationFailedError`, once everything that had begun has ended: the body that lets it through compensates.
         """
-        scope = _Scope(ChainMap()).within("", before, **{INPUT: given})
-        self._latest = before
+        scope = _Scope(ChainMap()).within("", (), **{INPUT: given})
         ended = await self._graph(self._document.graph, scope)
         if self._failure is not None:
             raise self._failure

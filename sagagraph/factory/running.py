@@ -9,24 +9,20 @@ from typing import Any
 from sagagraph.errors import NotAllowedError, OperationFailedError, SagaGraphError
 from sagagraph.factory.binding import bound
 from sagagraph.factory.interpreter import Interpreter, choose, members
-from sagagraph.saga.core.call import Call
+from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.state import Saga
-from sagagraph.saga.engine.actions import Action, action
+from sagagraph.saga.engine.actions import Action, to_json
 from sagagraph.saga.engine.body import BodySaga
 from sagagraph.saga.engine.engine import Engine
-from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.language.document import BEGUN, Document, document_json, read_document
+from sagagraph.workflow.language.document import WORKFLOWS, Document, document_json, read_document
 from sagagraph.workflow.values import Json
-
-
-@action(name=BEGUN, kind=ActionKind.READ_ONLY)
-def begin(request: dict[str, Any], call: Call) -> None:
-    """Keep in the journal what the saga carries out: whoever goes on with it needs no file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What a saga was begun with. `source`: where its actions come from, as the command line names it."""
+    """What a saga was begun with: its journal keeps it, so that whoever goes on needs no file. `source`: where its actions come
+    from, as the command line names it.
+    """
 
     document: Document
     given: Json = None
@@ -58,33 +54,34 @@ class _Body:
         return fault.code if fault else ""
 
 
-async def run_document(engine: Engine, saga_id: str, assignment: Assignment, actions: Mapping[str, Action]) -> dict[str, Json]:
-    """Carry a document out, or go on with it; returns the output of each node.
+async def run_document(
+    engine: Engine, saga_id: str, assignment: Assignment, actions: Mapping[str, Action], *, wait: bool = True
+) -> dict[str, Json]:
+    """Carry a document out, or go on with it; returns the output of each node. `wait`: for a dead worker's lease.
 
     Safe to repeat under the same id: what is in the journal is not done again. Raises `OperationFailedError` after everything was
     undone, `WorkflowError` for a document that is not well-formed, `ConflictError` for another document under this id.
     """
     made = registered(engine, assignment.document, actions)
-    async with engine.saga(saga_id) as saga:
-        await saga.run(begin, assignment.json, id=BEGUN, after=())
+    begin = SagaBegun(Driver.BODY, WORKFLOWS, to_json(assignment.json))
+    async with engine.saga(saga_id, begin=begin, wait=wait) as saga:
         interpreter = Interpreter(assignment.document, made, _Body(engine, saga), serial=assignment.serial)
-        return await interpreter.run(assignment.given, (BEGUN,))
+        return await interpreter.run(assignment.given)
 
 
 def registered(engine: Engine, document: Document, actions: Mapping[str, Action]) -> dict[str, Action]:
     """Return the action of each task, and make those known to the engine that undo them without the body."""
     made = bound(document, actions)
-    for each in (begin, choose, members, *made.values()):
+    for each in (choose, members, *made.values()):
         engine.register(each)
     return made
 
 
 def assignment_of(saga: Saga) -> Assignment:
     """Return what a saga was begun with. Raises `NotAllowedError` if it carries out no document."""
-    begun = saga.operations.get(BEGUN)
-    if begun is None:
+    if saga.domain != WORKFLOWS:
         raise NotAllowedError(f"saga {saga.id!r} carries out no workflow document", saga_id=saga.id)
-    told = begun.spec.inputs
+    told: Any = saga.request
     return Assignment(read_document(told["document"]), told["input"], told["serial"], told["source"])
 
 
@@ -96,7 +93,7 @@ class _Journal:
     """A saga's journal as an interpreter's runner: it answers, and notes where a run would ask for anything else."""
 
     saga: Saga
-    asked: set[str] = field(default_factory=lambda: {BEGUN})
+    asked: set[str] = field(default_factory=set)
     differences: list[str] = field(default_factory=list)
 
     async def run(self, action: Action, request: object, *, id: str, after: tuple[str, ...]) -> Any:  # noqa: A002
@@ -128,7 +125,7 @@ async def differences(saga: Saga, actions: Mapping[str, Action]) -> tuple[str, .
     journal = _Journal(saga)
     walk = Interpreter(assignment.document, bound(assignment.document, actions), journal, serial=assignment.serial)
     try:
-        await walk.run(assignment.given, (BEGUN,))
+        await walk.run(assignment.given)
     except (OperationFailedError, _UnknownError):
         pass
     except SagaGraphError as exc:

@@ -15,7 +15,7 @@ from sagagraph.workflow.language.checks import findings
 from sagagraph.workflow.language.document import nodes_in
 from tests.support.scripted_model import Scripted
 
-from .crash_worker import GIVEN, blueprint_of
+from .scenarios import GIVEN, blueprint_of
 
 pytestmark = pytest.mark.quick
 

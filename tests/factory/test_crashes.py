@@ -1,4 +1,7 @@
-"""Workflows with a choice, a map and parallel branches, killed and stopped by real signals at their boundaries."""
+"""Workflows with a choice, a map and parallel branches, and what blueprints become: killed, stopped and cut off at boundaries.
+
+All boundaries: `make proof`.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +18,37 @@ _IN_MEMORY = Path("/dev/shm")
 _ENVIRONMENT = {**os.environ, **({"TMPDIR": str(_IN_MEMORY)} if os.access(_IN_MEMORY, os.W_OK) else {})}
 
 
-@pytest.mark.parametrize(("store", "harm", "stride"), [("sqlite", "kill", 2), ("sqlite", "stop", 8), ("postgresql", "kill", 8)])
-@pytest.mark.parametrize(("name", "outcome"), [("it commits", "committed"), ("it fails", "compensated")])
+@pytest.mark.parametrize(
+    ("store", "harm", "scenarios", "sample"),
+    [
+        ("sqlite", "kill", "SCENARIOS", 6),
+        ("sqlite", "stop", "WORKFLOWS", 2),
+        ("postgresql", "kill", "SCENARIOS", 2),
+        ("postgresql", "stop", "WORKFLOWS", 1),
+        ("postgresql", "cut", "WORKFLOWS", 2),
+    ],
+)
 def test_a_workflow_that_is_harmed_anywhere_goes_on_with_the_same_members(
-    name: str, outcome: str, store: str, harm: str, stride: int
+    store: str, harm: str, scenarios: str, sample: int
 ) -> None:
-    sweep(name, outcome, store, harm, first=1 + (name == "it fails"), stride=stride)
-
-
-@pytest.mark.parametrize("name", ["trip", "reunion", "job-shop"])
-def test_what_a_blueprint_becomes_is_killed_and_goes_on(name: str) -> None:
-    sweep(name, "committed", "sqlite", "kill", first=3, stride=7)
-
-
-def sweep(name: str, outcome: str, store: str, harm: str, *, first: int, stride: int) -> None:
     """Each case is judged by an outside ledger, the journal's replay, and the document walked through once more."""
-    command = [sys.executable, "-m", "tests.factory.crash_worker", name, store, harm, str(first), str(stride)]
-    done = subprocess.run(command, capture_output=True, text=True, env=_ENVIRONMENT, timeout=280)
-    assert done.returncode == 0, done.stderr[-2000:]
-    cases: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(cases) > 5
+    cases = swept(scenarios, store, harm, sample)
+    assert len(cases) == sample * (5 if scenarios == "SCENARIOS" else 2)
     assert [each for each in cases if each["judgement"]["faults"]] == []
-    assert {each["judgement"]["outcome"] for each in cases} - {"never begun"} == {outcome}
+    ends = {(each["scenario"] == "it fails", each["judgement"]["outcome"]) for each in cases}
+    assert ends - {(True, "never begun"), (False, "never begun")} == {(True, "compensated"), (False, "committed")}
+
+
+def test_the_sweep_finds_a_provider_that_forgets(tmp_path: Path) -> None:
+    """The check can fail: what lands twice after a crash is a fault, and so is what stays behind a compensation."""
+    found = {each["scenario"] for each in swept("PLANTED", "sqlite", "kill", 8) if each["judgement"]["faults"]}
+    assert found == {"it forgets", "it fails and forgets"}
+
+
+def swept(scenarios: str, store: str, harm: str, sample: int) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "tests.support.sweep", f"tests.factory.scenarios:{scenarios}", "--json", "--jobs", "2"]
+    command += ["--store", store, "--harm", harm, "--sample", str(sample), "--seed", "9"]
+    done = subprocess.run(command, capture_output=True, text=True, env=_ENVIRONMENT, timeout=280)
+    assert done.stdout, done.stderr[-2000:]
+    cases: list[dict[str, Any]] = json.loads(done.stdout)
+    return cases

@@ -19,7 +19,7 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.workflow.asl.reader import read_machine
 from sagagraph.workflow.asl.writer import state_machine
 from sagagraph.workflow.language.document import Document, document_json, nodes_in, read_document
-from tests.factory.crash_worker import DOCUMENT
+from tests.factory.scenarios import DOCUMENT
 from tests.support.states import executed
 
 HERE = Path(__file__).parent

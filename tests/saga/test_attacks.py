@@ -383,10 +383,10 @@ async def test_whoever_interrupts_a_command_is_told_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    async def interrupted(*_arguments: Any) -> str:
+    async def interrupted(*_arguments: Any, **_options: Any) -> str:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(settling, "_carries_document", interrupted)  # the first thing that each of them asks
+    monkeypatch.setattr(settling, "domain_of", interrupted)  # the first thing that each of them asks
     options = {"wait": True} if command is resume else {"preview": False}
     with pytest.raises(asyncio.CancelledError):
         await command(Options("memory:"), "trip", **options)

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
-from sagagraph.cli.session import carrying, opened_alike, show
+from sagagraph.cli.session import WITHOUT_ENTRY, carrying, opened_alike, show
 from sagagraph.errors import FleetError, InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.fleet.port import Fleet
 from sagagraph.fleet.store_fleet import StoreFleet
-from sagagraph.registry import MISSIONS, domain_names, open_engine, require_entry, runs_sagas
+from sagagraph.registry import domain_names, open_engine, require_entry, runs_sagas
 from sagagraph.saga.engine.coordinator import Observer
 from sagagraph.saga.engine.driving import Parked, original_of
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import SagaStore
+from sagagraph.workflow.language.document import WORKFLOWS
 
 if TYPE_CHECKING:
     from sagagraph.fleet.health import Health
@@ -29,12 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a worker is to do. `queues`: domains; all that run sagas here, if none is named. `documents`: sagas of workflow
-    documents, too, which have no domain.
-    """
+    """What a worker is to do. `queues`: domains; all that run sagas here, if none is named."""
 
     queues: tuple[str, ...] = ()
-    documents: bool = False
     slots: int = 16
     health_port: int | None = None
     temporal: str = ""
@@ -44,10 +42,9 @@ class Work:
 
     def domains(self) -> tuple[str, ...]:
         for each in self.queues:
-            if each != MISSIONS and not require_entry(each).runs_sagas:
+            if each not in WITHOUT_ENTRY and not require_entry(each).runs_sagas:
                 raise InvalidInputError(f"{each} runs no sagas", field="--queue")
-        of_documents = ("",) if self.documents else ()
-        return (*(self.queues or (*filter(runs_sagas, domain_names()), MISSIONS)), *of_documents)
+        return self.queues or (*filter(runs_sagas, domain_names()), *WITHOUT_ENTRY)
 
 
 async def work(options: Options, job: Work) -> int:
@@ -136,7 +133,7 @@ class _Sessions:
 
     async def drive(self, saga_id: str) -> Parked:
         saga = await self._engine.load(original_of(saga_id))
-        if not saga.domain:
+        if saga.domain == WORKFLOWS:
             return await self._drive_document(saga.id)
         key = opened_alike(self._options, saga)
         async with self._opening:
@@ -146,10 +143,8 @@ class _Sessions:
         return await self._opened[key].drive(saga_id)
 
     async def _drive_document(self, saga_id: str) -> Parked:
-        """Drive it with an engine of its own: of two documents, each may mean another action by the same name."""
-        from sagagraph.cli.workflow.sagas import opening_saga
-
-        async with opening_saga(self._options, saga_id, self._observers) as (engine, _assignment, _actions):
+        """Drive it with an engine of its own, which is closed again: no other saga is opened alike."""
+        async with carrying(self._options, WORKFLOWS, saga_id, self._observers) as (engine, _resume):
             self._of_documents.add(engine)
             try:
                 return await engine.drive(saga_id)

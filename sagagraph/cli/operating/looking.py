@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
 from sagagraph.cli.approval import show_waiting, waiting_for_approval
@@ -14,13 +15,17 @@ from sagagraph.errors import JournalError, ProviderError
 from sagagraph.planning.checking import is_abridged, judge_plan_of, unabridged
 from sagagraph.registry import open_domain, open_engine, runs_sagas
 from sagagraph.saga.core.dependencies import graph_of
-from sagagraph.saga.core.events import Entry
+from sagagraph.saga.core.events import Entry, SagaBegun
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.maintenance.replay import JudgePlan, turns
 from sagagraph.saga.engine.views.document import entry_json, log_line
+from sagagraph.workflow.language.document import WORKFLOWS
+
+if TYPE_CHECKING:
+    from sagagraph.factory.log_entries import LogEntry
 
 
 async def status(options: Options, saga_id: str, version: int | None) -> int:
@@ -92,11 +97,31 @@ async def log(options: Options, saga_id: str) -> int:
         documents = [entry_json(entry) for entry in entries] if options.as_json else []
         if options.as_json and any(is_abridged(entry.event) for entry in entries):
             await _expand(documents, options, engine, saga_id, entries)
+        of_nodes = await _of_nodes(engine, saga_id, entries)
     if options.as_json:
-        render.print_json({"saga_id": saga_id, "events": documents})
-    for entry in entries if not options.as_json else ():
+        logged = {"log": [asdict(each) for each in of_nodes]} if of_nodes else {}
+        render.print_json({"saga_id": saga_id, "events": documents, **logged})
+        return 0
+    for entry in entries:
         render.stdout.print(log_line(entry), markup=False)
+    for each in of_nodes:
+        for why in each.misfits:
+            told = f"{each.entry['version']:4d} {each.entry['nodeId']}: not as its log schema wants: {why}"
+            render.stdout.print(told, markup=False, soft_wrap=True)
+    if of_nodes and not any(each.misfits for each in of_nodes):
+        render.stdout.print(f"{len(of_nodes)} entries are as the log schemas of their nodes want them", markup=False)
     return 0
+
+
+async def _of_nodes(engine: Engine, saga_id: str, entries: Sequence[Entry]) -> tuple[LogEntry, ...]:
+    """Return the entries of nodes whose workflow document has log schemas for them."""
+    begun = entries[0].event
+    if not isinstance(begun, SagaBegun) or begun.domain != WORKFLOWS:
+        return ()
+    from sagagraph.factory.log_entries import log_entries
+    from sagagraph.factory.running import assignment_of
+
+    return tuple(log_entries(saga_id, assignment_of(await engine.load(saga_id)).document, entries))
 
 
 async def _expand(

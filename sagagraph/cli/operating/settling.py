@@ -15,6 +15,7 @@ from sagagraph.cli.operating.fleet import told_to_worker
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import (
     VERDICT_AGAINST,
+    WITHOUT_ENTRY,
     Resume,
     acting,
     carrying,
@@ -29,11 +30,13 @@ from sagagraph.errors import (
     BusyError,
     DrainedError,
     InvalidInputError,
+    MissingExtraError,
     ProviderError,
     SagaGraphError,
     UnknownOperationError,
+    WorkflowError,
 )
-from sagagraph.registry import MISSIONS, open_engine, runs_sagas
+from sagagraph.registry import open_engine, runs_sagas
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.commands import ApprovePlan, Resolve
 from sagagraph.saga.core.decide.decide import decide
@@ -63,11 +66,7 @@ async def settle_plan(options: Options, saga_id: str, plan_hash: str | None, *, 
 
 async def resume(options: Options, saga_id: str, *, wait: bool, same_provider: bool = False) -> int:
     with interruptible(saga_id):
-        if await _carries_document(options, saga_id):
-            from sagagraph.cli.workflow import sagas
-
-            return await sagas.resume(options, saga_id)
-        async with _carrying(options, await domain_of(options, saga_id, or_mission=True), saga_id) as (engine, resuming):
+        async with _carrying(options, await domain_of(options, saga_id, has_graph=False), saga_id) as (engine, resuming):
             if same_provider:
                 await engine.recognise(saga_id, stated_by=PERSON)
             view = await _resumed(engine, resuming, saga_id, wait=wait)
@@ -110,7 +109,7 @@ async def _open_alike(options: Options) -> dict[tuple[str, ...], list[str]]:
     """Return the open sagas, those together that are carried on together; the first name of each group is their domain."""
     groups: dict[tuple[str, ...], list[str]] = {}
     async with open_engine(options.settings) as engine:
-        found = [each for each in await engine.open_sagas() if each.domain == MISSIONS or runs_sagas(each.domain)]
+        found = [each for each in await engine.open_sagas() if each.domain in WITHOUT_ENTRY or runs_sagas(each.domain)]
         waiting = {each.saga_id: each.domain for each in found}
         for saga_id in sorted(waiting, key=waiting.__getitem__):
             if parent_of(saga_id) in waiting:  # an amendment is resumed with what it changes
@@ -130,7 +129,7 @@ async def _resume_group(options: Options, domain: str, sagas: list[str], *, wait
         async with _carrying(options, domain, sagas[0]) as carried:
             in_any_order = Random().sample(sagas, len(sagas))  # noqa: S311 - no secret
             return await asyncio.gather(*(_resumed_in_turn(*carried, name, room, wait=wait) for name in in_any_order))
-    except (ProviderError, InvalidInputError) as exc:
+    except (InvalidInputError, MissingExtraError, ProviderError, WorkflowError) as exc:
         render.stderr.print(f"sagagraph: {exc}; not resumed: {', '.join(sagas)}", markup=False)
         return [exc.exit_code]
 
@@ -295,19 +294,5 @@ async def _resolved(options: Options, saga_id: str, names: tuple[str, ...], said
 @asynccontextmanager
 async def _engine_for(options: Options, saga_id: str) -> AsyncIterator[Engine]:
     """Open an engine that can act on this saga: with its domain's actions, or those of the document that it carries out."""
-    if await _carries_document(options, saga_id):
-        from sagagraph.cli.workflow.sagas import open_saga
-
-        async with open_saga(options, saga_id) as (engine, _assignment, _actions):
-            yield engine
-        return
-    async with _carrying(options, await domain_of(options, saga_id, or_mission=True), saga_id) as (engine, _resume):
+    async with _carrying(options, await domain_of(options, saga_id, has_graph=False), saga_id) as (engine, _resume):
         yield engine
-
-
-async def _carries_document(options: Options, saga_id: str) -> bool:
-    """Tell whether the saga was begun by `sagagraph workflow run`."""
-    from sagagraph.workflow.language.document import BEGUN
-
-    async with open_engine(options.settings) as engine:
-        return BEGUN in (await engine.load(saga_id)).operations

@@ -22,7 +22,7 @@ from sagagraph.workflow.asl.writer import state_machine
 from sagagraph.workflow.condition import operations_named
 from sagagraph.workflow.language.checks import findings
 from sagagraph.workflow.language.conformance import Read, Write
-from sagagraph.workflow.language.document import BEGUN, Document, Graph, document_json, inner_graphs, read_document
+from sagagraph.workflow.language.document import WORKFLOWS, Document, Graph, document_json, inner_graphs, read_document
 from sagagraph.workflow.language.plans import document_of
 from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.order import in_order
@@ -73,7 +73,7 @@ async def _plan_in(options: Options, saga_id: str) -> Document:
 
 def plan_of(saga: Saga) -> Document:
     """Return what a saga carries out as a document: the one that it was begun with, or its plan."""
-    if BEGUN in saga.operations:
+    if saga.domain == WORKFLOWS:
         return assignment_of(saga).document
     left = {each.spec.id for each in saga.in_order() if not each.removed}  # nothing waits any more for what a repair left out
     specs = [_without(each.spec, left) for each in saga.in_order() if not each.removed]

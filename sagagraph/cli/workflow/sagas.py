@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,12 +21,13 @@ from sagagraph.factory.running import Assignment, assignment_of, differences, re
 from sagagraph.files import json_file
 from sagagraph.registry import open_domain, open_engine
 from sagagraph.saga.engine.actions import Action
-from sagagraph.workflow.language.document import Document
+from sagagraph.workflow.language.document import WORKFLOWS, Document
 
 if TYPE_CHECKING:
     from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.coordinator import Observer
     from sagagraph.saga.engine.engine import Engine
+    from sagagraph.saga.engine.views.view import SagaView
     from sagagraph.workflow.values import Json
 
 VERDICT_AGAINST = 1
@@ -76,28 +77,26 @@ async def open_roster(options: Options, source: Source) -> AsyncIterator[Roster]
 
 
 @asynccontextmanager
-async def open_saga(options: Options, saga_id: str) -> AsyncIterator[tuple[Engine, Assignment, dict[str, Action]]]:
-    """Open an engine that can act on a saga which carries out a document."""
-    async with opening_saga(options, saga_id) as opened, drained_when_told_to_stop(opened[0]):
-        yield opened
-
-
-@asynccontextmanager
 async def opening_saga(
     options: Options, saga_id: str, also: tuple[Observer, ...] = ()
 ) -> AsyncIterator[tuple[Engine, Assignment, dict[str, Action]]]:
-    """Open the same, for a program that handles signals itself; a fleet may drive the saga with that engine."""
+    """Open an engine that can act on a saga which carries out a document; a fleet may drive the saga with it."""
     async with open_engine(options.settings, (render.show_waits, *also)) as engine:
         saga = await engine.load(saga_id)
         assignment = assignment_of(saga)
         async with open_actions(options, Source.of(assignment.source), engine, saga) as actions:
             registered(engine, assignment.document, actions)
-            engine.drives("", partial(_go_on, engine, assignment, actions))
+            engine.drives(WORKFLOWS, partial(resumed, engine, assignment, actions))
             yield engine, assignment, actions
 
 
-async def _go_on(engine: Engine, assignment: Assignment, actions: Mapping[str, Action], saga_id: str) -> None:
-    await run_document(engine, saga_id, assignment, actions)
+async def resumed(
+    engine: Engine, assignment: Assignment, actions: Mapping[str, Action], saga_id: str, *, wait: bool = True
+) -> SagaView:
+    """Go on with a saga that carries out a document, until it is quiet. What its body is told stands in its journal."""
+    with suppress(OperationFailedError, OperationHeldError, SagaClosedError):
+        await run_document(engine, saga_id, assignment, actions, wait=wait)
+    return await engine.status(saga_id)
 
 
 async def run(options: Options, document: Document, given: Json, source: Source, saga_id: str | None, *, serial: bool) -> int:
@@ -106,29 +105,14 @@ async def run(options: Options, document: Document, given: Json, source: Source,
     async with open_engine(options.settings, (render.show_waits,), create=True) as engine:
         begun = None if saga_id is None else await saga_if_begun(engine, name)
         async with open_actions(options, source, engine, begun) as actions, drained_when_told_to_stop(engine):
-            return await _carry_out(options, engine, name, Assignment(document, given, serial, source.json), actions)
-
-
-async def resume(options: Options, saga_id: str) -> int:
-    async with open_saga(options, saga_id) as (engine, assignment, actions):
-        return await _carry_out(options, engine, saga_id, assignment, actions)
-
-
-async def _carry_out(
-    options: Options, engine: Engine, saga_id: str, assignment: Assignment, actions: Mapping[str, Action]
-) -> int:
-    with interruptible(saga_id):
-        try:
-            await run_document(engine, saga_id, assignment, actions)
-        except (OperationFailedError, OperationHeldError, SagaClosedError) as exc:
-            if not options.as_json:
-                render.stderr.print(f"sagagraph: {exc}", markup=False)
-    return show(options, await engine.status(saga_id))
+            with interruptible(name):
+                view = await resumed(engine, Assignment(document, given, serial, source.json), actions, name)
+            return show(options, view)
 
 
 async def replay(options: Options, saga_id: str) -> int:
     """Walk through the saga's document with its journal's answers; exit with 1 where they differ."""
-    async with open_saga(options, saga_id) as (engine, _assignment, actions):
+    async with opening_saga(options, saga_id) as (engine, _assignment, actions):
         found = await differences(await engine.load(saga_id), actions)
     if options.as_json:
         render.print_json({"saga_id": saga_id, "parity": not found, "differences": list(found)})

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from immutables import Map
 from msgspec.structs import replace
@@ -40,6 +40,9 @@ from sagagraph.saga.engine.holder import SagaHolder
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.values import Json
 
+PROGRAM: Final = SagaBegun(Driver.BODY, "", None)
+"""The beginning of a saga whose body only its program has."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Result:
@@ -56,8 +59,10 @@ class BodySaga:
     Cancellation, Ctrl-C, SystemExit and errors of the machinery (`leaves_saga_open`) leave the saga open: run the body again.
     """
 
-    def __init__(self, engine: SagaHolder, saga_id: str) -> None:
+    def __init__(self, engine: SagaHolder, saga_id: str, begin: SagaBegun, *, wait: bool) -> None:
         self.id = checked_id(saga_id, "saga_id")
+        self._begin = begin
+        self._waits = wait
         self._engine = engine
         self._number = next(_NUMBERS)
         self._holding: AbstractAsyncContextManager[Coordinator] | None = None
@@ -85,7 +90,7 @@ class BodySaga:
     async def __aenter__(self) -> BodySaga:
         if self._holding is not None:
             raise NotAllowedError(f"saga {self.id!r} has been entered already", saga_id=self.id)
-        holding = self._engine.hold(self.id, begin=SagaBegun(Driver.BODY, "", None))
+        holding = self._engine.hold(self.id, begin=self._begin, wait=self._waits)
         self._coordinator = await holding.__aenter__()
         self._task = asyncio.current_task()
         self._holding = holding

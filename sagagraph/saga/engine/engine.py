@@ -29,14 +29,14 @@ from sagagraph.saga.core.decide.decide import decide
 from sagagraph.saga.core.decide.people import check_cancellable, check_not_redacted, check_reversible
 from sagagraph.saga.core.doubt.in_doubt import waits_for_answer
 from sagagraph.saga.core.doubt.remedies import held_by
-from sagagraph.saga.core.events import Driver, Resolution
+from sagagraph.saga.core.events import Driver, Resolution, SagaBegun
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import is_quiet, status_of
 from sagagraph.saga.core.redaction import checked_fields
 from sagagraph.saga.core.state import FINAL, Saga, Stage
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import to_json
-from sagagraph.saga.engine.body import BodySaga
+from sagagraph.saga.engine.body import PROGRAM, BodySaga
 from sagagraph.saga.engine.coordinator import Coordinator
 from sagagraph.saga.engine.driving import Drive, Parked, check_drivable, goes_on_by_itself, original_of
 from sagagraph.saga.engine.holder import PARKS_AFTER_S, POLL_S, SagaHolder, saga_and_family
@@ -74,9 +74,12 @@ class Engine(SagaHolder):
         durability = Durability.UNSAFE if unsafe_durability else Durability.CHECKED
         return EngineOpening(partial(open_store, store_url, create=create, durability=durability), options)
 
-    def saga(self, saga_id: str) -> BodySaga:
-        """Begin a saga, or run it again; the body of an `async with` runs its operations."""
-        return BodySaga(self, saga_id)
+    def saga(self, saga_id: str, *, begin: SagaBegun = PROGRAM, wait: bool = True) -> BodySaga:
+        """Begin a saga, or run it again; the body of an `async with` runs its operations.
+
+        `begin`: what its journal is to say first, if other programs can run its body, too. `wait`: for a dead worker's lease.
+        """
+        return BodySaga(self, saga_id, begin, wait=wait)
 
     # -- what people do ----------------------------------------------------------------------------------------------
 

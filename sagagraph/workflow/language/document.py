@@ -19,8 +19,8 @@ from sagagraph.workflow.values import Json
 
 DEFAULT: Final = "default"
 """The policy of nodes that name none (p0)."""
-BEGUN: Final = "workflow.begin"
-"""The operation that keeps the document in its saga's journal."""
+WORKFLOWS: Final = "workflows"
+"""The domain of sagas that carry out documents: no plug-in, for the interpreter carries them on."""
 INPUT, ITEM, INDEX = "input", "item", "index"
 """What references may name besides nodes: the workflow's input, and in a map's body its member and that one's place, from 0."""
 BINDINGS: Final = (INPUT, ITEM, INDEX)

@@ -63,7 +63,7 @@ def no_row_at_all(problem: JobShop, rows: list[Json], rng: Random) -> Corrupted:
 
 def of_a_stranger(problem: JobShop, rows: list[Json], rng: Random) -> Corrupted:
     n = rng.randrange(len(rows))
-    rows[n][rng.choice(["job", "step", "machine"])] = rng.choice([99, -1])
+    rows[n][rng.choice(["job", "step", "machine"])] = rng.choice([100_000, -1])
     return Corrupted(problem, rows, [n])
 
 

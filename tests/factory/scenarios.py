@@ -1,31 +1,33 @@
-"""What the children of test_crashes.py do: `sweep NAME STORE HARM FIRST STRIDE`, for workflows with choice, map and parallel."""
+"""Workflows with a choice, a map whose members are found at run time, and parallel branches, harmed at every boundary.
+
+`python -m tests.support.sweep tests.factory.scenarios:SCENARIOS`, with `--store` and `--harm`.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sagagraph.errors import OperationFailedError, Refused, SagaClosedError, UnknownSagaError
+from sagagraph.cli.workflow.sagas import resumed
+from sagagraph.errors import BusyError, Refused, SupersededError, UnknownSagaError
 from sagagraph.factory.blueprint import Blueprint, read_blueprint
 from sagagraph.factory.filling import Factory
 from sagagraph.factory.roster import Roster
-from sagagraph.factory.running import Assignment, assignment_of, differences, run_document
+from sagagraph.factory.running import Assignment, assignment_of, differences
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Action, action, to_json
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import Judgement, store_of
-from sagagraph.testing.sweep import Harm, boundaries_of, harm_at
-from sagagraph.workflow.language.document import BEGUN, read_document
+from sagagraph.workflow.language.document import read_document
 from tests.saga.ledger import Ledger
-from tests.support.databases import databases
 from tests.support.replaying import check_replays
 
 SAGA = "holiday"
@@ -95,8 +97,13 @@ def look(request: Any, call: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class WorkflowScenario:
+    """A workflow that two workers want to go on with, once it was harmed. `fails`: its last task does. `forgets`: what is asked
+    of the ledger twice lands twice, whatever its actions promise, and there is nobody to ask.
+    """
+
     name: str
     fails: bool = False
+    forgets: bool = False
 
     @property
     def booked(self) -> dict[str, int]:
@@ -107,7 +114,7 @@ class WorkflowScenario:
         return Assignment(read_document(DOCUMENT))
 
     def ledger(self, folder: Path) -> Ledger:
-        return Ledger(folder / "ledger.db")
+        return _Forgetful(folder / "ledger.db") if self.forgets else Ledger(folder / "ledger.db")
 
     def actions(self, folder: Path) -> Mapping[str, Action]:
         @action(name="last", kind="read-only")
@@ -116,7 +123,8 @@ class WorkflowScenario:
                 raise Refused("there is no last one")
             return "done"
 
-        booked = {name: self.ledger(folder).action(name) for name in (*BOOKED, "train")}
+        unasked = {"probe": None} if self.forgets else {}
+        booked = {name: self.ledger(folder).action(name, provider="ledger", **unasked) for name in (*BOOKED, "train")}
         return {**booked, "look": look, "last": last}
 
     @contextmanager
@@ -129,18 +137,25 @@ class WorkflowScenario:
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
         store = crash.around_store(await open_store(store_of(folder)))
-        await self._run(Engine(store, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s), folder)
-
-    async def _run(self, engine: Engine, folder: Path) -> None:
-        with suppress(OperationFailedError, SagaClosedError):
-            await run_document(engine, SAGA, self.assignment(folder), self.actions(folder))
-
-    async def resume(self, folder: Path) -> None:
-        engine = Engine(await open_store(store_of(folder)))
+        engine = Engine(store, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)
         try:
-            await self._run(engine, folder)
+            await resumed(engine, self.assignment(folder), self.actions(folder), SAGA)
         finally:
             await engine.close()
+
+    async def resume(self, folder: Path) -> None:
+        """Two workers want it at once, each with an engine of its own, and know of it what its journal says."""
+        engines = [Engine(await open_store(store_of(folder))) for _number in range(2)]
+        try:
+            await asyncio.gather(*(self._take_over(each, folder) for each in engines))
+        finally:
+            for each in engines:
+                await each.close()
+
+    async def _take_over(self, engine: Engine, folder: Path) -> None:
+        with suppress(BusyError, SupersededError, UnknownSagaError):
+            begun = assignment_of(await engine.load(SAGA))
+            await resumed(engine, begun, self.actions(folder), SAGA)
 
     async def judge(self, folder: Path) -> Judgement:
         engine, ledger = Engine(await open_store(store_of(folder))), self.ledger(folder)
@@ -155,7 +170,7 @@ class WorkflowScenario:
             await engine.close()
         meant = {f"{name} landed {count} times" for name, count in self.booked.items()}
         faults = [*(each for each in ledger.faults() if each not in meant), *unlike]
-        if BEGUN in saga.operations and assignment_of(saga) != self.assignment(folder):
+        if assignment_of(saga) != self.assignment(folder):
             faults.append("the journal has another document")
         if status is SagaStatus.COMMITTED and ledger.live() != self.booked:
             faults.append(f"committed, but the ledger holds {ledger.live()}")
@@ -178,6 +193,14 @@ HELD = {
 }
 
 
+class _Forgetful(Ledger):
+    """A provider that does not keep its promise to know a key again."""
+
+    def _land(self, name: str, key: str) -> str:
+        self._remembers_keys = False
+        return super()._land(name, key)
+
+
 @dataclass(frozen=True)
 class BlueprintScenario(WorkflowScenario):
     """A template of that name, its roles filled from what the ledger offers."""
@@ -189,7 +212,8 @@ class BlueprintScenario(WorkflowScenario):
     def actions(self, folder: Path) -> Mapping[str, Action]:
         def made(name: str) -> Action:
             kind = KINDS.get(name, "compensatable")
-            return self.ledger(folder).action(name, kind=kind, **({} if kind == "compensatable" else {"compensate": None}))
+            undo = {} if kind == "compensatable" else {"compensate": None}
+            return self.ledger(folder).action(name, kind=kind, provider="ledger", **undo)
 
         return {"check_prices": action(look.execute, name="check_prices"), **{name: made(name) for name in self.booked}}
 
@@ -203,22 +227,7 @@ def blueprint_of(name: str) -> Blueprint:
     return read_blueprint(json.loads((files("sagagraph.factory") / "templates" / f"{name}.json").read_text()))
 
 
-SCENARIOS = {
-    each.name: each
-    for each in (
-        WorkflowScenario("it commits"),
-        WorkflowScenario("it fails", fails=True),
-        *map(BlueprintScenario, GIVEN),
-    )
-}
-
-
-def main(name: str, kind: str, harm: str, first: int, stride: int) -> None:
-    with databases(kind) as made:
-        for boundary in range(first, boundaries_of(SCENARIOS[name], made) + 1, stride):
-            sys.stdout.write(json.dumps(asdict(harm_at(SCENARIOS[name], boundary, Harm(harm), made))) + "\n")
-            sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:4], *map(int, sys.argv[4:]))
+WORKFLOWS = (WorkflowScenario("it commits"), WorkflowScenario("it fails", fails=True))
+SCENARIOS = (*WORKFLOWS, *map(BlueprintScenario, GIVEN))
+PLANTED = (WorkflowScenario("it forgets", forgets=True), WorkflowScenario("it fails and forgets", fails=True, forgets=True))
+"""What these sweeps must find."""
