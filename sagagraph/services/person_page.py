@@ -1,0 +1,61 @@
+"""Page of a task: shown to whoever has its link, and answered there once. Looking changes nothing: mail scanners follow links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qs
+
+from sagagraph.extras import needing
+from sagagraph.services.person import Asked, Said, Tasks
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+_LONGEST: Final = 4000
+_PRIVATE: Final = {"cache-control": "no-store", "x-robots-tag": "noindex", "referrer-policy": "no-referrer"}
+_GONE: Final = {
+    None: "There is no such task, or its link is incomplete.",
+    Said.ANSWERED: "This has been answered. Thank you.",
+    Said.REFUSED: "This has been refused.",
+    Said.EXPIRED: "The time for an answer is over.",
+    Said.WITHDRAWN: "This was withdrawn: nothing needs to be done.",
+}
+_FORM: Final = """<p><textarea name="text" rows="6" cols="60" maxlength="{longest}" aria-label="Your answer"></textarea></p>
+<p><button name="said" value="answered">Answer</button> <button name="said" value="refused">Refuse</button></p>"""
+_PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><h1>{title}</h1><p style="white-space: pre-wrap">{text}</p><form method="post">{form}</form></html>"""
+
+
+def task_route(tasks: Callable[[Request], Tasks]) -> Route:
+    """Return the route of the page, `/task/…`, for any Starlette or FastAPI application."""
+    with needing("ui"):
+        from starlette.responses import HTMLResponse
+        from starlette.routing import Route
+
+    async def page(request: Request) -> Response:
+        kept, link = tasks(request), request.path_params["link"]
+        asked = await kept.behind(link)
+        if asked is not None and asked.outcome is None and request.method == "POST":
+            said = {name: values[0] for name, values in parse_qs((await request.body()).decode(errors="replace")).items()}
+            text = said.get("text", "").strip()
+            if said.get("said") not in (Said.ANSWERED, Said.REFUSED) or len(text) > _LONGEST:
+                return HTMLResponse(
+                    _page(asked, "Answer or refuse, in 4,000 characters at most. Nothing was kept."), 400, _PRIVATE
+                )
+            await kept.end(asked, Said(said["said"]), text)
+            asked = await kept.behind(link)
+        status = 404 if asked is None else 200 if asked.outcome is None or request.method == "POST" else 410
+        return HTMLResponse(_page(asked), status, _PRIVATE)
+
+    return Route("/task/{link}", page, methods=["GET", "POST"])
+
+
+def _page(asked: Asked | None, problem: str = "") -> str:
+    if asked is None or asked.outcome is not None:
+        return _PAGE.format(title="Task", text=_GONE[asked.said if asked else None], form="")
+    text = "\n\n".join(filter(None, (problem, asked.task.text, f"Until {asked.until:%-d %B %Y %H:%M} UTC.")))
+    return _PAGE.format(title=escape(asked.task.subject), text=escape(text), form=_FORM.format(longest=_LONGEST))
