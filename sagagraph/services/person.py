@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -37,6 +37,9 @@ from sagagraph.services.service import FOREVER, POLICY, Account, Now, Opened, Tr
 _TASK, _TOLD, _OUTCOME, _WITHDRAWN = "person.task", "person.told", "person.outcome", "person.withdrawn"
 _LINK: Final = "person.link"
 _LOOKS_EVERY_S: Final = 3600.0
+_TRIES: Final = 20
+_BY_KEY: Final = "/"
+"""Before a key: it is no link, and no path of the page has it."""
 _POLICY: Final = replace(POLICY, unknown_probes=1_000_000)
 """A person may be asked about for longer than any service."""
 
@@ -58,7 +61,13 @@ class Task(BaseModel):
 
 class Answer(BaseModel):
     text: str
-    answered_at: AwareDatetime
+    at: AwareDatetime
+
+
+class Outcome(Answer):
+    said: Said
+    number: str
+    """Tells two apart that say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +79,12 @@ class Asked:
     task: Task
     until: datetime
     is_told: bool
-    outcome: Mapping[str, Any] | None
+    outcome: Outcome | None
     is_withdrawn: bool
 
     @property
     def said(self) -> Said | None:
-        return None if self.outcome is None else Said(self.outcome["said"])
+        return None if self.outcome is None else self.outcome.said
 
     @property
     def is_open(self) -> bool:
@@ -86,25 +95,22 @@ class Tasks:
     """Tasks in a store, and the outcome of each: the first one that is written down counts."""
 
     def __init__(self, store: SagaStore, now: Now) -> None:
-        self._store, self._now = store, now
+        self._store, self.now = store, now
 
     async def open(self, task: Task, call: Call) -> Asked:
-        key, until = call.operation_key, self._now() + timedelta(seconds=task.within_s)
+        key, until = call.operation_key, self.now() + timedelta(seconds=task.within_s)
         await self._put(call.saga_id, _TASK, key, {"task": task.model_dump(mode="json"), "until": until.isoformat()})
-        await self._lead(_by_key(key), call.saga_id, key)
+        await self.lead(_BY_KEY + key, call.saga_id, key)
         return next(each for each in await self.of(call.saga_id) if each.key == key)
 
-    async def find(self, key: str) -> Asked | None:
-        """Find it by its key alone: the saga that undoes it is another one than the one that asked."""
-        return await self._at(_by_key(key))
+    async def lead(self, secret: str, saga_id: str, key: str) -> None:
+        """Have a link, or the key, lead to it: the saga that undoes it is another one than the one that asked."""
+        await self._put(owner_of(secret), _LINK, "of", {"saga": saga_id, "key": key})
 
-    async def _at(self, owner: str) -> Asked | None:
-        led = [each.data for each in await self._store.documents(owner, _LINK)]
+    async def behind(self, secret: str) -> Asked | None:
+        led = [each.data for each in await self._store.documents(owner_of(secret), _LINK)]
         found = await self.of(led[0]["saga"]) if led else ()
         return next((each for each in found if each.key == led[0]["key"]), None)
-
-    async def _lead(self, owner: str, saga_id: str, key: str) -> None:
-        await self._put(owner, _LINK, "of", {"saga": saga_id, "key": key})
 
     async def of(self, saga_id: str) -> tuple[Asked, ...]:
         """Return what was asked for a saga. What nobody has answered in time is expired from now on."""
@@ -114,63 +120,42 @@ class Tasks:
         return tuple([await self._asked(saga_id, key, said) for key, said in rows.items() if _TASK in said])
 
     async def _asked(self, saga_id: str, key: str, said: dict[str, Any]) -> Asked:
-        until, outcome = datetime.fromisoformat(said[_TASK]["until"]), said.get(_OUTCOME)
-        if outcome is None and self._now() >= until:
-            outcome = await self._put(saga_id, _OUTCOME, key, self._outcome(Said.EXPIRED))
-        task = Task.model_validate(said[_TASK]["task"])
+        until, task = datetime.fromisoformat(said[_TASK]["until"]), Task.model_validate(said[_TASK]["task"])
+        outcome = Outcome.model_validate(said[_OUTCOME]) if _OUTCOME in said else None
+        if outcome is None and self.now() >= until:
+            outcome, _is_new = await self._end(saga_id, key, Said.EXPIRED)
         return Asked(saga_id, key, task, until, _TOLD in said, outcome, _WITHDRAWN in said)
 
-    async def link(self, asked: Asked, link: str) -> str:
-        """Have this link lead to it."""
-        await self._lead(_by_link(link), asked.saga_id, asked.key)
-        return link
-
-    async def behind(self, link: str) -> Asked | None:
-        """Return what somebody is asked who has this link."""
-        return await self._at(_by_link(link))
-
-    async def end(self, asked: Asked, said: Said, text: str = "") -> bool:
-        """Write down an outcome, and have the saga looked at. Returns False if there was one already."""
-        mine = self._outcome(said, text)
-        if await self._put(asked.saga_id, _OUTCOME, asked.key, mine) != mine:
-            return False
-        await self._wake(asked.saga_id)
-        return True
-
-    def left_s(self, asked: Asked) -> float:
-        return (asked.until - self._now()).total_seconds()
+    async def end(self, asked: Asked, said: Said, text: str) -> None:
+        """Write down an outcome, unless there is one, and have the saga looked at."""
+        _outcome, is_new = await self._end(asked.saga_id, asked.key, said, text)
+        for _again in range(_TRIES if is_new else 0):  # if it is busy that long, it is looked at when its pause is over
+            with suppress(BusyError, UnknownSagaError):
+                await self._store.release(await self._store.take(asked.saga_id, owner="a person's answer", ttl_s=1.0))
+                await self._store.wake(asked.saga_id)
+                break
+            await asyncio.sleep(0.05)
 
     async def told(self, asked: Asked) -> None:
         await self._put(asked.saga_id, _TOLD, asked.key, None)
 
     async def withdraw(self, saga_id: str, key: str) -> None:
         """End it for good, whether or not it was asked: a call that comes later finds it withdrawn."""
-        await self._put(saga_id, _OUTCOME, key, self._outcome(Said.WITHDRAWN))
+        await self._end(saga_id, key, Said.WITHDRAWN)
         await self._put(saga_id, _WITHDRAWN, key, None)
 
-    def _outcome(self, said: Said, text: str = "") -> dict[str, str]:
-        return {"said": said.value, "text": text, "at": self._now().isoformat(), "number": uuid4().hex}
+    async def _end(self, saga_id: str, key: str, said: Said, text: str = "") -> tuple[Outcome, bool]:
+        mine = Outcome(said=said, text=text, at=self.now(), number=uuid4().hex)
+        kept = Outcome.model_validate(await self._put(saga_id, _OUTCOME, key, mine.model_dump(mode="json")))
+        return kept, kept.number == mine.number
 
     async def _put(self, saga_id: str, kind: str, key: str, data: Any) -> Any:
         return (await self._store.put(Document(saga_id, kind, key, data))).data
 
-    async def _wake(self, saga_id: str) -> None:
-        """Take the saga for a moment, so that whoever drives it next looks again. If it is busy, that is at its next look."""
-        for _again in range(20):
-            with suppress(BusyError):
-                with suppress(UnknownSagaError):
-                    await self._store.release(await self._store.take(saga_id, owner="a person's answer", ttl_s=1.0))
-                    await self._store.wake(saga_id)
-                return
-            await asyncio.sleep(0.05)
 
-
-def _by_link(link: str) -> str:
-    return f"person {sha256(link.encode()).hexdigest()}"
-
-
-def _by_key(key: str) -> str:
-    return f"person by {key}"
+def owner_of(secret: str) -> str:
+    """Return under which name the store keeps what a link leads to: its hash, and never itself."""
+    return f"person {sha256(secret.encode()).hexdigest()}"
 
 
 HandOver = Callable[[Task, str, str, str], Awaitable[object]]
@@ -192,8 +177,8 @@ def ask_action(
     async def ask(request: Task, call: Call) -> Answer:
         asked = await tasks.open(request, call)
         if asked.outcome is None and not asked.is_told:
-            link = await tasks.link(asked, new_link())
-            when = f"{asked.until:%-d %B %Y %H:%M} UTC"
+            link, when = new_link(), f"{asked.until:%-d %B %Y %H:%M} UTC"
+            await tasks.lead(link, asked.saga_id, asked.key)
             text = f"{request.text}\n\nAnswer here, once, until {when}:\n{page.rstrip('/')}/task/{link}"
             try:
                 await hand_over(request, request.subject, text, asked.key)
@@ -202,24 +187,23 @@ def ask_action(
                     await tasks.withdraw(asked.saga_id, asked.key)
                 raise
             await tasks.told(asked)
-        if asked.said is Said.ANSWERED:
-            return _answer(asked)
-        if asked.outcome is not None:
-            raise Refused(f"{asked.said}: {asked.outcome['text'] or request.subject}", code=f"person_{asked.said}")
-        raise waiting(asked)
+        if (outcome := asked.outcome) is None:
+            raise waiting(asked)
+        if outcome.said is Said.ANSWERED:
+            return Answer(text=outcome.text, at=outcome.at)
+        raise Refused(f"{outcome.said}: {outcome.text or request.subject}", code=f"person_{outcome.said}")
 
     async def find(_request: Task, call: Call) -> Probe:
-        asked = await tasks.find(call.operation_key)
-        if asked is None:
-            return Probe.absent()
-        if asked.is_withdrawn:
-            return Probe.undone()
+        asked = await tasks.behind(_BY_KEY + call.operation_key)
+        if asked is None or asked.is_withdrawn:
+            return Probe.undone() if asked else Probe.absent()
         if asked.is_open:
             raise waiting(asked)
-        return Probe.landed(_answer(asked)) if asked.said is Said.ANSWERED else Probe.absent()
+        answered = asked.outcome if asked.said is Said.ANSWERED else None
+        return Probe.landed(Answer(text=answered.text, at=answered.at)) if answered else Probe.absent()
 
     async def void(request: Task, call: Call) -> None:
-        asked = await tasks.find(call.operation_key)
+        asked = await tasks.behind(_BY_KEY + call.operation_key)
         await tasks.withdraw(call.saga_id if asked is None else asked.saga_id, call.operation_key)
         if asked is not None and (asked.is_told or asked.said is Said.ANSWERED):
             text = f"This is not needed any more:\n{request.text}"
@@ -229,7 +213,7 @@ def ask_action(
         await void(request, call)
 
     def waiting(asked: Asked) -> ProviderError:
-        after_s = min(looks_every_s, tasks.left_s(asked))
+        after_s = min(looks_every_s, (asked.until - tasks.now()).total_seconds())
         return ProviderError(f"{asked.task.to or 'somebody'} is asked: {asked.task.subject}", retry_after_s=after_s)
 
     return action(
@@ -240,11 +224,6 @@ def ask_action(
         guarantees=Guarantees(dedup=FOREVER, void=void, refusals_final=True),
         provider=f"people, by {page}",
     )
-
-
-def _answer(asked: Asked) -> Answer:
-    said = asked.outcome or {}
-    return Answer(text=said["text"], answered_at=said["at"])
 
 
 def mailing(mailer: Mailer) -> HandOver:

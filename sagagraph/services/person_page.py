@@ -38,18 +38,18 @@ def task_route(tasks: Callable[[Request], Tasks]) -> Route:
 
     async def page(request: Request) -> Response:
         kept, link = tasks(request), request.path_params["link"]
-        asked = await kept.behind(link)
-        if asked is not None and asked.outcome is None and request.method == "POST":
-            said = {name: values[0] for name, values in parse_qs((await request.body()).decode(errors="replace")).items()}
-            text = said.get("text", "").strip()
-            if said.get("said") not in (Said.ANSWERED, Said.REFUSED) or len(text) > _LONGEST:
-                return HTMLResponse(
-                    _page(asked, "Answer or refuse, in 4,000 characters at most. Nothing was kept."), 400, _PRIVATE
-                )
-            await kept.end(asked, Said(said["said"]), text)
-            asked = await kept.behind(link)
-        status = 404 if asked is None else 200 if asked.outcome is None or request.method == "POST" else 410
-        return HTMLResponse(_page(asked), status, _PRIVATE)
+        asked, problem, status = await kept.behind(link), "", 200
+        if asked is None or asked.outcome is not None:
+            status = 404 if asked is None else 410
+        elif request.method == "POST":
+            told = parse_qs((await request.body()).decode(errors="replace"))
+            said, text = told.get("said", [""])[0], told.get("text", [""])[0].strip()
+            if said in (Said.ANSWERED, Said.REFUSED) and len(text) <= _LONGEST:
+                await kept.end(asked, Said(said), text)
+                asked = await kept.behind(link)
+            else:
+                problem, status = f"Answer or refuse, in {_LONGEST:,} characters at most.", 400
+        return HTMLResponse(_page(asked, problem), status, _PRIVATE)
 
     return Route("/task/{link}", page, methods=["GET", "POST"])
 

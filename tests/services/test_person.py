@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from starlette.applications import Starlette
 
 from sagagraph.errors import OperationFailedError
 from sagagraph.fleet.store_fleet import StoreFleet
+from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.port import SagaStore
 from sagagraph.services import person
@@ -86,12 +88,13 @@ async def test_looking_changes_nothing_and_an_answer_is_kept_once(desk: Desk) ->
     assert (await desk.press("answered", "x" * 4001)).status_code == 400
     assert await desk.outcomes() == []
     pressed = await asyncio.gather(*(desk.press("answered", f"from {hour}") for hour in range(5)))
-    assert {each.status_code for each in pressed} == {200}
+    assert {200} <= {each.status_code for each in pressed} <= {200, 410}
     await asking
     (kept,) = await desk.outcomes()
     assert [each.text for each in desk.answers] == [kept.data["text"]]
     assert (await desk.browser.get(link)).status_code == 410
-    assert (await desk.browser.get("https://x/task/guessed")).status_code == 404
+    for no_link in ("guessed", f"%2F{SAGA}%2Fask-1%2F1", "/"):
+        assert (await desk.browser.get(f"https://x/task/{no_link}")).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -166,7 +169,7 @@ async def test_a_link_is_nowhere_but_in_the_letter(desk: Desk, caplog: pytest.Lo
     with suppress(OperationFailedError):
         await asking
     kept = json.dumps(await desk.engine.store.dump(SAGA), default=str) + str(await desk.engine.status(SAGA))
-    hashed = await desk.engine.store.documents(person._by_link(secret))
+    hashed = await desk.engine.store.documents(person.owner_of(secret))
     assert len(hashed) == 1
     assert secret not in kept + str(hashed) + " ".join(
         each.getMessage() for each in caplog.records if "HTTP" not in each.getMessage()
@@ -179,9 +182,9 @@ async def test_a_link_is_nowhere_but_in_the_letter(desk: Desk, caplog: pytest.Lo
 class ToldBeforehand(Tasks):
     """Writes down that somebody was told before anything was sent."""
 
-    async def link(self, asked: person.Asked, link: str) -> str:
-        await self.told(asked)
-        return await super().link(asked, link)
+    async def open(self, task: Task, call: Call) -> person.Asked:
+        await self.told(await super().open(task, call))
+        return replace(await super().open(task, call), is_told=False)
 
 
 class ForgetsWithdrawals(Tasks):
