@@ -80,8 +80,6 @@ class PaymentSettings(BaseModel):
     secret: SecretStr
     payment_method: str
     """What is charged, as Stripe names it: `pm_…`."""
-    customer: str = ""
-    """Whose payment method it is, if it is a customer's: `cus_…`."""
     url: str = "https://api.stripe.com"
 
 

@@ -18,12 +18,11 @@ from enum import StrEnum
 from hashlib import sha256
 from mailbox import Maildir
 from typing import Any, Final
-from uuid import uuid4
 
 from msgspec.structs import replace
 from pydantic import AwareDatetime, BaseModel, Field
 
-from sagagraph.errors import BusyError, ProviderError, Refused, UnknownSagaError
+from sagagraph.errors import BusyError, InvalidInputError, ProviderError, Refused, UnknownSagaError
 from sagagraph.saga.core.call import Call
 from sagagraph.saga.engine.actions import Action, Guarantees, action
 from sagagraph.saga.engine.body import BodySaga
@@ -66,8 +65,6 @@ class Answer(BaseModel):
 
 class Outcome(Answer):
     said: Said
-    number: str
-    """Tells two apart that say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +142,9 @@ class Tasks:
         await self._put(saga_id, _WITHDRAWN, key, None)
 
     async def _end(self, saga_id: str, key: str, said: Said, text: str = "") -> tuple[Outcome, bool]:
-        mine = Outcome(said=said, text=text, at=self.now(), number=uuid4().hex)
+        mine = Outcome(said=said, text=text, at=self.now())
         kept = Outcome.model_validate(await self._put(saga_id, _OUTCOME, key, mine.model_dump(mode="json")))
-        return kept, kept.number == mine.number
+        return kept, kept == mine
 
     async def _put(self, saga_id: str, kind: str, key: str, data: Any) -> Any:
         return (await self._store.put(Document(saga_id, kind, key, data))).data
@@ -251,7 +248,7 @@ async def open_account(account: Account) -> AsyncIterator[Opened]:
 
 
 def trial_of(account: Account, tasks: Tasks, asking: Action) -> Trial:
-    """Try it with somebody who answers once a link is in the ledger; without one, once a mail was sent."""
+    """Try it with somebody who reads the mails in the ledger, and answers."""
     to = str(account.options.get("to") or account.options.get("sender", ""))
 
     async def book(saga: BodySaga, name: str) -> None:
@@ -263,13 +260,14 @@ def trial_of(account: Account, tasks: Tasks, asking: Action) -> Trial:
 
     async def answers(name: str) -> None:
         while True:
-            links = await in_thread(_mailed, account.ledger, name) if account.ledger else ()
-            for each in [await tasks.behind(link) for link in links] if account.ledger else await tasks.of(name):
-                if each is not None and each.outcome is None and (account.ledger or each.is_told):
-                    await tasks.end(each, Said.ANSWERED, "yes")
+            for link in await in_thread(_mailed, account.ledger, name):
+                if (asked := await tasks.behind(link)) is not None and asked.outcome is None:
+                    await tasks.end(asked, Said.ANSWERED, "yes")
             await asyncio.sleep(0.05)
 
     async def standing(name: str) -> dict[str, int]:
+        if not account.ledger:
+            raise InvalidInputError("name the Maildir in which the mails arrive: somebody has to read them", field="--ledger")
         found = [each for each in await tasks.of(name) if not each.is_withdrawn]
         return {"answered": sum(each.said is Said.ANSWERED for each in found), "open": sum(each.is_open for each in found)}
 

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 4000
 _PRIVATE: Final = {"cache-control": "no-store", "x-robots-tag": "noindex", "referrer-policy": "no-referrer"}
-_GONE: Final = {
-    None: "There is no such task, or its link is incomplete.",
-    Said.ANSWERED: "This has been answered. Thank you.",
-    Said.REFUSED: "This has been refused.",
-    Said.EXPIRED: "The time for an answer is over.",
-    Said.WITHDRAWN: "This was withdrawn: nothing needs to be done.",
-}
 _FORM: Final = """<p><textarea name="text" rows="6" cols="60" maxlength="{longest}" aria-label="Your answer"></textarea></p>
 <p><button name="said" value="answered">Answer</button> <button name="said" value="refused">Refuse</button></p>"""
 _PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -56,6 +49,7 @@ def task_route(tasks: Callable[[Request], Tasks]) -> Route:
 
 def _page(asked: Asked | None, problem: str = "") -> str:
     if asked is None or asked.outcome is not None:
-        return _PAGE.format(title="Task", text=_GONE[asked.said if asked else None], form="")
+        gone = "There is no such task, or its link is incomplete." if asked is None else f"This is {asked.said}. Thank you."
+        return _PAGE.format(title="Task", text=gone, form="")
     text = "\n\n".join(filter(None, (problem, asked.task.text, f"Until {asked.until:%-d %B %Y %H:%M} UTC.")))
     return _PAGE.format(title=escape(asked.task.subject), text=escape(text), form=_FORM.format(longest=_LONGEST))

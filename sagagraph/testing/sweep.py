@@ -70,11 +70,6 @@ class Case:
         return bool(self.place)
 
 
-def boundaries_of(scenario: Scenario, databases: Databases) -> int:
-    """Return how many boundaries an undisturbed run passes."""
-    return len(places_of(scenario, databases))
-
-
 def places_of(scenario: Scenario, databases: Databases) -> list[str]:
     """Return the names of the boundaries that an undisturbed run passes, in order."""
     with _case_folder(scenario, databases) as folder:

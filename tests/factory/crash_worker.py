@@ -22,7 +22,7 @@ from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import Judgement, store_of
-from sagagraph.testing.sweep import Harm, boundaries_of, harm_at
+from sagagraph.testing.sweep import Harm, harm_at, places_of
 from sagagraph.workflow.language.document import BEGUN, read_document
 from tests.saga.ledger import Ledger
 from tests.support.databases import databases
@@ -215,7 +215,7 @@ SCENARIOS = {
 
 def main(name: str, kind: str, harm: str, first: int, stride: int) -> None:
     with databases(kind) as made:
-        for boundary in range(first, boundaries_of(SCENARIOS[name], made) + 1, stride):
+        for boundary in range(first, len(places_of(SCENARIOS[name], made)) + 1, stride):
             sys.stdout.write(json.dumps(asdict(harm_at(SCENARIOS[name], boundary, Harm(harm), made))) + "\n")
             sys.stdout.flush()
 

@@ -110,7 +110,6 @@ class Charged(BaseModel):
 
     at: str
     method: str
-    customer: str = ""
 
 
 class Itinerary(Lean):

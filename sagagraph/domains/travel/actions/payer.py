@@ -20,7 +20,7 @@ from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.policy import Policy
 
 if TYPE_CHECKING:
-    from sagagraph.settings import PaymentSettings, Settings
+    from sagagraph.settings import Settings
 
 _TEST_MODE: Final = ("sk_test_", "rk_test_")
 
@@ -48,18 +48,14 @@ def payer_of(settings: Settings, policy: Policy) -> Payer:
     Raises `InvalidInputError` for a key that is not one of Stripe's test mode: with any other, real money would be taken.
     """
     payments = settings.payments if settings.provider_url else None
-    return Payer() if payments is None else _stripe_payer(payments, policy)
-
-
-def _stripe_payer(payments: PaymentSettings, policy: Policy) -> Payer:
+    if payments is None:
+        return Payer()
     secret = payments.secret.get_secret_value()
     if not secret.startswith(_TEST_MODE):
-        raise InvalidInputError(
-            f"trips are paid in Stripe's test mode: its keys begin with {_TEST_MODE[0]}", field="payments.secret"
-        )
+        said = f"must be a key of Stripe's test mode, which begins with {_TEST_MODE[0]}"
+        raise InvalidInputError(said, field="payments.secret")
     account = Stripe(Account.of(payments.url, secret), now_in_utc)
-    charged = Charged(at=account.identity, method=payments.payment_method, customer=payments.customer)
-    return payer_by(charged, stripe_actions(account), policy)
+    return payer_by(Charged(at=account.identity, method=payments.payment_method), stripe_actions(account), policy)
 
 
 def payer_by(charged: Charged, actions: tuple[Action, ...], policy: Policy) -> Payer:
@@ -78,28 +74,25 @@ def _payment_action(capture: Action, policy: Policy) -> Action:
         return Capture(payment_intent=request.payment_intent, amount=in_cents(request.due))
 
     def paid(taken: Captured) -> b.CapturedPayment:
-        money = {"amount": _in_units(taken.amount), "currency": taken.currency.upper()}
-        return b.CapturedPayment(payment_id=taken.payment_intent, captured_at=now_in_utc(), **money)
+        amount, currency = Decimal(taken.amount) / 100, taken.currency.upper()
+        return b.CapturedPayment(payment_id=taken.payment_intent, amount=amount, currency=currency, captured_at=now_in_utc())
 
-    def refunded(request: b.HeldPaymentRequest, cents: int) -> b.RefundedPayment:
-        return b.RefundedPayment(payment_id=request.payment_intent, amount=_in_units(cents), currency=request.currency)
+    def refunded(request: b.HeldPaymentRequest, made: Refunded) -> b.RefundedPayment:
+        amount = Decimal(made.amount) / 100
+        return b.RefundedPayment(payment_id=request.payment_intent, amount=amount, currency=request.currency)
 
     def capture_at_stripe(request: b.HeldPaymentRequest, call: Call) -> b.CapturedPayment:
         return paid(capture.execute(asked(request), call))
 
     def refund(request: b.HeldPaymentRequest, payment: b.CapturedPayment, call: Call) -> b.RefundedPayment:
         taken = Captured(payment_intent=payment.payment_id, amount=in_cents(payment.amount), currency=payment.currency.lower())
-        return refunded(request, take_back(asked(request), taken, call).amount)
+        return refunded(request, take_back(asked(request), taken, call))
 
     def find(request: b.HeldPaymentRequest, call: Call) -> Probe:
         said: Probe = look(asked(request), call)
-        match said.result:
-            case Captured() as taken:
-                return Probe.landed(paid(taken))
-            case Refunded() as made:
-                return Probe.undone(refunded(request, made.amount))
-            case _:
-                return said
+        if isinstance(said.result, Captured):
+            return Probe.landed(paid(said.result))
+        return Probe.undone(refunded(request, said.result)) if isinstance(said.result, Refunded) else said
 
     return action(
         capture_at_stripe,
@@ -111,7 +104,3 @@ def _payment_action(capture: Action, policy: Policy) -> Action:
         guarantees=capture.guarantees,
         provider=capture.provider,
     )
-
-
-def _in_units(cents: int) -> Decimal:
-    return Decimal(cents) / 100

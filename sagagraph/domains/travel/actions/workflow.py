@@ -166,7 +166,6 @@ def _hold_specs(itinerary: Itinerary, actions: Mapping[str, Action], hold: str, 
             currency=itinerary.currency,
             payment_method=charged.method,
             description=f"trip from {itinerary.request.origin} on {itinerary.legs[0].begins}",
-            customer=charged.customer,
         )
         yield actions[AUTHORISE].spec(hold, charge, (check,), **_HELD)
 
