@@ -125,9 +125,11 @@ def _amiss(folder: Path, ledger: Ledger, outcome: str) -> Iterator[str]:
     for marks, times in Counter((each["metadata"]["saga"], each["metadata"]["operation"]) for each in intents).items():
         if times > 1:
             yield f"{marks} was authorised {times} times"
+    undone = {row.reservation_id for row in ledger.cancellations}  # anything else the provider itself has withdrawn
     paid = sum(row.amount for row in ledger.payments if row.state == "captured")
     costs = sum(row.price for row in ledger.reservations if row.state == "confirmed")
-    if outcome == "committed" and paid != costs:
+    is_whole = not any(row.state == "cancelled" and row.id not in undone for row in ledger.reservations)
+    if outcome == "committed" and is_whole and paid != costs:
         yield f"{paid} was taken for what costs {costs}"
 
 
