@@ -72,6 +72,17 @@ class CalendarSettings(BaseModel):
     """Name of a person → path of the calendar, relative to the URL."""
 
 
+class PaymentSettings(BaseModel):
+    """Account at Stripe by which trips are paid, in its test mode."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    secret: SecretStr
+    payment_method: str
+    """What is charged, as Stripe names it: `pm_…`."""
+    url: str = "https://api.stripe.com"
+
+
 class Settings(BaseModel):
     """Settings, as `read_settings` finds them; the environment overrides the file, options of the command line override both."""
 
@@ -117,6 +128,8 @@ class Settings(BaseModel):
     """Only in the file. Nothing is sent unless `provider_url` names a service: a practice world sends nothing."""
     calendars: CalendarSettings | None = None
     """Only in the file."""
+    payments: PaymentSettings | None = None
+    """Only in the file. Nothing is charged unless `provider_url` names a service."""
 
     @property
     def store_url(self) -> str:
@@ -128,6 +141,7 @@ IN_FILE: Final[Mapping[str, type[BaseModel]]] = {
     "oidc": OidcSettings,
     "mail": MailSettings,
     "calendars": CalendarSettings,
+    "payments": PaymentSettings,
 }
 """Settings that only the file has, and what a row of each is."""
 

@@ -50,6 +50,7 @@ class Rule:
 RULES: Final = (
     Rule(r"/(healthz|readyz)", SAFE, EVERYBODY),
     Rule(r"/shared/[\w-]+", SAFE, EVERYBODY),
+    Rule(r"/task/[\w-]+", SAFE | {"POST"}, EVERYBODY),
     Rule(r"/login", EACH, EVERYBODY),
     Rule(r"/login/(provider|back)", SAFE, EVERYBODY),
     Rule(r"/logout", ACTS, ANYBODY),

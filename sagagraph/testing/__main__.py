@@ -21,7 +21,7 @@ from sagagraph.extras import thing_at
 from sagagraph.testing.databases import Databases
 from sagagraph.testing.databases import databases as databases_at
 from sagagraph.testing.scenario import Scenario
-from sagagraph.testing.sweep import Case, Harm, boundaries_of, check_harm, harm_at
+from sagagraph.testing.sweep import Case, Harm, check_harm, harm_at, places_of
 
 OpenDatabases = Callable[[str], AbstractContextManager[Databases]]
 
@@ -35,6 +35,7 @@ def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenar
         harm: Annotated[Harm, typer.Option(help="What is done to the worker, or to its connection.")] = Harm.KILL,
         sample: Annotated[int, typer.Option(min=0, help="So many boundaries of each scenario, drawn by --seed; 0: all.")] = 0,
         seed: Annotated[int, typer.Option()] = 0,
+        place: Annotated[str, typer.Option(help="Only boundaries with this in their name, as in 'action of payment'.")] = "",
         jobs: Annotated[int, typer.Option(min=1, help="Cases at once.")] = 2,
         as_json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
     ) -> None:
@@ -50,7 +51,7 @@ def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenar
         with databases(store) as made:
             check_harm(harm, made)
             for each in scenarios:
-                cases += _swept(each, harm, made, random=Random(f"{seed} {each.name}"), sample=sample, jobs=jobs)  # noqa: S311
+                cases += _swept(each, harm, made, random=Random(f"{seed} {each.name}"), sample=sample, jobs=jobs, place=place)  # noqa: S311
         if as_json:
             sys.stdout.write(json.dumps([asdict(case) for case in cases], indent=2) + "\n")
         else:
@@ -60,10 +61,9 @@ def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenar
     return sweep
 
 
-def _swept(scenario: Scenario, harm: Harm, made: Databases, *, random: Random, sample: int, jobs: int) -> list[Case]:
-    count = boundaries_of(scenario, made)
-    boundaries = list(range(1, count + 1))
-    if 0 < sample < count:
+def _swept(scenario: Scenario, harm: Harm, made: Databases, *, random: Random, sample: int, jobs: int, place: str) -> list[Case]:
+    boundaries = [number for number, name in enumerate(places_of(scenario, made), 1) if place in name]
+    if 0 < sample < len(boundaries):
         boundaries = sorted(random.sample(boundaries, sample))
     one = partial(_harmed, scenario, harm, made)
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:

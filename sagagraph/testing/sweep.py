@@ -70,11 +70,11 @@ class Case:
         return bool(self.place)
 
 
-def boundaries_of(scenario: Scenario, databases: Databases) -> int:
-    """Return how many boundaries an undisturbed run passes."""
+def places_of(scenario: Scenario, databases: Databases) -> list[str]:
+    """Return the names of the boundaries that an undisturbed run passes, in order."""
     with _case_folder(scenario, databases) as folder:
         _Child(lambda: scenario.run(folder, CrashPoint(0, folder / "trace")), folder).wait()
-        return len(_trace(folder))
+        return _trace(folder)
 
 
 def check_harm(harm: Harm, databases: Databases) -> None:

@@ -48,6 +48,8 @@ from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.port import Document
 from sagagraph.saga.stores.projections import Projection
+from sagagraph.services.person import Tasks
+from sagagraph.services.service import now_in_utc
 from sagagraph.settings import Settings
 from sagagraph.ui.jobs import Bell, IsRecorded, Jobs
 from sagagraph.ui.missions import Missions
@@ -99,6 +101,7 @@ class Service:
         self._days: dict[str, tuple[float, date]] = {}
         self._sketches: dict[str, Sketch] = {}
         self._sharing = Sharing(engine.store)
+        self.tasks = Tasks(engine.store, now_in_utc)
         self._followed = SharedReads(engine.journal)
         self.missions = Missions(engine, settings)
         self.keys = Keys(engine.store, time.time)

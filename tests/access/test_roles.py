@@ -21,7 +21,7 @@ from tests.ui.conftest import service as service
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 USERS = {each.value: Known(f"{each.value}'s secret", each) for each in Role if each is not Role.GUEST}
-FOR_EVERYBODY = {"/healthz", "/readyz", "/login", "/login/provider", "/login/back", "/shared/x"}
+FOR_EVERYBODY = {"/healthz", "/readyz", "/login", "/login/provider", "/login/back", "/shared/x", "/task/x"}
 FOR_OVERSEERS = {"/metrics", "/operate", "/operate/x", "/operate/x/x", "/api/v1/overview"}
 FOR_OPERATORS = {"/api/v1/sagas/x/yield", "/api/v1/sagas/x/redact"}
 FOR_ALL_WHO_LOG_IN = {"/logout", "/docs", "/openapi.json", "/api/v1/harness/x/audit"}

@@ -91,6 +91,24 @@ def test_a_day_in_a_muddle_becomes_a_typed_request_with_what_follows_from_it() -
     assert (problem["goals"][0]["by"], refused(draft)) == ("18:00", "")
 
 
+def test_the_model_that_reads_is_told_what_it_may_fill_in_and_nobodys_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Scripted({"slots": []})
+    page: Any = page_of("reunion", model)
+    monkeypatch.setattr(type(page.domain), "sends_mail", True)
+
+    async def asked() -> Draft:
+        told = (await page.read("Ann is at Home. Ann drives. Everybody must be at Home by 18:00.", None)).known
+        known = (await page.with_field(told, "people[0].mail", "somebody@example.org")).known
+        await page.hear("Bob comes too", known)
+        return await page.drafted(known)
+
+    draft = asyncio.run(asked())
+    (question,) = model.asked
+    assert "people[0].name" in question.data.text
+    assert "somebody@" not in question.data.text
+    assert "somebody@" in str(page.fields(draft))
+
+
 def test_a_meal_in_another_language_becomes_a_typed_request() -> None:
     told = slots(
         ("recipe Lentil-Soup", "yes", "Lentil soup"),

@@ -22,7 +22,7 @@ from sagagraph.saga.stores.sqlite import SqliteSagaStore
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import Judgement, store_of
-from sagagraph.testing.sweep import Case, Harm, boundaries_of, harm_at
+from sagagraph.testing.sweep import Case, Harm, harm_at, places_of
 from tests.support.databases import databases
 from tests.support.replaying import check_replays
 
@@ -169,7 +169,7 @@ def sweep_in_steps(name: str, kind: str, stride: int) -> None:
     step = stride * (2 if scenario.fails else 3)
     first = 1 + list(SCENARIOS).index(name) % step
     with databases(kind) as made:
-        for boundary in range(first, boundaries_of(scenario, made) + 1, step):
+        for boundary in range(first, len(places_of(scenario, made)) + 1, step):
             case: Case = harm_at(scenario, boundary, Harm.KILL, made)
             tell(json.dumps(asdict(case)))
 

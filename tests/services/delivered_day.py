@@ -7,8 +7,7 @@ calendars are the ledger.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from mailbox import Maildir
 from pathlib import Path
@@ -16,84 +15,48 @@ from typing import Any
 
 import httpx2
 
-from sagagraph.domains.reunion.actions.delivery import open_delivery
-from sagagraph.domains.reunion.domain import Reunion
-from sagagraph.errors import UnknownSagaError
-from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
-from sagagraph.saga.engine.engine import Engine
-from sagagraph.saga.stores.urls import open_store
+from sagagraph.domains.reunion.actions.delivery import Delivery, open_delivery
 from sagagraph.services import caldav
 from sagagraph.services.event import is_cancelled, read
 from sagagraph.settings import Settings
-from sagagraph.testing.crash import CrashPoint
-from sagagraph.testing.scenario import Judgement, store_of
-from tests.domains.reunion.scripted import LATE, Script, outbox_in, request, standing
+from tests.domains.reunion.killed_days import DayScenario
+from tests.domains.reunion.scripted import LATE, request
 
-SAGA = "dinner-1"
 MAILED = ("Ann", "Bob", "Cleo")
 IN_CALENDAR = ("Ann", "Dan")
 
 
 @dataclass(frozen=True)
-class DeliveredDay:
-    """`event`: what happens to a day that is open; `cancels`: it is called off. Without either, the day is begun."""
-
-    name: str
-    event: dict[str, Any] | None = None
-    cancels: bool = False
-
-    @contextmanager
-    def world(self, folder: Path) -> Iterator[None]:
-        yield
-
+class DeliveredDay(DayScenario):
     async def prepare(self, folder: Path) -> None:
         async with httpx2.AsyncClient() as client:
             for each in IN_CALENDAR:
                 await client.request("MKCALENDAR", f"{os.environ['DAY_CALENDARS']}{folder.name}-{each}/")
-        if self.event or self.cancels:
-            async with _opened(folder, None) as (_engine, graph):
-                await graph.start(SAGA, _request(folder), approved_by="Ann")
+        await super().prepare(folder)
 
-    async def run(self, folder: Path, crash: CrashPoint) -> None:
-        async with _opened(folder, crash) as (engine, graph):
-            if self.cancels:
-                await engine.cancel(SAGA, by="Ann")
-            elif self.event:
-                await graph.change(SAGA, _request(folder, events=[self.event]), by="Ann", approved_by="Ann")
-            else:
-                await graph.start(SAGA, _request(folder), approved_by="Ann")
+    def request(self, folder: Path, **more: Any) -> dict[str, Any]:
+        wanted = request(**more)
+        for person in wanted["problem"]["people"]:
+            if person["name"] in MAILED:
+                person["mail"] = f"{person['name']}@{folder.name}.example.org"
+        return wanted
 
-    async def resume(self, folder: Path) -> None:
-        async with _opened(folder, None) as (_engine, graph):
-            with suppress(UnknownSagaError):
-                await graph.resume(SAGA)
+    def delivery(self, folder: Path) -> AbstractAsyncContextManager[Delivery]:
+        told = {
+            "provider_url": "http://127.0.0.1:9",
+            "mail": {"url": os.environ["DAY_MAIL"], "sender": "host@example.org"},
+            "calendars": {"url": os.environ["DAY_CALENDARS"], "of": {each: f"{folder.name}-{each}" for each in IN_CALENDAR}},
+        }
+        return open_delivery(Settings.model_validate(told))
 
-    async def judge(self, folder: Path) -> Judgement:
-        engine = Engine(await open_store(store_of(folder)))
-        try:
-            status = (await engine.status(SAGA)).status.value
-            told = standing(await outbox_in(folder, engine.store).messages(SAGA))
-        except UnknownSagaError:
-            status, told = "never begun", {}
-        finally:
-            await engine.close()
+    async def sent_amiss(self, folder: Path, status: str, told: dict[str, str]) -> list[str]:
         due = {"running": 1, "compensated": 0, "never begun": 0}.get(status)
-        if due is None:
-            return Judgement(status, (f"it is {status}",))
         mails, events = _mailed(folder.name), await _events(folder.name)
         faults = [f"{status}, and {who} has {sorted(mails.get(who, ()))}" for who in MAILED if len(mails.get(who, ())) != due]
         faults += [f"{status}, and the calendar of {who} has {events[who]}" for who in IN_CALENDAR if len(events[who]) != due]
         for who, texts in (*mails.items(), *events.items()):
             faults += [f"{who} is told {text!r}" for text in texts if text not in told.get(who, "")]
-        return Judgement(status, tuple(faults))
-
-
-def _request(folder: Path, **more: Any) -> dict[str, Any]:
-    wanted = request(**more)
-    for person in wanted["problem"]["people"]:
-        if person["name"] in MAILED:
-            person["mail"] = f"{person['name']}@{folder.name}.example.org"
-    return wanted
+        return faults
 
 
 def _mailed(case: str) -> dict[str, list[str]]:
@@ -123,31 +86,6 @@ async def _events(case: str) -> dict[str, list[str]]:
             events = [read(text) for text in caldav._objects(answer.raise_for_status().text)]
             found[who] = [str(each["description"]) for each in events if each and not is_cancelled(each)]
     return found
-
-
-def _settings(folder: Path) -> Settings:
-    told = {
-        "provider_url": "http://127.0.0.1:9",
-        "mail": {"url": os.environ["DAY_MAIL"], "sender": "host@example.org"},
-        "calendars": {"url": os.environ["DAY_CALENDARS"], "of": {each: f"{folder.name}-{each}" for each in IN_CALENDAR}},
-    }
-    return Settings.model_validate(told)
-
-
-@asynccontextmanager
-async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
-    store, script = await open_store(store_of(folder)), Script()
-    if crash is None:
-        engine = Engine(store)
-    else:
-        store = crash.around_store(store)
-        engine = Engine(store, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)
-    async with open_delivery(_settings(folder)) as delivery:
-        try:
-            domain = Reunion(script, outbox_in(folder, store), script.judge, delivery)
-            yield engine, planning_graph(domain=domain, engine=engine)
-        finally:
-            await engine.close()
 
 
 DAYS = (DeliveredDay("begun"), DeliveredDay("an event", event=LATE), DeliveredDay("called off", cancels=True))

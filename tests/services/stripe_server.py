@@ -11,6 +11,7 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,13 @@ def _page(path: str, found: list[dict[str, Any]], asked: dict[str, str]) -> dict
     return {"object": "list", "url": path, "data": newest_first[:limit], "has_more": len(newest_first) > limit}
 
 
+class Server(ThreadingHTTPServer):
+    allow_reuse_address = True
+
+    def handle_error(self, *_of: Any) -> None:
+        """Say nothing of clients that are killed."""
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     books: Books
@@ -218,7 +226,13 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+def serve(file: Path, port: int = 0, on_ready: Callable[[str], None] | None = None) -> None:
+    Handler.books = Books(file)
+    with Server(("127.0.0.1", port), Handler) as server:
+        if on_ready is not None:
+            on_ready(f"http://127.0.0.1:{server.server_port}")
+        server.serve_forever()
+
+
 if __name__ == "__main__":
-    Handler.books = Books(Path(sys.argv[2]))
-    ThreadingHTTPServer.allow_reuse_address = True
-    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+    serve(Path(sys.argv[2]), int(sys.argv[1]))

@@ -53,6 +53,18 @@ async def test_mail(mails: Server, mail_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
+async def test_a_person_who_is_asked_by_mail(mails: Server, mail_folder: Path, tmp_path: Path, sample: int) -> None:
+    account = asking_by_mail(mails, mail_folder, tmp_path)
+    assert (await kept("person", Bench(account, mails.restart), sample=sample)).held == []
+
+
+def asking_by_mail(mails: Server, mail_folder: Path, tmp_path: Path) -> Account:
+    told = {"sender": "saga@example.org", "page": "https://tasks.example", "looks_every_s": "0.2"}
+    kept_in = {"store": f"sqlite:///{tmp_path / 'tasks.db'}"}
+    return Account.of(f"smtp://127.0.0.1:{mails.port}", ledger=str(mail_folder / "mail"), options=told | kept_in)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
 async def test_events_in_calendars(calendars: Server, sample: int) -> None:
     account = Account.of(f"http://alex:{SECRET}@127.0.0.1:{calendars.port}/alex/")
     assert (await kept("caldav", Bench(account, calendars.restart), sample=sample)).held == []

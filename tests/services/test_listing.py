@@ -20,7 +20,7 @@ pytestmark = pytest.mark.quick
 
 def test_it_lists_every_service_with_what_it_promises() -> None:
     said = json.loads(CliRunner().invoke(app, ["services", "--json"]).output)["services"]
-    assert [each["name"] for each in said] == ["sql", "mail", "caldav", "stripe", "http", "s3"]
+    assert [each["name"] for each in said] == ["sql", "mail", "caldav", "stripe", "http", "s3", "person"]
     actions = [action for each in said for action in each["actions"]]
     assert all(action["does"] and action["lasting"] for action in actions)
     assert {promise["term"] for action in actions for promise in action["promises"]} <= set(TERMS)

@@ -62,7 +62,7 @@ async def test_a_secret_is_told_to_its_service_and_to_nobody_else(name: str, cap
     traces = TracerProvider()
     traces.add_span_processor(SimpleSpanProcessor(spans))
     told: list[str] = []
-    async with echo({"mail": "smtp"}.get(name, "http")) as url:
+    async with echo("smtp" if name in ("mail", "person") else "http") as url:
         database = f"{url.replace('http://', 'postgresql://')}shop?connect_timeout=2"
         said = {"sql": database, "s3": f"{url}shop"}.get(name, url)
         account = Account.of(said, options={"sender": "a@example.org", "description": str(ROOMS)})

@@ -7,17 +7,19 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from decimal import Decimal
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import httpx2
 
+from sagagraph.domains.travel.actions.payer import Payer
 from sagagraph.domains.travel.domain import NAME, Travel
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider, cities_in
 from sagagraph.domains.travel.provider.receipts import Ledger
@@ -27,6 +29,7 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.registry import account, entry_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.engine.engine import Engine
+from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import SandboxSettings, serve
 from sagagraph.sandbox.world.cities import all_cities
@@ -49,6 +52,8 @@ REQUEST = {
     "direct": "preferred",
 }
 BOOKINGS = 5
+PREVIEWED = "previewed"
+"""The file in a case's folder with the fees that a preview of cancelling named."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +81,14 @@ class TripScenario:
         faults = folder / "faults.json"
         faults.write_text(json.dumps(self.faults))
         settings = SandboxSettings(folder / "sandbox.db", faults, TODAY, withheld=self.withheld)
-        with _forked_service(settings) as url:
+        with forked(partial(serve, settings)) as url:
             (folder / "url").write_text(url)
             with urlopen(f"{url}/cities") as answer:
                 cities_in(answer.read())
             yield
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
-        async with _opened(folder, crash) as (engine, graph):
+        async with self.opened(folder, crash) as (engine, graph):
             if self.cancels_after is None:
                 await graph.start(SAGA, self._request, approved_by="sweep")
             else:
@@ -93,8 +98,11 @@ class TripScenario:
         """What happens before the run that is killed everywhere: the trip itself, where the run is its cancellation."""
         if self.cancels_after is None:
             return
-        async with _opened(folder, CrashPoint(self.cancels_after, folder / "prelude")) as (_engine, graph):
+        async with self.opened(folder, CrashPoint(self.cancels_after, folder / "prelude")) as (engine, graph):
             await graph.start(SAGA, self._request, approved_by="sweep")
+            previewed = await engine.cancel(SAGA, preview=True)
+            assert isinstance(previewed, CancelPreview)
+            (folder / PREVIEWED).write_text(str(previewed.fees))
 
     @property
     def _request(self) -> dict[str, Any]:
@@ -102,13 +110,12 @@ class TripScenario:
         return {**REQUEST, **condition, "budget": self.budget, "insured": self.insurances > 0}
 
     async def resume(self, folder: Path) -> None:
-        async with _opened(folder, None) as (_engine, graph):
+        async with self.opened(folder, None) as (_engine, graph):
             with suppress(UnknownSagaError):  # killed before it began
                 await graph.resume(SAGA)
 
     async def judge(self, folder: Path) -> Judgement:
-        async with HttpReservationProvider((folder / "url").read_text()) as provider:
-            ledger = await provider.ledger()
+        ledger = await self.ledger(folder)
         engine = Engine(await open_store(store_of(folder)))
         try:
             status = (await engine.status(SAGA)).status.value
@@ -116,7 +123,37 @@ class TripScenario:
             status = "never began"
         finally:
             await engine.close()
-        return Judgement(status, (*_faults(ledger, status, BOOKINGS + self.insurances), *self._unexpected(ledger, status)))
+        faults = _faults(ledger, status, BOOKINGS + self.insurances)
+        return Judgement(status, (*faults, *self._unexpected(ledger, status), *_beside_preview(folder, ledger, status)))
+
+    @asynccontextmanager
+    async def opened(self, folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
+        async with AsyncExitStack() as stack:
+            provider = await stack.enter_async_context(HttpReservationProvider((folder / "url").read_text()))
+            travel = await Travel.connect(provider, folder / "outbox", payer=self.payer(folder))
+            store = await open_store(store_of(folder))
+            checkpointer = await stack.enter_async_context(open_checkpointer(store_of(folder)))
+            if crash is None:
+                engine = Engine(store, actions=travel.actions, account=account)
+            else:
+                fragile = crash.around_store(store)
+                engine = Engine(
+                    fragile,
+                    actions=travel.actions,
+                    account=account,
+                    around_call=crash.around_call,
+                    lease_ttl_s=crash.lease_ttl_s,
+                )
+                checkpointer = crash.around_checkpointer(checkpointer)
+            stack.push_async_callback(engine.close)
+            yield engine, planning_graph(domain=travel, engine=engine, checkpointer=checkpointer)
+
+    def payer(self, folder: Path) -> Payer:
+        return Payer()
+
+    async def ledger(self, folder: Path) -> Ledger:
+        async with HttpReservationProvider((folder / "url").read_text()) as provider:
+            return await provider.ledger()
 
     def _unexpected(self, ledger: Ledger, status: str) -> Iterator[str]:
         """Where nobody cancels it, the trip is booked; of what stands no more is given up than must be."""
@@ -137,14 +174,14 @@ class ChangedTrip(TripScenario):
     """It has been changed before, and now it is cancelled."""
 
     async def prepare(self, folder: Path) -> None:
-        async with _opened(folder, CrashPoint(0, folder / "prelude")) as (_engine, graph):
+        async with self.opened(folder, CrashPoint(0, folder / "prelude")) as (_engine, graph):
             await graph.start(SAGA, self._request, approved_by="sweep")
             await _withdraw((folder / "url").read_text(), _TRAIN)
             if self.is_cancelled:
                 await self._change(graph)
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
-        async with _opened(folder, crash) as (engine, graph):
+        async with self.opened(folder, crash) as (engine, graph):
             if self.is_cancelled:
                 await engine.cancel(SAGA, by="sweep")
             else:
@@ -154,8 +191,7 @@ class ChangedTrip(TripScenario):
         await graph.change(SAGA, {**self._request, "stars": [4, 4]}, by="sweep", approved_by="sweep", lost=(_TRAIN,))
 
     async def judge(self, folder: Path) -> Judgement:
-        async with HttpReservationProvider((folder / "url").read_text()) as provider:
-            ledger = await provider.ledger()
+        ledger = await self.ledger(folder)
         engine = Engine(await open_store(store_of(folder)))
         try:
             saga = await engine.load(SAGA)
@@ -168,6 +204,13 @@ class ChangedTrip(TripScenario):
         if status not in ("committed", "compensated") or (status == "compensated" and not self.is_cancelled):
             faults = (*faults, f"the saga ended {status}")
         return Judgement("changed" if is_changed and status == "committed" else status, faults)
+
+
+def _beside_preview(folder: Path, ledger: Ledger, status: str) -> Iterator[str]:
+    """Where it was cancelled: what cancelling has cost, compared with what was said before."""
+    charged = sum(row.fee for row in ledger.cancellations)
+    if status == "compensated" and (folder / PREVIEWED).exists() and charged != Decimal((folder / PREVIEWED).read_text()):
+        yield f"cancelling has cost {charged}, and {(folder / PREVIEWED).read_text()} was previewed"
 
 
 def _beside_plan(ledger: Ledger, planned: set[str], *, is_changed: bool) -> Iterator[str]:
@@ -191,7 +234,7 @@ async def _withdraw(url: str, operation: str) -> None:
 
 
 _TRAIN = "T3"
-_NO_WAY_BACK = {"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"}
+NO_WAY_BACK = {"kind": "flight", "call": "book", "nth": 2, "fault": "refuse"}
 _FOR_A_CHEAPER_TRAIN = 1960
 """With so much, the next flight home can be had with another train only: the one that is booked is cancelled."""
 CONDITIONAL = (
@@ -205,8 +248,8 @@ CONDITIONAL = (
 SCENARIOS = (
     *CONDITIONAL,
     TripScenario("book"),
-    TripScenario("refused", faults=(_NO_WAY_BACK,)),
-    TripScenario("repaired", faults=(_NO_WAY_BACK,), budget=_FOR_A_CHEAPER_TRAIN, gives_up=1),
+    TripScenario("refused", faults=(NO_WAY_BACK,)),
+    TripScenario("repaired", faults=(NO_WAY_BACK,), budget=_FOR_A_CHEAPER_TRAIN, gives_up=1),
     TripScenario("cancel half-way", cancels_after=44),
     TripScenario("insured", insurances=2),
     TripScenario("cancel after payment", cancels_after=0, insurances=2),
@@ -254,43 +297,20 @@ def _faults(ledger: Ledger, status: str, bookings: int) -> Iterator[str]:
         yield f"the saga ended {status}"
 
 
-@asynccontextmanager
-async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
-    async with AsyncExitStack() as stack:
-        provider = await stack.enter_async_context(HttpReservationProvider((folder / "url").read_text()))
-        travel = await Travel.connect(provider, folder / "outbox")
-        store = await open_store(store_of(folder))
-        checkpointer = await stack.enter_async_context(open_checkpointer(store_of(folder)))
-        if crash is None:
-            engine = Engine(store, actions=travel.actions, account=account)
-        else:
-            fragile = crash.around_store(store)
-            engine = Engine(
-                fragile,
-                actions=travel.actions,
-                account=account,
-                around_call=crash.around_call,
-                lease_ttl_s=crash.lease_ttl_s,
-            )
-            checkpointer = crash.around_checkpointer(checkpointer)
-        stack.push_async_callback(engine.close)
-        yield engine, planning_graph(domain=travel, engine=engine, checkpointer=checkpointer)
-
-
 def _announce(pipe: int, url: str) -> None:
     os.write(pipe, url.encode())
     os.close(pipe)
 
 
 @contextmanager
-def _forked_service(settings: SandboxSettings) -> Iterator[str]:
-    """The service in a process of its own, forked so that it need not import anything; ended by its id."""
+def forked(serving: Callable[..., None]) -> Iterator[str]:
+    """A service in a process of its own, forked so that it need not import anything; ended by its id."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         try:
-            serve(settings, on_ready=lambda url: _announce(writing, url))
+            serving(on_ready=lambda url: _announce(writing, url))
         finally:
             os._exit(0)
     os.close(writing)
@@ -298,7 +318,7 @@ def _forked_service(settings: SandboxSettings) -> Iterator[str]:
         with os.fdopen(reading, "rb") as pipe:
             url = pipe.read().decode()
         if not url:
-            raise SagaGraphError("the reservation service did not start")
+            raise SagaGraphError("a service did not start")
         yield url
     finally:
         os.kill(child, signal.SIGTERM)

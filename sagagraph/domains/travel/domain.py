@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from sagagraph.domains.travel.actions.actions import patient, travel_actions
+from sagagraph.domains.travel.actions.actions import travel_actions
+from sagagraph.domains.travel.actions.payer import Payer, charged_text
 from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
@@ -34,8 +35,9 @@ from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.concern import Remembered, certified
-from sagagraph.validators.verdict import Verdict
+from sagagraph.validators.verdict import Verdict, Violation
 from sagagraph.workflow.operation import OperationSpec
+from sagagraph.workflow.policy import Policy
 
 NAME = "travel"
 
@@ -52,28 +54,35 @@ class Travel:
         cities: Gazetteer,
         actions: tuple[Action, ...],
         provider_here: ProviderHere | None = None,
+        payer: Payer | None = None,
     ) -> None:
         self.provider = provider
         self.provider_here = provider_here or ProviderHere("")
         self.cities = cities
-        self._actions = {each.name: each for each in actions}
+        self._payer = payer or Payer()
+        self._actions = {each.name: each for each in (*actions, *self._payer.actions)}
         self._judged = Remembered()
 
     @classmethod
     async def connect(
-        cls, provider: ReservationProvider, outbox: Path, *, address: str = "", patience_s: float | None = None
+        cls,
+        provider: ReservationProvider,
+        outbox: Path,
+        *,
+        address: str = "",
+        policy: Policy | None = None,
+        payer: Payer | None = None,
     ) -> Travel:
         """Connect to the provider, which is reached at `address`, or inside this command if that is empty.
 
-        `patience_s`: how long its calls are tried again while it does not answer; by default an hour.
+        `policy`: that of calls with effects; by default they are tried again for an hour. `payer`: who is charged, and how.
         Raises `ProviderError` if it cannot be reached.
         """
         guarantees, cities = await asyncio.gather(provider.guarantees(), provider.cities())
         # An adapter of an earlier release, which states no identity, is known by the name of its class.
         identity = await provider.identity() if hasattr(provider, "identity") else type(provider).__qualname__
-        policy = None if patience_s is None else patient(patience_s)
         actions = travel_actions(provider, guarantees, outbox, identity=identity, policy=policy)
-        return cls(provider, Gazetteer(cities), actions, ProviderHere(identity, address))
+        return cls(provider, Gazetteer(cities), actions, ProviderHere(identity, address), payer)
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -102,7 +111,18 @@ class Travel:
         return await self._insured(await conditional(itinerary, self.provider))
 
     async def _insured(self, itinerary: Itinerary) -> Proposal:
-        return _proposal(await insured(itinerary, self.provider))
+        return self._proposal(await insured(itinerary, self.provider))
+
+    def _proposal(self, planned: Itinerary) -> Proposal:
+        itinerary = planned.model_copy(update={"charged": self._payer.charged})
+        return Proposal(
+            plan=itinerary.model_dump(mode="json"),
+            plan_hash=plan_hash(itinerary),
+            title=_title(itinerary),
+            cost=Cost(as_json_number(itinerary.total), itinerary.currency, as_json_number(itinerary.fees)),
+            reasons=(*itinerary.reasons, *([charged_text(itinerary, itinerary.charged)] if itinerary.charged else [])),
+            considered=itinerary.considered,
+        )
 
     def _cities_of(self, request: TripRequest) -> tuple[City, ...]:
         names = {name for journey in pairs_of(request) for name in journey}
@@ -124,6 +144,10 @@ class Travel:
         itinerary = parsed_itinerary(plan)
         if isinstance(itinerary, Verdict):
             return itinerary
+        if itinerary.charged != self._payer.charged:
+            named = self._payer.charged
+            at = "the reservation service" if named is None else f"{named.method} at {named.at}"
+            return Verdict.of([Violation(code="OTHER_PAYER", message=f"the plan charges somebody else than the settings: {at}")])
         return validate_itinerary(
             itinerary,
             amendment.wish_of(request),
@@ -142,7 +166,7 @@ class Travel:
         The approval covers a second choice after a refusal, at the same times and for no more money.
         """
         before, after = amendment.itinerary_before(saga), Itinerary.model_validate(saga.plan.content)
-        if before is None or _times(before) != _times(after):
+        if before is None or _times(before) != _times(after) or before.charged != after.charged:
             return True
         cost_before, cost_after = before.total + before.fees, after.total + after.fees
         return cost_after > cost_before or (cost_after < cost_before and before.request != after.request)
@@ -177,17 +201,6 @@ async def judged(wanted: Json, said: Json, travel: Travel) -> Verdict:
 
 def _times(itinerary: Itinerary) -> list[tuple[object, ...]]:
     return [(leg.offer.kind, *moments(leg.offer)) for leg in itinerary.legs]
-
-
-def _proposal(itinerary: Itinerary) -> Proposal:
-    return Proposal(
-        plan=itinerary.model_dump(mode="json"),
-        plan_hash=plan_hash(itinerary),
-        title=_title(itinerary),
-        cost=Cost(as_json_number(itinerary.total), itinerary.currency, as_json_number(itinerary.fees)),
-        reasons=itinerary.reasons,
-        considered=itinerary.considered,
-    )
 
 
 def travel_title(plan: Json) -> str:

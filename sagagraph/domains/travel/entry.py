@@ -43,13 +43,16 @@ class TravelEntry(Entry["Travel"]):
     @asynccontextmanager
     async def open(self, around: Surroundings) -> AsyncIterator[Travel]:
         with needing("travel"):
+            from sagagraph.domains.travel.actions.actions import patient
+            from sagagraph.domains.travel.actions.payer import payer_of
             from sagagraph.domains.travel.domain import Travel
             from sagagraph.domains.travel.provider.provider import HttpReservationProvider
             from sagagraph.domains.travel.provider.wire import without_credentials
 
         async with HttpReservationProvider(around.provider()) as provider:
-            address, patience_s = without_credentials(around.settings.provider_url), around.settings.patience_s
-            yield await Travel.connect(provider, around.outbox, address=address, patience_s=patience_s)
+            address, policy = without_credentials(around.settings.provider_url), patient(around.settings.patience_s)
+            payer = payer_of(around.settings, policy)
+            yield await Travel.connect(provider, around.outbox, address=address, policy=policy, payer=payer)
 
     def page(self, domain: Travel, model: Model | None) -> Page:
         with needing("travel"):

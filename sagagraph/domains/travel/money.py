@@ -33,6 +33,10 @@ def plain_amount(amount: Decimal) -> str:
     return f"{amount:.0f}" if amount == amount.to_integral_value() else f"{amount:.2f}"
 
 
+def in_cents(amount: Decimal) -> int:
+    return int(amount * 100)
+
+
 Rate = Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
 
 

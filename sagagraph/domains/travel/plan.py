@@ -103,8 +103,17 @@ class Leg(Lean):
         return self.offer.check_out if isinstance(self.offer, HotelOffer) else self.offer.arrives.date()
 
 
+class Charged(BaseModel):
+    """Charged account: a payment method, and at whom it is charged."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    at: str
+    method: str
+
+
 class Itinerary(Lean):
-    later = frozenset({"converted", "fees"})
+    later = frozenset({"converted", "fees", "charged"})
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     request: TripRequest
@@ -117,6 +126,8 @@ class Itinerary(Lean):
     """What cancelling has cost so far, plus the cost of moving from the previous plan to this one; not part of the total."""
     converted: Converted | None = None
     """The total, with the fees, in the budget's currency if that differs."""
+    charged: Charged | None = None
+    """What is charged for it; None: whatever the reservation service's own bank charges."""
     reasons: tuple[str, ...] = ()
     """Why this one: what it is best at, and what that costs."""
     considered: tuple[str, ...] = ()
@@ -215,6 +226,7 @@ def plan_hash(itinerary: Itinerary) -> str:
             "legs": [_bookable(leg) for leg in itinerary.legs],
             **({"children": itinerary.request.children} if itinerary.request.children else {}),
             **({"fees": f"{itinerary.fees:.2f}"} if itinerary.fees else {}),
+            **({"charged": itinerary.charged.model_dump()} if itinerary.charged else {}),
         },
         sort_keys=True,
         separators=(",", ":"),

@@ -126,7 +126,7 @@ async def read_first(
         "text": text,
         "today": str(await page.today()),
         "form": form,
-        "holds": {each.name: each.value for each in board if each.value},
+        "holds": {each.name: each.value for each in board if each.value and any(slot.is_of(each.name) for slot in slots)},
     }
     answer = await answer_of(page.model, _INSTRUCTIONS, data, Answer, mint=mint, max_tokens=_MOST_TOKENS)
     if answer is None:

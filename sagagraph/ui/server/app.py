@@ -21,6 +21,7 @@ from sagagraph.extras import needing
 from sagagraph.planning.background import in_processes
 from sagagraph.registry import entries
 from sagagraph.saga.engine.collector import collect_seldom
+from sagagraph.services.person_page import task_route
 from sagagraph.settings import Settings
 from sagagraph.sockets import KEPT_ALIVE_S, listen, stopped_by_signals, url_of
 from sagagraph.ui.chat.page_model import page_model
@@ -63,6 +64,7 @@ def create_app(service: Service, options: ServerOptions, pages: LatePages | None
     api.include_router(login_page)
     api.include_router(health)
     api.include_router(operators_page)
+    api.router.routes.append(task_route(lambda _request: service.tasks))
     login, failures = Login(options.users), Failures()
     api.state.door = Door(login, service.keys, _provider_of(options), failures)
     add_pages(api, service, pages or LatePages(service))

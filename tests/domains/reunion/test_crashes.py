@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-STRIDE = os.environ.get("SAGAGRAPH_SWEEP_STRIDE", "8")
-"""1 kills at every boundary."""
+from tests.support.swept import faults_in, swept
 
 
 @pytest.fixture(scope="module")
 def cases() -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "tests.domains.reunion.crash_worker", "sweep", STRIDE]
-    swept = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert swept.returncode == 0, swept.stderr
-    return [json.loads(line) for line in swept.stdout.splitlines()]
+    return swept("tests.domains.reunion.killed_days:DAYS", "--sample", "7")
 
 
 def test_everybody_ends_with_the_one_invitation_that_holds_or_with_none(cases: list[dict[str, Any]]) -> None:
-    assert [each for each in cases if each["judgement"]["faults"]] == []
+    assert faults_in(cases) == []
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,12 @@ class PaymentRequest(_Record):
         return self.amount + sum((each for each in self.premiums if each is not None), Decimal(0))
 
 
+class HeldPaymentRequest(PaymentRequest):
+    """Request to take what is due of an amount that is held already."""
+
+    payment_intent: str
+
+
 class CapturedPayment(_Record):
     payment_id: str
     amount: Price

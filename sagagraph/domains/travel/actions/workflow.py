@@ -15,18 +15,22 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sagagraph.domains.travel.actions.bookings import BookingRequest, PriceCheck, Quoted
-from sagagraph.domains.travel.money import as_json_number
+from sagagraph.domains.travel.money import as_json_number, in_cents
 from sagagraph.domains.travel.offers import HotelOffer, Offer
 from sagagraph.domains.travel.plan import INSTEAD, Choice, Itinerary, Leg, plan_hash, ways_of
 from sagagraph.domains.travel.wording import headline
 from sagagraph.planning.domain import Revision
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
+from sagagraph.services.stripe import Charge
 from sagagraph.workflow.condition import All, AnyOf, Comparison, Condition, Not, OutputIs, Succeeded
 from sagagraph.workflow.operation import OperationSpec, reference
 from sagagraph.workflow.policy import ANY_ERROR, Catch
 
-CHECK, PAYMENT, SEND = "check", "payment", "itinerary"
+CHECK, HOLD, PAYMENT, SEND = "check", "hold", "payment", "itinerary"
+CAPTURE, AUTHORISE, PAY = "capture_payment", "stripe_authorise", "capture_at_stripe"
+PAYING: Final = frozenset({CAPTURE, AUTHORISE, PAY})
+"""Actions that pay, at the reservation service's own bank or at Stripe."""
 
 
 def itinerary_workflow(itinerary: Itinerary, actions: Mapping[str, Action]) -> tuple[OperationSpec, ...]:
@@ -60,8 +64,10 @@ def revised_workflow(
         for leg in itinerary.legs
         if leg.label not in elsewhere and (leg.label not in kept or not saga.operations[leg.label].succeeded)
     )
-    specs = (*_workflow(itinerary, unbooked, actions, suffix, covers), *afterwards)
-    ends = () if is_paid else (PAYMENT + suffix, SEND + suffix, *(each.id for each in afterwards))
+    paying = itinerary.model_copy(update={"charged": None}) if is_paid else itinerary
+    first = (HOLD if paying.charged else CHECK) + suffix
+    specs = (*_workflow(paying, unbooked, actions, suffix, covers), *afterwards)
+    ends = () if is_paid else (first, PAYMENT + suffix, SEND + suffix, *(each.id for each in afterwards))
     added = {*(leg.label for leg in fresh), *(set(covers.values()) - known), CHECK + suffix, *ends}
     # Bookings still depend on the checks on which they were based.
     checks = {each.id for each in saga.in_order() if each.spec.action == "check_prices" and each.succeeded}
@@ -74,12 +80,12 @@ def revised_workflow(
     # The payment, which from now on goes ahead without insurance if some that is kept may still be refused.
     caught = {each.handler for name in kept for each in saga.operations[name].spec.policy.catch}
     paid_otherwise = {name: PAYMENT + suffix for name in removed if name in caught}
-    return Revision(tuple(new), removed, {**_replaced(saga, itinerary, removed, suffix), **paid_otherwise})
+    return Revision(tuple(new), removed, {**_replaced(saga, itinerary, removed, first), **paid_otherwise})
 
 
-def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], suffix: str) -> dict[str, str]:
+def _replaced(saga: Saga, itinerary: Itinerary, removed: tuple[str, ...], first: str) -> dict[str, str]:
     """Map, for what is kept, the journey (or check) that it came after to the one that it comes after now."""
-    now = dict(_arrivals(itinerary.legs, CHECK + suffix))
+    now = dict(_arrivals(itinerary.legs, first))
     replaced: dict[str, str] = {}
     for label, after in now.items():
         if label in saga.operations:
@@ -112,7 +118,9 @@ def _workflow(
     labels = tuple(way.label for way in ways)
     all_booked = All(tuple(_one_of(leg) for leg in itinerary.legs)) if covers or len(ways) > len(itinerary.legs) else None
     offers = tuple(Quoted(offer_id=way.offer.offer_id, price=way.offer.price) for way in ways_of(to_book))
-    pay = PAYMENT + suffix
+    pay, check, hold = PAYMENT + suffix, CHECK + suffix, HOLD + suffix
+    held = () if itinerary.charged is None else (hold,)
+    first = (check, *held)[-1]
     certain = [leg for leg in itinerary.legs if leg.otherwise is None]
     uncertain = (*(way.label for way in ways if way not in certain), *covers.values())
     payment = {
@@ -120,6 +128,7 @@ def _workflow(
         "currency": itinerary.currency,
         "reservations": [reference(name, "reservation_id") for name in (*labels, *covers.values())],
         **({"premiums": [reference(name, "price") for name in uncertain]} if uncertain else {}),
+        **({"payment_intent": reference(hold, "payment_intent")} if held else {}),
     }
     landings = [flight.label for flight, train, _ in itinerary.conditions if train.otherwise is not None]
     sending = {
@@ -131,13 +140,14 @@ def _workflow(
         **({"policies": {label: reference(name, "reservation_id") for label, name in covers.items()}} if covers else {}),
     }
     return (
-        actions["check_prices"].spec(CHECK + suffix, PriceCheck(offers=offers), **_CHECKED),
-        *_booking_specs(itinerary, actions, CHECK + suffix, also=(CHECK + suffix,) if suffix else ()),
+        actions["check_prices"].spec(check, PriceCheck(offers=offers), **_CHECKED),
+        *_hold_specs(itinerary, actions, hold, check),
+        *_booking_specs(itinerary, actions, first, also=(first,) if suffix else ()),
         *_cover_specs(itinerary, actions, covers, pay),
-        actions["capture_payment"].spec(
+        actions[PAY if held else CAPTURE].spec(
             pay,
             payment,
-            (*labels, *covers.values()),
+            (*labels, *covers.values(), *held),
             condition=all_booked,
             justification="; ".join(itinerary.reasons),
             **_PAID,
@@ -146,6 +156,18 @@ def _workflow(
             SEND + suffix, sending, (*labels, *covers.values(), pay), condition=Succeeded(pay) if all_booked else None, **_SENT
         ),
     )
+
+
+def _hold_specs(itinerary: Itinerary, actions: Mapping[str, Action], hold: str, check: str) -> Iterator[OperationSpec]:
+    """Yield what holds the highest possible price, if it is charged elsewhere: a card that is declined books nothing."""
+    if (charged := itinerary.charged) is not None:
+        charge = Charge(
+            amount=in_cents(itinerary.total),
+            currency=itinerary.currency,
+            payment_method=charged.method,
+            description=f"trip from {itinerary.request.origin} on {itinerary.legs[0].begins}",
+        )
+        yield actions[AUTHORISE].spec(hold, charge, (check,), **_HELD)
 
 
 def _cover_specs(
@@ -245,6 +267,11 @@ _CHECKED: Final = _settled(
 )
 _PAID: Final = _settled(
     "all is paid at once, when all of it is booked", "pay for each booking", "what is paid costs more to undo than what is booked"
+)
+_HELD: Final = _settled(
+    "what is held can be taken when all is booked, and a card that is declined books nothing",
+    "charge it at the end only",
+    "the card could be declined when all is booked",
 )
 _SENT: Final = _settled("what is paid is sent, and only that", "send it before the payment", "it could not be taken back")
 

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from sagagraph.domains.travel.actions.bookings import Booking
+from sagagraph.domains.travel.actions.payer import charged_text
+from sagagraph.domains.travel.actions.workflow import PAYMENT
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
-from sagagraph.domains.travel.plan import Leg
+from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.wording import compared
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.utterance.utterances import falls_through
-from sagagraph.planning.page import Detail, Disruption
+from sagagraph.planning.page import Detail, Disruption, Line
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
@@ -28,7 +30,15 @@ def line_key(leg: Leg) -> str:
     return f"stay {offer.city}" if isinstance(offer, HotelOffer) else f"{offer.origin_city} → {offer.destination_city}"
 
 
+def charge_lines(itinerary: Itinerary) -> Iterator[Line]:
+    """Yield what is charged at whom, unless it is the reservation service's own bank."""
+    if itinerary.charged is not None:
+        yield Line(PAYMENT, charged_text(itinerary, itinerary.charged), kind=PAYMENT)
+
+
 def details(saga: Saga) -> Iterator[Detail]:
+    if Itinerary.model_validate(saga.plan.content).charged is not None:
+        yield Detail(PAYMENT, PAYMENT, terms="all of it is refunded if the trip is cancelled")
     booked = {each.id: each for each in bookings(saga)}
     for leg in as_it_stands(saga, saga.plan.content).legs:
         operation, currency = booked.get(leg.label), leg.offer.currency

@@ -14,7 +14,7 @@ from sagagraph.domains.travel.completion import completed
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.page import wishes as w
-from sagagraph.domains.travel.page.details import details, disruption_in, disruptions, line_key
+from sagagraph.domains.travel.page.details import charge_lines, details, disruption_in, disruptions, line_key
 from sagagraph.domains.travel.page.fields import CITIES, fields_of, with_value
 from sagagraph.domains.travel.page.model_reading import SLOTS, is_named, together
 from sagagraph.domains.travel.partial import PartialRequest
@@ -201,13 +201,15 @@ class TravelPage(p.Page):
             city = self.domain.cities.require(name, field="city")
             return p.Place(name, city.longitude, city.latitude)
 
-        legs = Itinerary.model_validate(plan).legs
+        itinerary = Itinerary.model_validate(plan)
+        legs = itinerary.legs
         journeys = [leg.offer for leg in legs if not isinstance(leg.offer, HotelOffer)]
         connections = (
             p.Connection(place(each.origin_city), place(each.destination_city), each.kind, f"{each.carrier} {each.number}")
             for each in journeys
         )
-        return p.PlanView(tuple(map(_line, legs)), tuple(map(_bar, legs)), p.Route(tuple(connections), is_map=True))
+        lines = (*map(_line, legs), *charge_lines(itinerary))
+        return p.PlanView(lines, tuple(map(_bar, legs)), p.Route(tuple(connections), is_map=True))
 
     def price(self, plan: Any, cost: Mapping[str, Any] | None) -> str:
         converted = None if plan is None else Itinerary.model_validate(plan).converted

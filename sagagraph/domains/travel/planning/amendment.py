@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from sagagraph.domains.travel.actions.bookings import Booking, BookingRequest, KeepRequest
-from sagagraph.domains.travel.actions.workflow import PAYMENT, covers_of, revised_workflow
+from sagagraph.domains.travel.actions.workflow import PAYING, PAYMENT, covers_of, revised_workflow
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.repair import Damage
@@ -128,7 +128,7 @@ def amending_workflow(saga: Saga, itinerary: Itinerary, actions: Mapping[str, Ac
     version = saga.plan.version + last_version(amendment) + 1
     dropped = tuple(each.id for each in amendment.stands if each.action in BOOKINGS and each.id not in kept)
     is_same = not dropped and all(leg.label in kept for leg in itinerary.legs)
-    undone = () if is_same else (*dropped, *(each.id for each in amendment.stands if each.action == "capture_payment"))
+    undone = () if is_same else (*dropped, *(each.id for each in amendment.stands if each.action in PAYING))
     undoing = undoing_specs(amendment, undone, f"undo.{version}", f"{PAYMENT}.{version}", actions)
     return revised_workflow(
         saga,

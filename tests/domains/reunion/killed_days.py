@@ -1,16 +1,18 @@
-"""What the child of test_crashes.py does: `sweep STRIDE` kills a process at every stride-th boundary of every scenario."""
+"""Days to be killed at every boundary: while people are told their parts, told anew, or told that it is off.
+
+`python -m sagagraph.testing tests.domains.reunion.killed_days:DAYS` sweeps them.
+"""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sagagraph.domains.reunion.actions.delivery import Delivery
 from sagagraph.domains.reunion.actions.outbox import Message, MessageKind, Outbox
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.errors import UnknownSagaError
@@ -20,9 +22,7 @@ from sagagraph.saga.stores.port import Documents
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.testing.crash import CrashPoint
 from sagagraph.testing.scenario import Judgement, store_of
-from sagagraph.testing.sweep import Harm, boundaries_of, harm_at
 from tests.domains.reunion.scripted import LATE, Script, outbox_in, request, standing
-from tests.support.databases import databases
 
 SAGA = "dinner-1"
 EVERYBODY = {"Ann", "Bob", "Cleo", "Dan"}
@@ -61,20 +61,20 @@ class DayScenario:
 
     async def prepare(self, folder: Path) -> None:
         if self.event or self.cancels:
-            async with _opened(folder, CrashPoint(self.lived, folder / "prelude")) as (_engine, graph):
-                await graph.start(SAGA, request(), approved_by="Ann")
+            async with self._opened(folder, CrashPoint(self.lived, folder / "prelude")) as (_engine, graph):
+                await graph.start(SAGA, self.request(folder), approved_by="Ann")
 
     async def run(self, folder: Path, crash: CrashPoint) -> None:
-        async with _opened(folder, crash) as (engine, graph):
+        async with self._opened(folder, crash) as (engine, graph):
             if self.cancels:
                 await engine.cancel(SAGA, by="Ann")
             elif self.event:
-                await graph.change(SAGA, request(events=[self.event]), by="Ann", approved_by="Ann")
+                await graph.change(SAGA, self.request(folder, events=[self.event]), by="Ann", approved_by="Ann")
             else:
-                await graph.start(SAGA, request(), approved_by="Ann")
+                await graph.start(SAGA, self.request(folder), approved_by="Ann")
 
     async def resume(self, folder: Path) -> None:
-        async with _opened(folder, None) as (_engine, graph):
+        async with self._opened(folder, None) as (_engine, graph):
             with suppress(UnknownSagaError):
                 await graph.resume(SAGA)
 
@@ -88,7 +88,36 @@ class DayScenario:
         outbox = outbox_in(folder, engine.store)
         messages = await outbox.messages(SAGA)
         await engine.close()
-        return Judgement(status, (*_faults(messages, status, heard=bool(events)), *_files_amiss(outbox, messages)))
+        faults = [*_faults(messages, status, heard=bool(events)), *_files_amiss(outbox, messages)]
+        return Judgement(status, (*faults, *([] if faults else await self.sent_amiss(folder, status, standing(messages)))))
+
+    def request(self, folder: Path, **more: Any) -> dict[str, Any]:
+        return request(**more)
+
+    @asynccontextmanager
+    async def delivery(self, folder: Path) -> AsyncIterator[Delivery]:
+        yield Delivery()
+
+    async def sent_amiss(self, folder: Path, status: str, told: dict[str, str]) -> list[str]:
+        """Return what was sent and should not stand, or the other way round. `told`: what stands in the outbox, by person."""
+        return []
+
+    @asynccontextmanager
+    async def _opened(self, folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
+        store = await open_store(store_of(folder))
+        script = Script()
+        if crash is None:
+            engine, outbox = Engine(store), outbox_in(folder, store)
+        else:
+            fragile = crash.around_store(store)
+            engine = Engine(fragile, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)
+            outbox = FragileOutbox(folder, fragile, crash)
+        async with self.delivery(folder) as delivery:
+            try:
+                domain = Reunion(script, outbox, script.judge, delivery)
+                yield engine, planning_graph(domain=domain, engine=engine)
+            finally:
+                await engine.close()
 
 
 def _faults(messages: tuple[Message, ...], status: str, *, heard: bool) -> Iterator[str]:
@@ -119,40 +148,9 @@ def _files_amiss(outbox: Outbox, messages: tuple[Message, ...]) -> Iterator[str]
             yield f"{path.name} is not what was posted"
 
 
-@asynccontextmanager
-async def _opened(folder: Path, crash: CrashPoint | None) -> AsyncIterator[tuple[Engine, PlanningGraph]]:
-    store = await open_store(store_of(folder))
-    script = Script()
-    if crash is None:
-        engine, outbox = Engine(store), outbox_in(folder, store)
-    else:
-        fragile = crash.around_store(store)
-        engine = Engine(fragile, around_call=crash.around_call, lease_ttl_s=crash.lease_ttl_s)
-        outbox = FragileOutbox(folder, fragile, crash)
-    domain = Reunion(script, outbox, script.judge)
-    try:
-        yield engine, planning_graph(domain=domain, engine=engine)
-    finally:
-        await engine.close()
-
-
-SCENARIOS = (
+DAYS = (
     DayScenario("begun"),
     DayScenario("an event", event=LATE),
     DayScenario("called off", cancels=True),
     DayScenario("called off half-way", cancels=True, lived=22),
 )
-
-
-def sweep(stride: int) -> None:
-    """Each scenario begins at another boundary: what is skipped here is met there."""
-    with databases("sqlite") as made:
-        for first, scenario in enumerate(SCENARIOS, 1):
-            for boundary in range(first, boundaries_of(scenario, made) + 1, stride):
-                sys.stdout.write(json.dumps(asdict(harm_at(scenario, boundary, Harm.KILL, made))) + "\n")
-
-
-if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["sweep", stride]:
-            sweep(int(stride))
