@@ -93,6 +93,8 @@ class Places:
                 yield key
             if _VENUE.sub("", said) == wanted or _VENUE.sub("", wanted) == said:
                 yield key
+            if said.startswith("st ") and wanted in ("church", "chapel", "cathedral"):
+                yield key
             if said.removesuffix("'s") == wanted.removesuffix("'s"):
                 yield key
             if _SHOP.sub("", wanted) == _SHOP.sub("", said):

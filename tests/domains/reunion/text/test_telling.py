@@ -188,7 +188,7 @@ def test_what_is_not_understood_is_named_and_the_rest_is_kept(said: str, unread:
 def test_what_follows_a_clause_that_is_left_out_is_not_said_of_those_whom_it_is_not_about() -> None:
     found = told(EMPTY, "Ann told Bob about the moon, is at the station")
     assert [each["name"] for each in found.filled.problem["people"]] == ["Ann"]
-    unknown = told(EMPTY, "Ann is at home. My in-laws arrive at the harbour at 10, they need to be picked up")
+    unknown = told(EMPTY, "Ann is at home. My band arrives at the harbour at 10, they need to be picked up")
     assert [(each["name"], each["place"]) for each in unknown.filled.problem["people"]] == [("Ann", "Home")]
 
 
