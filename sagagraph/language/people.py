@@ -38,9 +38,8 @@ class Company:
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter comes too. She's 4` as `my 4 year old daughter comes too`."""
-    text = _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
-    return _SAYS.told_age.sub(r"\g<my> \g<years> year old \g<kin>", text)
+    """Write `my daughter (8)` as `my 8 year old daughter`."""
+    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
 
 
 def tag_people(passage: Passage) -> None:
@@ -125,4 +124,5 @@ def _company(found: Found) -> Company | None:
         return None if is_everybody else Company(count, children=_children_in(people) + babies)
     if found["alone"]:
         return Company(1)
-    return Company(count + (number.count or 0 if number else 0), children=_children_in(people))
+    kin = _kin_in(found) + (number.count or 0 if number else 0)
+    return Company(count + kin, children=_children_in(people))

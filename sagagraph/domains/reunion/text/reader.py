@@ -29,7 +29,7 @@ _SAYS: Final = Forms(__file__, "clauses")
 _ROLES: Final = Forms(__file__, "roles")
 _WAYS: Final = Forms(__file__, "clauses.ways")
 _SUBJECTS: Final = ("somebody", "everybody", "hosting", "own", "person", "event", "it", "pronoun", "thing")
-_DENIED: Final = ("no_drive", "alone", "apart", "watched", "not_before", "remember")
+_DENIED: Final = ("no_drive", "alone", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
 _SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
 _OURS: Final = ("us", "ours", "here")
@@ -105,8 +105,7 @@ class _Part:
         return next((each for word in how for each in self.when if each.how == word), None)
 
     def spot(self, *how: str) -> str | None:
-        ways = [each for found in _SAYS.way_off.finditer(self.passage.text) for each in self.passage.values(Spot, found[0])]
-        said = [each for each in self.passage.values(Spot) if each not in ways or each.how not in ("from", "to")]
+        said = self.passage.values(Spot)
         return next((each.name for word in how for each in reversed(said) if each.how == word), None)
 
 
@@ -254,11 +253,8 @@ class _Reading:
 
     def _company(self, part: _Part) -> Iterator[Fact]:
         names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,) if part.passage.has(_SAYS.all) else ()
-        if {"alone", "may_be_alone"} & part.roles and "watched" not in part.roles:
-            yield from (person(name, never_alone="alone" in part.roles) for name in names)
-        elif "apart" in part.roles and len(names := tuple(dict.fromkeys((*self._people, *part.others)))) > 1:
-            yield from map(person, names)
-            yield Fact("apart", ", ".join(names))
+        if "alone" in part.roles and "watched" not in part.roles:
+            yield from (person(name, never_alone=True) for name in names)
 
     def _passengers(self, part: _Part) -> Iterator[Fact]:
         """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
@@ -395,7 +391,7 @@ class _Reading:
         if part.kind == "own" and any(denied):
             return None  # `I need a lift, my car is in the garage`
         is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
-        return True if is_so or ("so_does" in part.roles and any(denied)) else None
+        return True if is_so else None
 
     def _car(self, part: _Part, place: str | None) -> Iterator[Fact]:
         if "rents" in part.roles:

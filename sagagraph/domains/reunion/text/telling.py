@@ -98,7 +98,6 @@ class _Board:
             ("people", self._put_person),
             ("vehicles", self._put_car),
             ("tasks", self._put_task),
-            ("apart", self._put_apart),
         ):
             for each in (each for each in said if each.table == table):
                 put(each)
@@ -116,10 +115,6 @@ class _Board:
         if own is not None and shared["by"] is None:
             (goal,) = own.pop("goals")
             self._assume("goals", self._told["goals"].index(shared), "you have to be there", **goal)
-
-    def _put_apart(self, fact: Fact) -> None:
-        names, kept = fact.name.split(", "), self._told.get("apart", [])
-        self._told["apart"] = kept if names in kept else [*kept, names]
 
     def _workers(self, said: Iterable[Fact]) -> Iterator[str]:
         """Yield whoever has something to do, or a car to drive, or has to be somewhere: they take part, too."""

@@ -39,7 +39,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 
     `whole`: the sentence as it was written.
     """
-    visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
+    has_days = not said.fields.keys().isdisjoint(("first", "last", "depart"))
+    visits, stays, only = find_visits(passage), find_stays(passage, has_days=has_days), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
@@ -198,7 +199,7 @@ def _assemble(
             origin = said.fields["origin"] = returns[-1].city
         if returns[-1].city is None:
             said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates, returns[-1].likely))
-    going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
+    going = [visit for visit in visits if _is_on_the_way(visit, origin)]
     stops = _in_order(going, said)
     if stops and stops[-1].city is not None and stops[-1].city == origin and stops[-1].nights is None:
         said.fields["return_to"] = stops.pop().city
@@ -241,15 +242,6 @@ def _origin(visits: list[Visit], said: Said) -> str | None:
     elif named:
         return named[0]
     return None
-
-
-def _by_way(going: list[Visit]) -> list[Visit]:
-    """Put cities on the way first: `to Paris via Reykjavik` comes to Reykjavik first."""
-    ordered: list[Visit] = []
-    for visit in going:
-        follows = ordered and ordered[-1].role in (Role.NEXT, Role.BARE) and visit.role is Role.VIA
-        ordered.insert(len(ordered) - 1 if follows else len(ordered), visit)
-    return ordered
 
 
 def _is_on_the_way(visit: Visit, origin: str | None) -> bool:

@@ -166,8 +166,7 @@ MOST_STARS: Final = 5
 
 def tag_stars(passage: Passage) -> None:
     """Tag stars; a bare number after stars is one of stars."""
-    for words in (_SAYS.stars_too, _SAYS.stars_after):
-        passage.tag("stars", words, lambda found: _stars_of(found.get("n", Number)), "these")
+    passage.tag("stars", _SAYS.stars_too, lambda found: _stars_of(found.get("n", Number)), "these")
 
 
 def _stars_of(number: Number | None) -> Quantity | None:
@@ -177,8 +176,7 @@ def _stars_of(number: Number | None) -> Quantity | None:
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    of_each = (_SAYS.of_each,) if len(passage.find(_SAYS.of_each)) > 1 else ()
-    for words in (_SAYS.stars_but, _SAYS.stars_there, *of_each):
+    for words in (_SAYS.stars_but, _SAYS.stars_there):
         passage.take(words, lambda found: _stars_there(found, said, known))
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges: list[tuple[int, int]] = []
@@ -255,7 +253,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     companies += [None if each.count is None else before + each.delta for each in more]
     children += [young + (each.delta if each.unit == "child" else 0) for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
-    if None in companies:
+    if None in companies and not counts:
         said.ask("travellers", "How many of you travel, all together?")
     elif len(counts) > 1:
         said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")

@@ -136,11 +136,11 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
                 break
+    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
+        visits[0].role = Role.ORIGIN
     for before, visit in pairwise(visits):
         if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
             visit.role = Role.RETURN
-    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
-        visits[0].role = Role.ORIGIN
     if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role in (Role.BARE, Role.COMMA):
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
@@ -183,16 +183,8 @@ def tag_nights(passage: Passage) -> None:
     passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
     if not any(each.is_range for each in passage.values(Expression)):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
-    passage.tag("span", _SAYS.package, _package)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
-
-
-def _package(found: Found) -> Quantity | None:
-    """Read packages: `5 days and 4 nights` are four nights; `4 days, 2 nights` are two durations."""
-    spans = {each.unit: each for each in found.values(Quantity) if each.count is not None and not each.change}
-    days, nights = spans.get("day"), spans.get("night")
-    return nights if days and nights and (days.count or 0) - (nights.count or 0) in (0, 1) else None
 
 
 def _nights_beside(found: Found) -> Quantity | None:
@@ -209,8 +201,9 @@ def _nights_beside(found: Found) -> Quantity | None:
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
 
 
-def find_stays(passage: Passage) -> list[Stay]:
-    return [stay for found in passage.find(_SAYS.stay) for stay in _stays_of(found)]
+def find_stays(passage: Passage, *, has_days: bool = False) -> list[Stay]:
+    """Find stays. `has_days`: it is said when the trip is, so that `in two weeks` says how long it lasts."""
+    return [stay for found in passage.find(_SAYS.stay) for stay in _stays_of(found, has_days=has_days)]
 
 
 def take_stays(passage: Passage) -> None:
@@ -219,12 +212,15 @@ def take_stays(passage: Passage) -> None:
     passage.take(_SAYS.stay, lambda found: _stays_of(found) != [])
 
 
-def _stays_of(found: Found) -> list[Stay]:
+def _stays_of(found: Found, *, has_days: bool = True) -> list[Stay]:
     """Return several stays for a list with one unit; none if it is not a stay: `in two weeks`, `a week later`."""
     span = found.get("span", Quantity)
-    if span is None or span.unit not in NIGHTS or span.change in ("later", "earlier") or found.led_by(_SAYS.within):
+    within = found.led_by(_SAYS.within)
+    if span is None or span.unit not in NIGHTS or span.change in ("later", "earlier"):
         return []
-    kind = "total" if found["trip"] or found["total"] else "each" if found["each"] or found["apiece"] else ""
+    if within and not (has_days and within[0].strip().lower() in ("in", "within")):
+        return []
+    kind = "total" if found["trip"] or found["total"] or within else "each" if found["each"] or found["apiece"] else ""
     counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
     about = max(span.counts, default=_A_FEW) * NIGHTS[span.unit]
     if span.link == "or" or span.bound == "least" or not counts:
@@ -246,7 +242,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     loose = []
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
-        if visit is not None and (_is_shared(stay, visit, visits, stays, text) or _is_of_all(stay, visit, visits, stays)):
+        if visit is not None and _is_shared(stay, visits, stays):
             loose.append(replace(stay, kind="total"))
         elif visit is None:
             loose.append(stay)
@@ -269,23 +265,12 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
 
 
-def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
-    """Tell whether `10 days in Berlin and Cologne` may be ten in all: nobody says how long in Cologne."""
-    following = next((each for each in visits if each.start >= visit.end), None)
-    if visit.start < stay.end or following is None or following.role is not Role.LISTED:
-        return False
-    others = [_visit_beside(each, visits, text) for each in stays if each.start >= visit.end]
-    has_own = any(each is None or each.city != visit.city for each in others)
-    return (
-        bool(_SAYS.joins.fullmatch(text, visit.end, following.start)) and not has_own and following.city not in (None, visit.city)
-    )
-
-
-def _is_of_all(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay]) -> bool:
-    """Tell whether `Tokyo and Kyoto, 10 days` are ten in all: it is the only duration, after a list of cities."""
+def _is_shared(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:
+    """Tell whether `10 days in Berlin and Cologne`, or `Tokyo and Kyoto, 10 days`, are ten in all: the only ones beside a list."""
     places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
-    is_last = len(places) > 1 and visit is places[-1] and visit.end <= stay.start
-    return is_last and visit.role in (Role.LISTED, Role.COMMA) and len(stays) == 1 and places[-2].end <= stay.start
+    is_beside = bool(places) and (stay.end <= places[0].start or places[-1].end <= stay.start)
+    is_list = all(each.role in (Role.LISTED, Role.COMMA) for each in places[1:]) and len({each.city for each in places}) > 1
+    return is_beside and is_list and [each for each in stays if each.kind in ("", "listed")] == [stay]
 
 
 def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
