@@ -258,7 +258,11 @@ def _is_month(found: Found) -> bool:
     """Tell whether it is a month: `may` and `march` are verbs too."""
     if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
         return True
-    if found["part"] or found["next"] or found.led_by(_SAYS.leads_to_a_month):
+    if found["part"] or found["next"] or found.led_by(_SAYS.leads_to_a_month) or found.passage.whole(_SAYS.month_alone):
+        return True
+    if found.led_by(_SAYS.month_before) or found.followed_by(_SAYS.month_after):
+        return True
+    if found.led_by(_SAYS.listed_before) and found.followed_by(_SAYS.listed_after):
         return True
     before, after = found.match.string[: found.start].rstrip(), found.match.string[found.end :].lstrip()
     begins_a_sentence = not before or before[-1] in ".!?"

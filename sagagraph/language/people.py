@@ -38,8 +38,9 @@ class Company:
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter (8)` as `my 8 year old daughter`."""
-    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
+    """Write `my daughter comes too. She's 4` as `my 4 year old daughter comes too`."""
+    text = _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
+    return _SAYS.told_age.sub(r"\g<my> \g<years> year old \g<kin>", text)
 
 
 def tag_people(passage: Passage) -> None:
@@ -118,7 +119,7 @@ def _company(found: Found) -> Company | None:
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
     if found["me"]:
-        count += 1 + _kin_in(found) + (2 if found["parents"] else 0)
+        count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
         babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
         return None if is_everybody else Company(count, children=_children_in(people) + babies)

@@ -31,7 +31,7 @@ def plain(name: str) -> str:
 
 
 def is_venue(name: str) -> bool:
-    return bool(_VENUE.search(name.casefold()))
+    return bool(_VENUE.search(name.casefold())) or name.startswith("St ")
 
 
 def is_terminal(said: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car, car_of, goal, person, road, task
@@ -210,8 +211,7 @@ class _Reading:
         elif whose == "they" and {*self._people} <= {*self._several}:
             self._people = self._several
         elif whose in ("my", "our", "we"):
-            ours = (*self._people[-1:], TELLER) if part.passage.has(_SAYS.we_both) else (TELLER,)
-            self._people = self._group if whose == "we" and TELLER in self._group else ours
+            self._people = self._group if whose == "we" and TELLER in self._group else (TELLER,)
         elif whose.startswith("both"):
             self._people = self._both
         is_errand = {"fetched", "closes", "opens"} & part.roles
@@ -276,7 +276,8 @@ class _Reading:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
-        is_first = self._is_long and is_open and part.kind in ("pronoun", "thing", "somebody", "") and part.when and not {"fetch", "makes"} & part.roles and not is_theirs
+        is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
+        is_first = self._is_long and is_open and is_of_all and part.when
         is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
@@ -330,7 +331,9 @@ class _Reading:
         elif not (is_of_it and self._thing and (self._table == "tasks" or part.kind == "it" or "watched" in roles)):
             return
         at = ("at", "around", "about")
-        opens = part.at("after", "from", "since", "not before", *(at if "opens" in roles or is_errand else ()))
+        opens = part.at("after", "from", "since", "not before", *(at if "opens" in roles else ()))
+        if is_errand and opens is None and "closes" not in roles and (moment := part.at(*at)):
+            opens = replace(moment, how="from")
         closes = part.at(*UP_TO, *(at if "closes" in roles else ()))
         minutes = part.minutes if part.minutes is not None or not is_errand else 0
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}

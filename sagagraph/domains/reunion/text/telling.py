@@ -196,7 +196,7 @@ class _Board:
         due = self._shared()["by"]
         if said is None:
             return None
-        if is_opening and said.is_bare and _OPEN <= said.minutes % _NOON:
+        if is_opening and said.is_bare and said.minutes % _NOON >= _OPEN:
             return text_of(said.minutes % _NOON)
         return text_of(said.before(None if due is None else _MOMENT.validate_python(due)))
 
@@ -252,7 +252,7 @@ class _Board:
         opens, closes = row.get("window") or (None, None)
         for side, moment in (("opens", values.get("opens")), ("closes", values.get("closes"))):
             if moment is not None:
-                told = self._moment(moment, is_opening=side == "opens")
+                told = self._moment(moment, is_opening=side == "opens" and moment.how != "from")
                 opens, closes = (told, closes) if side == "opens" else (opens, told)
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
         if values.get("watched"):

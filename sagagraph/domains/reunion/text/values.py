@@ -24,7 +24,7 @@ _WRITTEN: Final = (
     (r"\s*(?:->|=>|→)\s*", " to "),
     (r"(?<=[a-zß-ÿ]) \((?=[A-Z][\w ]+(?:,[^)]*(?:\d|car|van)[^)]*)?\))", " is at "),
     (r"\s*[()],?", ","),
-    (r"(?im)^(?:venue|where|place|location|meeting (?:point|place)|when|time|start): (?:at )?", "we meet at "),
+    (r"(?im)^(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start)(?:: | is )(?:at )?", "we meet at "),
     (r"(?im)^(?:me|myself)(?=[:,] )", "I"),
     (r"(?im)^([A-Z][\w -]+): (?=[\d.]+ ?(?:hours?|hrs?|h|minutes?|mins?)\b)", r"\1 takes "),
     (r"\b(St|Mrs?|Dr|Prof)\.(?= [A-Z])", r"\1"),

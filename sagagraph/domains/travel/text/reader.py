@@ -8,6 +8,7 @@ from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import answered, chosen, is_skipped
 from sagagraph.domains.travel.text.changes import with_named
+from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
@@ -113,6 +114,7 @@ def _sentence(
     read_stars(passage, said, known)
     read_hours(passage, said)
     read_weekdays(passage, said, known)
+    read_legs(passage, said, today)
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")

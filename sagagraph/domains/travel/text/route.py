@@ -10,7 +10,6 @@ from sagagraph.domains.travel.text.changes import anchors_of, ends_of, placed, w
 from sagagraph.domains.travel.text.stays import (
     WHERE,
     Role,
-    Stay,
     Visit,
     corrected,
     find_stays,
@@ -89,8 +88,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     stay_in = {stop.city for stop in (*now, *known.stops)}
     left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
     left_last = [visit.place.said for visit in visits if visit.role is Role.LEFT_LAST and now and visit.city != now[-1].city]
-    if is_answer and not only and now == before:
-        loose = _ask_where(loose, now, said)
     counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
     return [
         *unread,
@@ -98,17 +95,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
-
-
-def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) -> list[Stay]:
-    """Ask in which of the cities, for `make it 4 nights`. Return the nights that are left."""
-    if len(stops) < 2 or any(stop.nights is None for stop in stops) or [each.kind for each in loose] != [""]:
-        return loose
-    where = [stop.city or stop.said for stop in stops]
-    said.ask(
-        "stops", f"{loose[0].said!r}: where, in {' or '.join(where)}?", tuple(f"{loose[0].said} in {name}" for name in where)
-    )
-    return []
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
@@ -199,7 +185,7 @@ def _assemble(
             origin = said.fields["origin"] = returns[-1].city
         if returns[-1].city is None:
             said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates, returns[-1].likely))
-    going = [visit for visit in visits if _is_on_the_way(visit, origin)]
+    going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
     stops = _in_order(going, said)
     if stops and stops[-1].city is not None and stops[-1].city == origin and stops[-1].nights is None:
         said.fields["return_to"] = stops.pop().city
@@ -242,6 +228,15 @@ def _origin(visits: list[Visit], said: Said) -> str | None:
     elif named:
         return named[0]
     return None
+
+
+def _by_way(going: list[Visit]) -> list[Visit]:
+    """Put cities on the way first: `to Paris via Reykjavik` comes to Reykjavik first."""
+    ordered: list[Visit] = []
+    for visit in going:
+        follows = ordered and ordered[-1].role in (Role.NEXT, Role.BARE) and visit.role is Role.VIA
+        ordered.insert(len(ordered) - 1 if follows else len(ordered), visit)
+    return ordered
 
 
 def _is_on_the_way(visit: Visit, origin: str | None) -> bool:

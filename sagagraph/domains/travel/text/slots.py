@@ -79,7 +79,7 @@ LARGEST_BUDGET: Final = 1_000_000_000
 
 def take_currencies(passage: Passage) -> list[Found]:
     """Take `pay in Swiss francs` before places, which it only seems to name."""
-    return passage.take(_SAYS.currency, lambda found: currencies_meant(found["sign"], CURRENCIES) != ())
+    return passage.take(_SAYS.currency, lambda found: len(currencies_meant(found["sign"], CURRENCIES)) == 1)
 
 
 def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies: Sequence[Found] = ()) -> None:
@@ -113,7 +113,7 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
         return
     if not amounts and known.budget is not None:
         for found in currencies:
-            _in_currency(found, said)
+            said.fields["currency"] = currencies_meant(found["sign"], CURRENCIES)[0]
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
@@ -127,15 +127,6 @@ def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
     if thousands is None or not doubt.startswith("How much") or money.is_range or len(money.currencies) > 1 or money.per:
         return None
     return {"budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
-
-
-def _in_currency(found: Found, said: Said) -> None:
-    """Read `I meant euros`: of the amount that was said before."""
-    meant = [each for each in currencies_meant(found["sign"], None) if each in CURRENCIES]
-    if len(meant) == 1:
-        said.fields["currency"] = meant[0]
-    else:
-        said.ask("currency", f"Which currency is meant by {found.said!r}?")
 
 
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
@@ -166,7 +157,8 @@ MOST_STARS: Final = 5
 
 def tag_stars(passage: Passage) -> None:
     """Tag stars; a bare number after stars is one of stars."""
-    passage.tag("stars", _SAYS.stars_too, lambda found: _stars_of(found.get("n", Number)), "these")
+    for words in (_SAYS.stars_too, _SAYS.stars_after):
+        passage.tag("stars", words, lambda found: _stars_of(found.get("n", Number)), "these")
 
 
 def _stars_of(number: Number | None) -> Quantity | None:
@@ -176,7 +168,8 @@ def _stars_of(number: Number | None) -> Quantity | None:
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    for words in (_SAYS.stars_but, _SAYS.stars_there):
+    of_each = (_SAYS.of_each,) if len(passage.find(_SAYS.of_each)) > 1 else ()
+    for words in (_SAYS.stars_but, _SAYS.stars_there, *of_each):
         passage.take(words, lambda found: _stars_there(found, said, known))
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges: list[tuple[int, int]] = []
@@ -253,7 +246,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     companies += [None if each.count is None else before + each.delta for each in more]
     children += [young + (each.delta if each.unit == "child" else 0) for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
-    if None in companies and not counts:
+    if None in companies:
         said.ask("travellers", "How many of you travel, all together?")
     elif len(counts) > 1:
         said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")

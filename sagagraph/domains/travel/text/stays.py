@@ -131,7 +131,8 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             visit.role = Role.LEFT_LAST
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
-            is_first = visit.role is Role.BARE or (n == 0 and visit.role is Role.COMMA)
+            is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-")
+            is_first = visit.role is Role.BARE or (n == 0 and is_led)
             forms = (_SAYS.link, _SAYS.side_by_side) if len(visits) == 2 else (_SAYS.link,)  # `boston lisbon`
             if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
@@ -141,7 +142,7 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     for before, visit in pairwise(visits):
         if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
             visit.role = Role.RETURN
-    if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role in (Role.BARE, Role.COMMA):
+    if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role is not Role.NEXT:
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
             visits[0].role = Role.ORIGIN
@@ -183,8 +184,16 @@ def tag_nights(passage: Passage) -> None:
     passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
     if not any(each.is_range for each in passage.values(Expression)):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
+    passage.tag("span", _SAYS.package, _package)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
+
+
+def _package(found: Found) -> Quantity | None:
+    """Read packages: `5 days and 4 nights` are four nights; `4 days, 2 nights` are two durations."""
+    spans = {each.unit: each for each in found.values(Quantity) if each.count is not None and not each.change}
+    days, nights = spans.get("day"), spans.get("night")
+    return nights if days and nights and (days.count or 0) - (nights.count or 0) in (0, 1) else None
 
 
 def _nights_beside(found: Found) -> Quantity | None:
@@ -242,7 +251,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     loose = []
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
-        if visit is not None and _is_shared(stay, visits, stays):
+        if visit is not None and (_is_shared(stay, visit, visits, stays, text) or _is_of_all(stay, visit, visits, stays)):
             loose.append(replace(stay, kind="total"))
         elif visit is None:
             loose.append(stay)
@@ -265,12 +274,23 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
 
 
-def _is_shared(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:
-    """Tell whether `10 days in Berlin and Cologne`, or `Tokyo and Kyoto, 10 days`, are ten in all: the only ones beside a list."""
+def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
+    """Tell whether `10 days in Berlin and Cologne` may be ten in all: nobody says how long in Cologne."""
+    following = next((each for each in visits if each.start >= visit.end), None)
+    if visit.start < stay.end or following is None or following.role is not Role.LISTED:
+        return False
+    others = [_visit_beside(each, visits, text) for each in stays if each.start >= visit.end]
+    has_own = any(each is None or each.city != visit.city for each in others)
+    return (
+        bool(_SAYS.joins.fullmatch(text, visit.end, following.start)) and not has_own and following.city not in (None, visit.city)
+    )
+
+
+def _is_of_all(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay]) -> bool:
+    """Tell whether `Tokyo and Kyoto, 10 days` are ten in all: it is the only duration, after a list of cities."""
     places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
-    is_beside = bool(places) and (stay.end <= places[0].start or places[-1].end <= stay.start)
-    is_list = all(each.role in (Role.LISTED, Role.COMMA) for each in places[1:]) and len({each.city for each in places}) > 1
-    return is_beside and is_list and [each for each in stays if each.kind in ("", "listed")] == [stay]
+    is_last = len(places) > 1 and visit is places[-1] and visit.end <= stay.start
+    return is_last and visit.role in (Role.LISTED, Role.COMMA) and len(stays) == 1 and places[-2].end <= stay.start
 
 
 def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:

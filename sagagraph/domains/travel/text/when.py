@@ -105,6 +105,7 @@ _RELATIONS: Final = Forms(__file__, "when.relations")
 """What the words before a date say of it; the first that fit."""
 _SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
+_A_WEEK: Final = timedelta(days=7)
 
 
 class _Dates:
@@ -215,8 +216,14 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
         dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
     if holidays and not (expressions or dates.departs):
         holiday = holidays[0]
+        text = f"{holiday.name.capitalize()}: between which days?"
         about = {"first": holiday.first, "last": holiday.last, "is_rough": True}
-        dates.doubts.ask("window", _about(holiday), otherwise=about if holiday.first else None, because=holiday.name)
+        dates.doubts.ask(
+            "window",
+            text,
+            otherwise=about if holiday.first else None,
+            because=holiday.name,
+        )
     dates.conclude(said)
 
 
@@ -235,19 +242,19 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         return
     is_back = found.led_by(_SAYS.back) is not None
     depart = dates.departs[0] if dates.departs else known.depart
-    if is_back and depart is not None:
-        dates.lasts.append(upcoming(weekday, depart))
-        return
     first, last = dates.spans[0][:2] if dates.spans else (known.first or depart, known.last)
+    is_one_week = first is not None and last is not None and last - first < _A_WEEK
+    begins = depart or (first if is_one_week else None)
+    if is_back and begins:
+        dates.lasts.append(upcoming(weekday, begins))
+        return
     day = upcoming(weekday, max(first, today) - _ONE_DAY if first else today)
+    is_this_one = not first and found["which"] not in ("", "next") and not found.said.lower().endswith("s")
     if is_back or (last is not None and day > last):
         dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
+    elif depart is None and (is_one_week or is_this_one):
+        dates.departs.append(day)
     elif depart is None:
-        dates.doubts.ask("depart", f"Which day is meant by {found.said!r}?", otherwise={"depart": day}, because="the first such day")
-
-
-def _about(holiday: Holiday) -> str:
-    if holiday.first is None or holiday.last is None:
-        return f"{holiday.name.capitalize()}: in which month, or between which days?"
-    days = f"{day_text(holiday.first)} to {day_text(holiday.last)}"
-    return f"{holiday.name.capitalize()} is {days}; between which days do you want to travel?"
+        dates.doubts.ask(
+            "depart", f"Which day is meant by {found.said!r}?", otherwise={"depart": day}, because="the first such day"
+        )
