@@ -119,10 +119,11 @@ def _company(found: Found) -> Company | None:
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
     if found["me"]:
-        count += 1 + _kin_in(found) + (2 if found["parents"] else 0)
+        count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
         babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
         return None if is_everybody else Company(count, children=_children_in(people) + babies)
     if found["alone"]:
         return Company(1)
-    return Company(count + (number.count or 0 if number else 0), children=_children_in(people))
+    kin = _kin_in(found) + (number.count or 0 if number else 0)
+    return Company(count + kin, children=_children_in(people))

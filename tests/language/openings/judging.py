@@ -17,6 +17,10 @@ import yaml
 TODAY: Final = date(2026, 1, 12)
 _KEPT: Final = 3
 """Every third opening is kept: nobody looks at it while readers are changed."""
+FRESH: Final = ("stranger", "traveller", "cook")
+"""Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
+_DOMAINS: Final = {"paragraph": "reunion", "stranger": "reunion", "traveller": "trip", "cook": "meal"}
+"""By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
 _ROUTE: Final = re.compile(r"(?P<city>.+?)(?: (?P<nights>\d+))?")
 
@@ -64,9 +68,10 @@ class Judged:
 
 def openings(table: str) -> list[Opening]:
     path = Path(__file__).with_name(f"{table}s.yaml")
-    domain = "reunion" if table == "paragraph" else table
+    domain = _DOMAINS.get(table, table)
     rows = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return [Opening(domain, number, row["text"], row) for number, row in enumerate(rows)]
+    step = _KEPT if table in FRESH else 1
+    return [Opening(domain, number * step, row["text"], row) for number, row in enumerate(rows)]
 
 
 def figures(judged: Iterable[Judged]) -> str:

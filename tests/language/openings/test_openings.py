@@ -16,7 +16,8 @@ from tests.language.openings.reading import heard_in, page_of, read_by
 
 LEAST_RIGHT = {"trip": (0.95, 0.7), "meal": (0.9, 0.85), "reunion": (0.75, 0.2), "paragraph": (0.55, 0.9)}
 """Of those that were looked at while the readers were changed, and of those that were kept."""
-
+LEAST_OF_STRANGERS = {"stranger": (0.25, 0.0), "traveller": (0.7, 0.0), "cook": (0.65, 0.0)}
+"""Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}
 
@@ -26,7 +27,7 @@ async def all_judged(domain: str, *, has_model: bool = False) -> list[tuple[Judg
     if (domain, has_model) not in _KNOWN:
         models: list[Any] = [Reader(right_slots(each)) if has_model else None for each in openings(domain)]
         read = zip(openings(domain), models, strict=True)
-        _KNOWN[domain, has_model] = [await _judged(each, page_of(domain, model)) for each, model in read]
+        _KNOWN[domain, has_model] = [await _judged(each, page_of(each.domain, model)) for each, model in read]
     return _KNOWN[domain, has_model]
 
 
@@ -38,15 +39,15 @@ async def _judged(opening: Opening, page: Page) -> tuple[Judged, bool]:
     return judged(opening, heard_in(draft)), draft.request is not None
 
 
-@pytest.mark.parametrize("domain", list(LEAST_RIGHT))
+@pytest.mark.parametrize("domain", [*LEAST_RIGHT, *LEAST_OF_STRANGERS])
 async def test_most_first_messages_lead_to_what_they_mean(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = [each for each, _ in await all_judged(domain)]
     with capsys.disabled():
         sys.stdout.write(f"\n{domain}s\n{figures(found)}\n")
     assert [(each.opening.text, each.why) for each in found if each.result is Result.WRONG] == []
-    for is_kept, least in enumerate(LEAST_RIGHT[domain]):
+    for is_kept, least in enumerate((LEAST_RIGHT | LEAST_OF_STRANGERS)[domain]):
         of = [each for each in found if each.opening.is_kept is bool(is_kept)]
-        right = sum(each.result is Result.RIGHT for each in of) / len(of)
+        right = sum(each.result is Result.RIGHT for each in of) / max(1, len(of))
         assert right >= least, [(each.opening.text, each.why) for each in of if each.result is not Result.RIGHT][:5]
 
 

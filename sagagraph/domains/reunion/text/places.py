@@ -31,7 +31,7 @@ def plain(name: str) -> str:
 
 
 def is_venue(name: str) -> bool:
-    return bool(_VENUE.search(name.casefold()))
+    return bool(_VENUE.search(name.casefold())) or name.startswith("St ")
 
 
 def is_terminal(said: str) -> bool:
@@ -92,6 +92,8 @@ class Places:
             ):
                 yield key
             if _VENUE.sub("", said) == wanted or _VENUE.sub("", wanted) == said:
+                yield key
+            if said.startswith("st ") and wanted in ("church", "chapel", "cathedral"):
                 yield key
             if said.removesuffix("'s") == wanted.removesuffix("'s"):
                 yield key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car, car_of, goal, person, road, task
@@ -30,7 +30,7 @@ _SAYS: Final = Forms(__file__, "clauses")
 _ROLES: Final = Forms(__file__, "roles")
 _WAYS: Final = Forms(__file__, "clauses.ways")
 _SUBJECTS: Final = ("somebody", "everybody", "hosting", "own", "person", "event", "it", "pronoun", "thing")
-_DENIED: Final = ("no_car", "no_drive", "alone", "apart", "watched", "not_before", "remember")
+_DENIED: Final = ("no_drive", "alone", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
 _SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
 _OURS: Final = ("us", "ours", "here")
@@ -106,8 +106,7 @@ class _Part:
         return next((each for word in how for each in self.when if each.how == word), None)
 
     def spot(self, *how: str) -> str | None:
-        ways = [each for found in _SAYS.way_off.finditer(self.passage.text) for each in self.passage.values(Spot, found[0])]
-        said = [each for each in self.passage.values(Spot) if each not in ways or each.how not in ("from", "to")]
+        said = self.passage.values(Spot)
         return next((each.name for word in how for each in reversed(said) if each.how == word), None)
 
 
@@ -142,8 +141,15 @@ class _Reading:
         passage = valued(sentence, self._known)
         self._table = self._way = self._spot = self._last = ""
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
-        ends = [0, *(at for joint in joints for at in joint), len(passage.text)]
-        for begin, end in list(pairwise(ends))[::2]:
+        ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
+        part = None
+        for joint, begin, end in zip(ends[::2], ends[1::2], ends[2::2], strict=False):
+            named = part.others[-1:] if part and _SAYS.is_of_them.search(passage.text, joint, begin) else ()
+            if named:  # `with her sister Zara, who has a Clio`
+                self._people, self._table = named, "people"
+            noun = _SAYS.noun.fullmatch(part.passage.text.strip()) if part else None
+            if noun and _SAYS.is_of_it.search(passage.text, joint, begin):  # `the present, which is at the jeweller's`
+                self._thing, self._table = noun["thing"], "tasks"
             part = _Part(passage.text[begin:end], passage)
             facts = self._facts(part) if part.is_clear else []
             self.facts += facts
@@ -200,13 +206,12 @@ class _Reading:
             self._group = (*who.names, *part.others)
             self._one = who.names if len(who.names) == 1 else self._one
             self._several = self._group if len(self._group) > 1 else self._several
-        elif whose in ("he", "she", "his", "her") and len(self._people) > 1:
-            self._people = self._one
+        elif whose in ("he", "she", "his", "her") and (len(self._people) > 1 or self._people == (TELLER,)):
+            self._people = tuple(each for each in self._one if each != TELLER)
         elif whose == "they" and {*self._people} <= {*self._several}:
             self._people = self._several
         elif whose in ("my", "our", "we"):
-            ours = (*self._people[-1:], TELLER) if part.passage.has(_SAYS.we_both) else (TELLER,)
-            self._people = self._group if whose == "we" and TELLER in self._group else ours
+            self._people = self._group if whose == "we" and TELLER in self._group else (TELLER,)
         elif whose.startswith("both"):
             self._people = self._both
         is_errand = {"fetched", "closes", "opens"} & part.roles
@@ -248,11 +253,8 @@ class _Reading:
 
     def _company(self, part: _Part) -> Iterator[Fact]:
         names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,) if part.passage.has(_SAYS.all) else ()
-        if {"alone", "may_be_alone"} & part.roles and "watched" not in part.roles:
-            yield from (person(name, never_alone="alone" in part.roles) for name in names)
-        elif "apart" in part.roles and len(names := tuple(dict.fromkeys((*self._people, *part.others)))) > 1:
-            yield from map(person, names)
-            yield Fact("apart", ", ".join(names))
+        if "alone" in part.roles and "watched" not in part.roles:
+            yield from (person(name, never_alone=True) for name in names)
 
     def _passengers(self, part: _Part) -> Iterator[Fact]:
         """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
@@ -268,12 +270,14 @@ class _Reading:
             yield person(name, prefers=by, **values)
         if them:
             self._people, self._table = them, "people"
+            self._several = them if len(them) > 1 else self._several
 
     def _goal(self, part: _Part) -> Iterator[Fact]:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
-        is_first = self._is_long and is_open and part.kind in ("pronoun", "thing", "") and part.when and not is_theirs
+        is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
+        is_first = self._is_long and is_open and is_of_all and part.when
         is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
@@ -304,7 +308,7 @@ class _Reading:
     def _task(self, part: _Part) -> Iterator[Fact]:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
         roles, is_of_it = part.roles, part.kind in ("", "it") or "watched" in part.roles
-        place = self._place(part, "at", "in", "on", "inside", "from", "near")
+        place = self._place(part, "at", "in", "on", "inside", "from", "near", "to")
         if {"rents", "car"} & roles:
             return
         is_theirs = part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people")
@@ -328,6 +332,8 @@ class _Reading:
             return
         at = ("at", "around", "about")
         opens = part.at("after", "from", "since", "not before", *(at if "opens" in roles else ()))
+        if is_errand and opens is None and "closes" not in roles and (moment := part.at(*at)):
+            opens = replace(moment, how="from")
         closes = part.at(*UP_TO, *(at if "closes" in roles else ()))
         minutes = part.minutes if part.minutes is not None or not is_errand else 0
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
@@ -342,7 +348,8 @@ class _Reading:
         roles = part.roles
         if not self._people or not self._is_about_people(part):
             return
-        place, since, drives = self._whereabouts(part), part.at(*_SINCE), self._drives(part)
+        since, drives = part.at(*_SINCE), self._drives(part)
+        place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
         others = tuple(each for each in part.others if each not in self._people)
         if "no_drive" in roles and part.others:
             yield from (person(name, drives=False) for name in part.others)
@@ -369,25 +376,25 @@ class _Reading:
             return bool(part.seats) or (bool(self.facts) and self.facts[-1].table == "vehicles")
         return self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
 
-    def _whereabouts(self, part: _Part) -> str | None:
+    def _whereabouts(self, part: _Part, *, is_driving: bool) -> str | None:
         """Return where they are: where they land or are, or where they come from."""
         at = ("at", "in", "inside", "into", "on", "near")
-        if {"lands", "rides_along"} & part.roles:
+        if {"lands", "rides_along"} & part.roles and not is_driving:
             place = self._place(part, *at, "to")
         else:  # `drives from Bristol in a Ford`
-            place = self._place(part, *(("from", *at) if "drives" in part.roles else (*at, "from", "to")))
+            place = self._place(part, *(("from", *at) if is_driving else (*at, "from", "to")))
         if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
             return self._spot or None
         return HERE if place == "home" and self._people == (self._host,) else place
 
     def _drives(self, part: _Part) -> bool | None:
         denied = [each.values.get("drives") is False for each in self.facts[-1:]]
-        if {"no_drive", "no_car", "ride"} & part.roles:
+        if {"no_drive", "ride"} & part.roles:
             return False
         if part.kind == "own" and any(denied):
             return None  # `I need a lift, my car is in the garage`
         is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
-        return True if is_so or ("so_does" in part.roles and any(denied)) else None
+        return True if is_so else None
 
     def _car(self, part: _Part, place: str | None) -> Iterator[Fact]:
         if "rents" in part.roles:

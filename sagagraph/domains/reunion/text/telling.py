@@ -20,6 +20,7 @@ from sagagraph.domains.reunion.text.values import When, names_in
 from sagagraph.domains.reunion.times import Moment, text_of
 from sagagraph.domains.reunion.transcript import Filled
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.clock import DAY
 from sagagraph.language.forms import Forms
 
 LONGEST_TEXT: Final = 5_000
@@ -27,7 +28,8 @@ _FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|
 _IN_THE_EVENING: Final = re.compile(
     r"\b(?:dinner|supper|party|concert|evening|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
 )
-_MORNING_ENDS, _NOON = 11 * 60, 12 * 60
+_IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", re.IGNORECASE)
+_OPEN, _EIGHT, _MORNING_ENDS, _NOON = 5 * 60, 8 * 60, 11 * 60, 12 * 60
 _RENTING: Final = "rent a car"
 _LONG: Final = 4
 """Letters: shorter names are alike by chance."""
@@ -96,19 +98,23 @@ class _Board:
             ("people", self._put_person),
             ("vehicles", self._put_car),
             ("tasks", self._put_task),
-            ("apart", self._put_apart),
         ):
             for each in (each for each in said if each.table == table):
                 put(each)
+        self._share_own_goal()
         self._told["places"] = self._places.described()
 
     @property
     def filled(self) -> Filled:
         return Filled(problem=self._told, assumed=self._assumed)
 
-    def _put_apart(self, fact: Fact) -> None:
-        names, kept = fact.name.split(", "), self._told.get("apart", [])
-        self._told["apart"] = kept if names in kept else [*kept, names]
+    def _share_own_goal(self) -> None:
+        """Take where whoever tells has to be for where all meet, where nobody says when that is."""
+        shared = self._shared()
+        own = next((row for row in self._told["people"] if row["name"] == TELLER and row.get("goals")), None)
+        if own is not None and shared["by"] is None:
+            (goal,) = own.pop("goals")
+            self._assume("goals", self._told["goals"].index(shared), "you have to be there", **goal)
 
     def _workers(self, said: Iterable[Fact]) -> Iterator[str]:
         """Yield whoever has something to do, or a car to drive, or has to be somewhere: they take part, too."""
@@ -172,23 +178,27 @@ class _Board:
             self._told["name"] = event.lower()
 
     def _due(self, shared: Row, by: When) -> int:
-        is_later = by.is_bare and by.minutes < _MORNING_ENDS and self._is_evening(shared, by.minutes)
-        return by.minutes + (_NOON if is_later else 0)
-
-    def _is_evening(self, shared: Row, by: int) -> bool:
-        """Tell whether 7 is in the evening: of a dinner, where it was in the afternoon before, or where people come after it."""
-        was = shared["by"] is not None and _MOMENT.validate_python(shared["by"]) >= _NOON
-        later = (each.values["from"] for each in self._people if "from" in each.values)
+        """Return when all have to be there: a bare hour is the one that is nearest to what was said before, or else likely."""
+        was = None if shared["by"] is None else _MOMENT.validate_python(shared["by"])
+        later = by.minutes + _NOON
+        if not by.is_bare or later >= DAY:
+            return by.minutes
+        if was is not None:
+            return min(by.minutes, later, key=lambda each: abs(each - was))
+        since = [each.values["from"] for each in self._people if "from" in each.values]
+        is_later = any(not each.is_bare and each.minutes > by.minutes for each in since)
         told = f"{self._told['name']} {self._text}"
-        return was or bool(_IN_THE_EVENING.search(told)) or any(not each.is_bare and each.minutes > by for each in later)
+        is_evening = by.minutes < _MORNING_ENDS and (is_later or _IN_THE_EVENING.search(told))
+        return later if is_evening or (by.minutes < _EIGHT and not _IN_THE_MORNING.search(told)) else by.minutes
 
     def _moment(self, said: When | None, *, is_opening: bool = False) -> str | None:
         """Return a time of the day: `until 7` is before all meet, and shops open in the morning."""
         due = self._shared()["by"]
         if said is None:
             return None
-        is_morning = is_opening and said.minutes < _NOON
-        return text_of(said.before(None if due is None or is_morning else _MOMENT.validate_python(due)))
+        if is_opening and said.is_bare and said.minutes % _NOON >= _OPEN:
+            return text_of(said.minutes % _NOON)
+        return text_of(said.before(None if due is None else _MOMENT.validate_python(due)))
 
     def _put_road(self, fact: Fact) -> None:
         there = fact.values["there"] or self._places.meeting
@@ -224,7 +234,8 @@ class _Board:
 
     def _put_car(self, fact: Fact) -> None:
         number, row = self._row("vehicles", fact.name)
-        drivers = [self._person(name)[1]["name"] for name in fact.values.get("drivers", ())]
+        rows = [self._person(name)[1] for name in fact.values.get("drivers", ())]
+        drivers = [row["name"] for row in rows if row.get("drives") is not False]
         place = self._key(fact.values.get("place"))
         self._set("vehicles", number, seats=fact.values.get("seats"), drivers=drivers or None)
         self._set("vehicles", number, place=place if fact.name == RENTAL else None)
@@ -241,7 +252,7 @@ class _Board:
         opens, closes = row.get("window") or (None, None)
         for side, moment in (("opens", values.get("opens")), ("closes", values.get("closes"))):
             if moment is not None:
-                told = self._moment(moment, is_opening=side == "opens")
+                told = self._moment(moment, is_opening=side == "opens" and moment.how != "from")
                 opens, closes = (told, closes) if side == "opens" else (opens, told)
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
         if values.get("watched"):

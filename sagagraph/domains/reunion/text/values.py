@@ -22,7 +22,11 @@ _WRITTEN: Final = (
     (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
     (r"\s*(?:->|=>|→)\s*", " to "),
-    (r"\s*\(([^)]*)\),?", r", \1,"),
+    (r"(?<=[a-zß-ÿ]) \((?=[A-Z][\w ]+(?:,[^)]*(?:\d|car|van)[^)]*)?\))", " is at "),
+    (r"\s*[()],?", ","),
+    (r"(?im)^(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start)(?:: | is )(?:at )?", "we meet at "),
+    (r"(?im)^(?:me|myself)(?=[:,] )", "I"),
+    (r"(?im)^([A-Z][\w -]+): (?=[\d.]+ ?(?:hours?|hrs?|h|minutes?|mins?)\b)", r"\1 takes "),
     (r"\b(St|Mrs?|Dr|Prof)\.(?= [A-Z])", r"\1"),
     (r"\b(?:i\.e|e\.g)\.,?", ""),
     (r"(?<![\w.'])i(?![\w.])", "I"),
@@ -37,9 +41,12 @@ _WRITTEN: Final = (
     (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
-    (r"\b(\d{1,2})\.([0-5]\d)(?= (?:train|flight|bus|ferry)\b)", r"\1:\2"),
+    (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
+    (r"(?i)\b(there)'s\b", r"\1 is"),
+    (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
+_TWO: Final = ("parents", "grandparents", "in-laws")
 UP_TO: Final = ("by", "before", "until", "till")
 _LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by"}
 
@@ -148,6 +155,10 @@ def _who(found: Found, known: frozenset[str]) -> Who | None:
     """Read names. A word with a capital that begins a sentence is one only if it is known, or what follows is said of people."""
     names = names_in(found.said)
     is_plain = found.start == 0 and not _SAYS.kin.match(found.said)
+    is_made = bool(found.said[0].isupper() and found.led_by(_SAYS.with_article))  # `an old Peugeot`
+    is_several = is_plain and len(names) == 1 and names[0].endswith("s") and found.followed_by(_SAYS.of_plural_things)
+    if is_made or is_several:
+        return None
     if is_venue(found.said) or (is_plain and _SAYS.no_name.fullmatch(found.said.split()[0])):
         return None
     is_new = is_plain and len(names) == 1 and names[0] not in known
@@ -162,7 +173,9 @@ def named_in_all(said: list[str]) -> frozenset[str]:
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return names: `Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
-    return tuple(dict.fromkeys(_name(each[0]) for each in _SAYS.name.finditer(text)))
+    names = (_name(each[0]) for each in _SAYS.name.finditer(text))
+    two = ((name,) if name.casefold() not in _TWO else (f"{name[:-1]} 1", f"{name[:-1]} 2") for name in names)
+    return tuple(dict.fromkeys(name for each in two for name in each))
 
 
 def _name(said: str) -> str:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import PartialRequest, Question
 
 _SAYS: Final = Forms(__file__, "answers")
-_MOST_COUNTED: Final = 365
-_CENTURIES: Final = (19, 20)
 
 
 def is_skipped(passage: Passage) -> bool:
@@ -40,10 +38,6 @@ def chosen(text: str, question: Question) -> str | None:
 
 def answered(passage: Passage, known: PartialRequest, question: Question | None) -> dict[str, Any] | None:
     """Return the field that a bare number or amount sets, the one that was asked about; None if the text is more."""
-    again = passage.whole(_SAYS.again)
-    if again and known.budget is not None and (amount := again.get("n", Number)) and amount.value:
-        # neither nights, people, rooms nor stars are so many, nor is it a year
-        return {"budget": amount.value} if amount.value > _MOST_COUNTED and amount.value // 100 not in _CENTURIES else None
     if question is not None and question.field == "currency" and passage.said().upper() in question.candidates:
         return {"currency": passage.said().upper()}
     if question is None or passage.whole(_SAYS.values) is None:

@@ -78,6 +78,16 @@ def _with_currency_at_home(read: PartialRequest, cities: Gazetteer) -> PartialRe
     return read.model_copy(update={"doubts": tuple(doubts)})
 
 
+def _read_parts(text: str, said: Said, known: PartialRequest) -> None:
+    """Assume that nobody travels where a hotel is all that is spoken of; whoever says later from where, does travel."""
+    origin = said.fields.get("origin")
+    if known.stay_only and origin is not None:
+        said.fields["stay_only"] = False
+    elif origin is None and known.origin is None and _SAYS.hotel.search(text) and not _SAYS.journey.search(text):
+        said.fields["stay_only"] = True
+        said.notes.append(("origin", "only a hotel was mentioned"))
+
+
 def left_unread(text: str) -> tuple[str, ...]:
     """Return what means something in a text of which nothing is understood."""
     return Passage.of(text).unread(_MEANINGLESS)
@@ -99,7 +109,7 @@ def _sentence(
     tag_stars(passage)
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), is_we(passage)
-    read_words(passage, said, "order", "direct", "insured", "no_limit", "hotels")
+    read_words(passage, said, "order", "direct", "no_limit", "hotels")
     read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)
     read_hours(passage, said)
@@ -109,6 +119,7 @@ def _sentence(
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
+    _read_parts(whole, said, known)
     stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:

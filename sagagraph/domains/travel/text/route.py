@@ -10,7 +10,6 @@ from sagagraph.domains.travel.text.changes import anchors_of, ends_of, placed, w
 from sagagraph.domains.travel.text.stays import (
     WHERE,
     Role,
-    Stay,
     Visit,
     corrected,
     find_stays,
@@ -39,7 +38,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
 
     `whole`: the sentence as it was written.
     """
-    visits, stays, only = find_visits(passage), find_stays(passage), _only_stop(passage, known)
+    has_days = not said.fields.keys().isdisjoint(("first", "last", "depart"))
+    visits, stays, only = find_visits(passage), find_stays(passage, has_days=has_days), _only_stop(passage, known)
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
@@ -88,8 +88,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     stay_in = {stop.city for stop in (*now, *known.stops)}
     left_out = [visit.place.said for visit in visits if visit.role is Role.LEFT_OUT and visit.city not in stay_in]
     left_last = [visit.place.said for visit in visits if visit.role is Role.LEFT_LAST and now and visit.city != now[-1].city]
-    if is_answer and not only and now == before:
-        loose = _ask_where(loose, now, said)
     counts = {*(stop.nights for stop in now), sum(stop.nights or 0 for stop in now), said.fields.get("total_nights")}
     return [
         *unread,
@@ -97,17 +95,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
-
-
-def _ask_where(loose: list[Stay], stops: tuple[PartialStop, ...], said: Said) -> list[Stay]:
-    """Ask in which of the cities, for `make it 4 nights`. Return the nights that are left."""
-    if len(stops) < 2 or any(stop.nights is None for stop in stops) or [each.kind for each in loose] != [""]:
-        return loose
-    where = [stop.city or stop.said for stop in stops]
-    said.ask(
-        "stops", f"{loose[0].said!r}: where, in {' or '.join(where)}?", tuple(f"{loose[0].said} in {name}" for name in where)
-    )
-    return []
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:

@@ -79,7 +79,7 @@ LARGEST_BUDGET: Final = 1_000_000_000
 
 def take_currencies(passage: Passage) -> list[Found]:
     """Take `pay in Swiss francs` before places, which it only seems to name."""
-    return passage.take(_SAYS.currency, lambda found: currencies_meant(found["sign"], CURRENCIES) != ())
+    return passage.take(_SAYS.currency, lambda found: len(currencies_meant(found["sign"], CURRENCIES)) == 1)
 
 
 def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies: Sequence[Found] = ()) -> None:
@@ -113,7 +113,7 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
         return
     if not amounts and known.budget is not None:
         for found in currencies:
-            _in_currency(found, said)
+            said.fields["currency"] = currencies_meant(found["sign"], CURRENCIES)[0]
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
@@ -127,15 +127,6 @@ def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
     if thousands is None or not doubt.startswith("How much") or money.is_range or len(money.currencies) > 1 or money.per:
         return None
     return {"budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
-
-
-def _in_currency(found: Found, said: Said) -> None:
-    """Read `I meant euros`: of the amount that was said before."""
-    meant = [each for each in currencies_meant(found["sign"], None) if each in CURRENCIES]
-    if len(meant) == 1:
-        said.fields["currency"] = meant[0]
-    else:
-        said.ask("currency", f"Which currency is meant by {found.said!r}?")
 
 
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:

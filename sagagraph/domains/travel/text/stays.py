@@ -131,17 +131,18 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             visit.role = Role.LEFT_LAST
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
-            is_first = visit.role is Role.BARE or (n == 0 and visit.role is Role.COMMA)
+            is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-")
+            is_first = visit.role is Role.BARE or (n == 0 and is_led)
             forms = (_SAYS.link, _SAYS.side_by_side) if len(visits) == 2 else (_SAYS.link,)  # `boston lisbon`
             if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
                 break
+    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
+        visits[0].role = Role.ORIGIN
     for before, visit in pairwise(visits):
         if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
             visit.role = Role.RETURN
-    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
-        visits[0].role = Role.ORIGIN
-    if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role in (Role.BARE, Role.COMMA):
+    if not has_role(Role.ORIGIN, visits) and len(visits) > 1 and visits[0].role is not Role.NEXT:
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
             visits[0].role = Role.ORIGIN
@@ -209,8 +210,9 @@ def _nights_beside(found: Found) -> Quantity | None:
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
 
 
-def find_stays(passage: Passage) -> list[Stay]:
-    return [stay for found in passage.find(_SAYS.stay) for stay in _stays_of(found)]
+def find_stays(passage: Passage, *, has_days: bool = False) -> list[Stay]:
+    """Find stays. `has_days`: it is said when the trip is, so that `in two weeks` says how long it lasts."""
+    return [stay for found in passage.find(_SAYS.stay) for stay in _stays_of(found, has_days=has_days)]
 
 
 def take_stays(passage: Passage) -> None:
@@ -219,12 +221,15 @@ def take_stays(passage: Passage) -> None:
     passage.take(_SAYS.stay, lambda found: _stays_of(found) != [])
 
 
-def _stays_of(found: Found) -> list[Stay]:
+def _stays_of(found: Found, *, has_days: bool = True) -> list[Stay]:
     """Return several stays for a list with one unit; none if it is not a stay: `in two weeks`, `a week later`."""
     span = found.get("span", Quantity)
-    if span is None or span.unit not in NIGHTS or span.change in ("later", "earlier") or found.led_by(_SAYS.within):
+    within = found.led_by(_SAYS.within)
+    if span is None or span.unit not in NIGHTS or span.change in ("later", "earlier"):
         return []
-    kind = "total" if found["trip"] or found["total"] else "each" if found["each"] or found["apiece"] else ""
+    if within and not (has_days and within[0].strip().lower() in ("in", "within")):
+        return []
+    kind = "total" if found["trip"] or found["total"] or within else "each" if found["each"] or found["apiece"] else ""
     counts: list[int | None] = [count * NIGHTS[span.unit] for count in span.counts]
     about = max(span.counts, default=_A_FEW) * NIGHTS[span.unit]
     if span.link == "or" or span.bound == "least" or not counts:

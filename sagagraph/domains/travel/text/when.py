@@ -105,6 +105,7 @@ _RELATIONS: Final = Forms(__file__, "when.relations")
 """What the words before a date say of it; the first that fit."""
 _SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
+_A_WEEK: Final = timedelta(days=7)
 
 
 class _Dates:
@@ -157,7 +158,9 @@ class _Dates:
         if len(self.there) == len(self.departs) == 1 and self.there < self.departs:  # `arrive on 9 March, leave on the 12th`
             self.spans.append((self.there[0], self.departs.pop(), False))
             self.doubts = Said()
-        spans, departs = list(dict.fromkeys(self.spans)), list(dict.fromkeys(self.departs))
+        departs = list(dict.fromkeys(self.departs))
+        are_days = departs and self.lasts  # `on the 4th of next month, back on the 9th`
+        spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
         windows = [f"{day_text(first)} to {day_text(last)}" for first, last, is_month in spans if not is_month]
         first = max((*(span[0] for span in spans), *self.firsts), default=None)
@@ -213,8 +216,14 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
         dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
     if holidays and not (expressions or dates.departs):
         holiday = holidays[0]
+        text = f"{holiday.name.capitalize()}: between which days?"
         about = {"first": holiday.first, "last": holiday.last, "is_rough": True}
-        dates.doubts.ask("window", _about(holiday), otherwise=about if holiday.first else None, because=holiday.name)
+        dates.doubts.ask(
+            "window",
+            text,
+            otherwise=about if holiday.first else None,
+            because=holiday.name,
+        )
     dates.conclude(said)
 
 
@@ -227,45 +236,25 @@ def _month_of(known: PartialRequest) -> list[Expression]:
 
 
 def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest) -> None:
-    """Read `this Friday` as the first that comes; `next Friday` may be that one or the one after it."""
-    weekday, which = found.get("weekday", Weekday), found["which"]
+    """Read a weekday as the first such day: of the days that are known, after the day of departure, or from now on."""
+    weekday = found.get("weekday", Weekday)
     if weekday is None:
         return
     is_back = found.led_by(_SAYS.back) is not None
-    if (day := _in_the_window(weekday, dates, known, is_back=is_back)) is not None:
-        (dates.lasts if is_back else dates.departs).append(day)
-        return
-    earliest, latest, first = known.first or known.depart, known.last, upcoming(weekday, today)
-    is_apart = (earliest is not None and first < earliest) or (latest is not None and first > latest)
-    if not which or found.said.lower().endswith("s"):
-        if not dates.departs and not dates.doubts.doubts:
-            text = f"On which date do you leave? {found.said.split()[-1]} alone is not understood yet."
-            day = upcoming(weekday, max(dates.spans[0][0], today) - _ONE_DAY) if dates.spans else None
-            dates.doubts.ask("depart", text, otherwise={"depart": day} if day else None, because="the first one then")
-    elif is_apart or is_back:
-        dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
-    elif which == "next":
-        days = f"{day_text(first)} or {day_text(first + timedelta(days=7))}"
-        text = f"Which day is meant by {found.said!r}: {days}?"
-        dates.doubts.ask("depart", text, otherwise={"depart": first}, because="the first that comes")
-    else:
-        dates.departs.append(first)
-
-
-def _in_the_window(weekday: Weekday, dates: _Dates, known: PartialRequest, *, is_back: bool) -> date | None:
-    """Return the only such day on which the trip can begin; or the first on which it can end, if it is known when it begins."""
     depart = dates.departs[0] if dates.departs else known.depart
-    if is_back and depart is not None:
-        return upcoming(weekday, depart)
-    first, last = dates.spans[0][:2] if dates.spans else (known.first, known.last)
-    if first is None or last is None or last - first > timedelta(days=13) or depart is not None:
-        return None
-    days = [day for n in range((last - first).days + 1) if (day := first + timedelta(days=n)).weekday() == weekday.number]
-    return days[0] if len(days) == 1 else None
-
-
-def _about(holiday: Holiday) -> str:
-    if holiday.first is None or holiday.last is None:
-        return f"{holiday.name.capitalize()}: in which month, or between which days?"
-    days = f"{day_text(holiday.first)} to {day_text(holiday.last)}"
-    return f"{holiday.name.capitalize()} is {days}; between which days do you want to travel?"
+    first, last = dates.spans[0][:2] if dates.spans else (known.first or depart, known.last)
+    is_one_week = first is not None and last is not None and last - first < _A_WEEK
+    begins = depart or (first if is_one_week else None)
+    if is_back and begins:
+        dates.lasts.append(upcoming(weekday, begins))
+        return
+    day = upcoming(weekday, max(first, today) - _ONE_DAY if first else today)
+    is_this_one = not first and found["which"] not in ("", "next") and not found.said.lower().endswith("s")
+    if is_back or (last is not None and day > last):
+        dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
+    elif depart is None and (is_one_week or is_this_one):
+        dates.departs.append(day)
+    elif depart is None:
+        dates.doubts.ask(
+            "depart", f"Which day is meant by {found.said!r}?", otherwise={"depart": day}, because="the first such day"
+        )

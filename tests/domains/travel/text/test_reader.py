@@ -175,7 +175,7 @@ PHRASINGS = [
     ),
     (
         "Boston to Paris, leaving the 5th, back by the 12th, June, 4 nights",
-        "Boston → Paris 4 → Boston, leaves 2025-06-05, 2025-06-01 to 2025-06-12",
+        "Boston → Paris 4 → Boston, leaves 2025-06-05, 2025-06-05 to 2025-06-12",
     ),
     ("Boston to Paris Friday 9 May 2025 for 3 nights", "Boston → Paris 3 → Boston, leaves 2025-05-09"),
     (

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.page.wishes import wishes_of
-from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import Direct
 from sagagraph.domains.travel.text.slots import read_stars
 
@@ -74,27 +72,6 @@ def test_the_wish_for_direct_flights_is_understood(text: str, direct: Direct | N
     assert said(text, read_stars, NOTHING)[0].fields.get("direct") == direct
 
 
-@pytest.mark.parametrize(
-    ("turns", "insured"),
-    [
-        (["Boston to Rome, 3 nights, May, with travel insurance"], True),
-        (["Boston to Rome, 3 nights, May, insure the flights unless they are refundable"], True),
-        (["Boston to Rome, 3 nights, May", "add insurance"], True),
-        (["Boston to Rome, 3 nights, May, insured", "no insurance"], False),
-        (["Boston to Rome, 3 nights, May"], False),
-    ],
-)
-def test_fares_are_insured_on_request_and_stay_so(turns: list[str], insured: bool) -> None:
-    known = read(ATLAS, *turns)
-    assert known.unread == ()
-    request = known.complete()
-    assert request.insured is insured
-    assert PartialRequest.of(request).complete() == request
-    wishes = [each.text for each in wishes_of(known) if each.key == "insured"]
-    assert wishes == (["insure the fares"] if insured else [])
-    assert read(ATLAS, *turns, "insure the fares").complete().insured
-
-
 BERLIN_AND_COLOGNE = (
     "From Boston to Berlin for 4 nights and Cologne for 2 nights and back, in June 2025, at most $5,000, 3-4 star hotels"
 )
@@ -123,7 +100,7 @@ def test_nights_and_order_are_changed_by_what_was_said_before(later: str, stops:
     assert (changed.origin, changed.unread, changed.missing()) == ("Boston", (), ())
 
 
-@pytest.mark.parametrize("between", ["at most $4000", "for 2 people in 2 rooms", "insure the fares", "6 nights in Berlin"])
+@pytest.mark.parametrize("between", ["at most $4000", "for 2 people in 2 rooms", "6 nights in Berlin"])
 def test_a_number_alone_means_nothing_where_there_are_several(between: str) -> None:
     before, after = (read(ATLAS, BERLIN_AND_COLOGNE, "5 nights in Berlin", between, *more) for more in ((), ("make it 6",)))
     assert after.unread == ("6",)
