@@ -16,7 +16,7 @@ from ortools.sat.python import cp_model
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.master import NEVER, Master
 from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller, is_on, journey
-from sagagraph.domains.reunion.planning.rounds import Round, Rounds, Shift
+from sagagraph.domains.reunion.planning.rounds import Kind, Round, Rounds, Shift
 from sagagraph.domains.reunion.request import Objective, Task
 from sagagraph.domains.reunion.times import whole_minutes
 from sagagraph.planning.budget import Budget
@@ -25,8 +25,10 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 1.5
-Driven = tuple[Shift, int, Round]
-"""By whom a round is driven, and from when on."""
+Driven = tuple[Shift, int, Round, list[tuple[Kind, str]]]
+"""By whom a round is driven, from when on, and which drivers ride along."""
+Ride = tuple[int, int | None, int, Kind]
+"""Shift whose driver rides before its first round, or the round that is their last, and in which they ride, as what."""
 Pairs = dict[tuple[int, int], cp_model.IntVar]
 
 
@@ -42,12 +44,17 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
         if chosen is None:
             break
         driven: list[Driven] = []
-        for crew in master.crews:
-            own = [each for each in chosen if each.crew == crew]
-            shifts = [each for each in rounds.shifts if each.crew == crew]
-            packed = _packed(shifts, own, Objective.WAITING in situation.objectives, budget.part(SECONDS_TO_PACK))
+        together = {crew for each in chosen for kind, _ in each.boards for crew in (kind.crew, each.crew)}
+        for crews in (together, *({crew} for crew in master.crews if crew not in together)):
+            own = [each for each in chosen if each.crew in crews]
+            shifts = [each for each in rounds.shifts if each.crew in crews]
+            is_early = Objective.WAITING in situation.objectives
+            packed = _packed(shifts, own, is_early, budget.part(SECONDS_TO_PACK)) if crews else []
+            if packed is None and crews == together:
+                master.ride_less(sum(len(each.boards) for each in own) // 2)
+                break
             if packed is None:
-                master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
+                master.shorten(*crews, sum(each.lasts for each in own) - SHORTER)
                 break
             driven += packed
         else:
@@ -139,12 +146,13 @@ def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], is_early: bool, bu
     """Return which shift drives each round, and from when on; the last one is back as early as possible. `is_early`: so are all,
     first of all those who are many.
     """
-    model, until = cp_model.CpModel(), shifts[0].until
-    if any(each.opens > min(each.closes, until - each.lasts) for each in rounds):
+    model, until = cp_model.CpModel(), {each.crew: each.until for each in shifts}
+    latest = [min(each.closes, until[each.crew] - each.lasts) for each in rounds]
+    if any(each.opens > moment for each, moment in zip(rounds, latest, strict=True)):
         return None
-    starts = [model.new_int_var(each.opens, min(each.closes, until - each.lasts), "") for each in rounds]
-    first, follows = _chains(model, shifts, rounds, starts)
-    last = model.new_int_var(0, until, "")
+    starts = [model.new_int_var(each.opens, moment, "") for each, moment in zip(rounds, latest, strict=True)]
+    first, follows, rides = _chains(model, shifts, rounds, starts)
+    last = model.new_int_var(0, max(until.values()), "")
     for each, start in zip(rounds, starts, strict=True):
         model.add(last >= start + each.lasts)
     early = sum(each.some.people * start for each, start in zip(rounds, starts, strict=True))
@@ -153,38 +161,57 @@ def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], is_early: bool, bu
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
     after = {one: other for (one, other), yes in follows.items() if solver.value(yes)}
-    driven: list[Driven] = []
+    by: dict[int, int] = {}
     for shift, number in (pair for pair, yes in first.items() if solver.value(yes)):
         following: int | None = number
         while following is not None:
-            driven.append((shifts[shift], solver.value(starts[following]), rounds[following]))
+            by[following] = shift
             following = after.get(following)
-    return driven
+    aboard: dict[int, list[tuple[Kind, str]]] = defaultdict(list)
+    for (shift, index, other, kind), yes in rides.items():
+        if solver.value(yes):
+            aboard[other].append((kind, shifts[shift if index is None else by[index]].driver or ""))
+    return [(shifts[shift], solver.value(starts[index]), rounds[index], aboard[index]) for index, shift in by.items()]
 
 
 def _chains(
     model: cp_model.CpModel, shifts: Sequence[Shift], rounds: Sequence[Round], starts: Sequence[cp_model.IntVar]
-) -> tuple[Pairs, Pairs]:
-    """Let each round begin where the shift does, or another round has ended, and each shift end where it is to. Return which
-    round each shift begins with, and which round follows which.
+) -> tuple[Pairs, Pairs, dict[Ride, cp_model.IntVar]]:
+    """Let each round begin where the shift does, or another round has ended, and each shift end where it is to, or its driver
+    ride there. Return which round each shift begins with, which round follows which, and who rides along in which.
     """
-    first, follows = Pairs(), Pairs()
+    first, follows, rides = Pairs(), Pairs(), dict[Ride, cp_model.IntVar]()
+    boards = [(index, kind, minutes) for index, each in enumerate(rounds) for kind, minutes in each.boards]
     for number, shift in enumerate(shifts):
-        for index in (index for index, each in enumerate(rounds) if each.start == shift.start):
+        for index in (index for index, each in enumerate(rounds) if (each.start, each.crew) == (shift.start, shift.crew)):
             first[number, index] = model.new_bool_var("")
             model.add(starts[index] >= shift.since).only_enforce_if(first[number, index])
+        for index, kind, minutes in boards:
+            if (kind.here, kind.crew) == (shift.start, shift.crew):
+                rides[number, None, index, kind] = model.new_bool_var("")
+                model.add(starts[index] + minutes >= shift.since).only_enforce_if(rides[number, None, index, kind])
         begun = sum(yes for (which, _), yes in first.items() if which == number)
+        begun += sum(yes for (which, before, _, _), yes in rides.items() if (which, before) == (number, None))
         model.add(begun <= 1 if shift.end in (None, shift.start) else begun == 1)
     for one, other in permutations(range(len(rounds)), 2):
-        if rounds[one].some.end == rounds[other].start:
+        if (rounds[one].some.end, rounds[one].crew) == (rounds[other].start, rounds[other].crew):
             follows[one, other] = model.new_bool_var("")
             model.add(starts[other] >= starts[one] + rounds[one].lasts).only_enforce_if(follows[one, other])
+    ends = {shift.crew: shift.end for shift in shifts}
     for index, each in enumerate(rounds):
+        for other, kind, minutes in boards:
+            if (kind.here, kind.crew) == (each.some.end, each.crew) and index != other:
+                rides[-1, index, other, kind] = model.new_bool_var("")
+                model.add(starts[other] + minutes >= starts[index] + each.lasts).only_enforce_if(rides[-1, index, other, kind])
         coming = [yes for (_, to), yes in (*first.items(), *follows.items()) if to == index]
         model.add(sum(coming) == 1)
         leaving = sum(yes for (here, _), yes in follows.items() if here == index)
-        model.add(leaving <= 1 if shifts[0].end in (None, each.some.end) else leaving == 1)
-    return first, follows
+        leaving += sum(yes for (_, before, _, _), yes in rides.items() if before == index)
+        model.add(leaving <= 1 if ends[each.crew] in (None, each.some.end) else leaving == 1)
+        for kind in {kind for kind, _ in each.boards}:
+            riding = sum(yes for (_, _, other, of), yes in rides.items() if (other, of) == (index, kind))
+            model.add(riding == each.some.kinds.count(kind))
+    return first, follows, rides
 
 
 def _actions(rounds: Rounds, driven: Iterable[Driven]) -> Iterator[Act]:
@@ -192,8 +219,11 @@ def _actions(rounds: Rounds, driven: Iterable[Driven]) -> Iterator[Act]:
     names = {kind: list(each) for kind, each in rounds.names.items()}
     with_whom: dict[str, str] = {}
     """The vehicle of each, by preference the next time too, so that teams stay small."""
-    for shift, start, each in sorted(driven, key=lambda one: (one[1], one[2].lasts)):
+    for shift, start, each, riding in sorted(driven, key=lambda one: (one[1], one[2].lasts)):
         now, here = start, each.start
+        drivers = defaultdict[Kind, list[str]](list)
+        for ride, name in riding:
+            drivers[ride].append(name)
         left, aboard = list(each.some.kinds), list[tuple[str, str]]()
         for stop in each.way:
             for there in rounds.paths[here][stop][1:]:
@@ -203,6 +233,9 @@ def _actions(rounds: Rounds, driven: Iterable[Driven]) -> Iterator[Act]:
             aboard = [(name, to) for name, to in aboard if to != stop]
             for kind in [kind for kind in left if kind.here == stop]:
                 left.remove(kind)
+                if kind.crew is not None:
+                    aboard.append((drivers[kind].pop(), kind.there))
+                    continue
                 if not names[kind]:  # another round came by
                     continue
                 name = next((each for each in names[kind] if with_whom.get(each) == shift.car.name), names[kind][0])
