@@ -208,7 +208,7 @@ def _chains(
         leaving = sum(yes for (here, _), yes in follows.items() if here == index)
         leaving += sum(yes for (_, before, _, _), yes in rides.items() if before == index)
         model.add(leaving <= 1 if ends[each.crew] in (None, each.some.end) else leaving == 1)
-        for kind in {kind for kind, _ in each.boards}:
+        for kind in dict.fromkeys(kind for kind, _ in each.boards):
             riding = sum(yes for (_, _, other, of), yes in rides.items() if (other, of) == (index, kind))
             model.add(riding == each.some.kinds.count(kind))
     return first, follows, rides
