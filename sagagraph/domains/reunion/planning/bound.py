@@ -31,8 +31,8 @@ Layers = tuple[int, int]
 Often = dict[tuple[int, Road], list[model_builder.Variable]]
 """By layer and road: how often it is driven, or driven or ridden along by drivers."""
 
-MOST_PLACES: Final = 16
-"""How many places the sets of places are made of: those that most people leave."""
+MOST_PLACES: Final = 17
+"""How many places the sets of places are made of: those that most people leave, and then those where most vehicles begin."""
 MOST_LAYERS: Final = 3
 CUTS_A_ROUND: Final = 120
 
@@ -264,41 +264,45 @@ class _Sets:
             for since, until, way in _ways(each, situation) if each.name not in drivers and seats else ():
                 layers = sum(moment <= since for moment in moments), sum(moment < until for moment in moments)
                 ways[layers].append(way)
-        every = [way for some in ways.values() for way in some]
-        left = [sum(here == place for here, _ in every) for place in self._places]
-        self._chosen = sorted(range(len(left)), key=lambda place: -left[place])[:MOST_PLACES]
+        begin = Counter(car.place for car in situation.cars)
+        self._chosen: dict[Layers, list[int]] = {}
         self._people: dict[Layers, np.ndarray] = {}
         for layers, some in ways.items():
             often = np.zeros((len(number), len(number)))
             for here, there in some:
                 often[number[here], number[there]] += 1
-            self._people[layers] = self._leaving(often)
+            left = often.sum(axis=1)
+            by_use = sorted(number.values(), key=lambda place: (-left[place], -begin[self._places[place]]))
+            self._chosen[layers] = by_use[:MOST_PLACES]
+            self._people[layers] = _leaving(often, self._chosen[layers])
         self._seats = max(1, seats)
 
     def lacking(self, flows: _Flows) -> Iterator[_Cut]:
         """Yield sets that are left too rarely."""
         for layers, people in self._people.items():
-            driven, steered = (self._leaving(flows.often(each, layers)) for each in (flows.driven, flows.steered))
+            chosen = self._chosen[layers]
+            driven, steered = (_leaving(flows.often(each, layers), chosen) for each in (flows.driven, flows.steered))
             needed = np.ceil(people / self._seats)
             for lack, is_seats in ((needed - driven, False), ((people + steered) / flows.capacity - driven, True)):
                 lacking = np.flatnonzero(lack > 1e-3)
                 for index in lacking[np.argsort(-lack[lacking], kind="stable")[:CUTS_A_ROUND]]:
                     journeys = 0 if is_seats else int(needed[index])
-                    yield _Cut(float(lack[index]), layers, self._set(int(index)), journeys, int(people[index]))
+                    yield _Cut(float(lack[index]), layers, self._set(int(index), chosen), journeys, int(people[index]))
 
-    def _set(self, index: int) -> frozenset[str]:
+    def _set(self, index: int, chosen: list[int]) -> frozenset[str]:
         """Return the set that the bits of the index stand for; for the second half of all, what is not in it."""
-        chosen = {self._places[place] for bit, place in enumerate(self._chosen) if index >> bit & 1}
-        return frozenset(chosen if index < 2 ** len(self._chosen) else set(self._places) - chosen)
+        places = {self._places[place] for bit, place in enumerate(chosen) if index >> bit & 1}
+        return frozenset(places if index < 2 ** len(chosen) else set(self._places) - places)
 
-    def _leaving(self, often: np.ndarray) -> np.ndarray:
-        """Return how many leave each set, and then what is not in it: all who leave its places, or come, but for those within."""
-        within = np.zeros(1)
-        for bit, place in enumerate(self._chosen):
-            others = self._chosen[:bit]
-            within = np.concatenate([within, within + often[place, place] + _sums(often[place, others] + often[others, place])])
-        leave, come = _sums(often.sum(axis=1)[self._chosen]), _sums(often.sum(axis=0)[self._chosen])
-        return np.concatenate([leave - within, come - within])
+
+def _leaving(often: np.ndarray, chosen: list[int]) -> np.ndarray:
+    """Return how many leave each set, and then what is not in it: all who leave its places, or come, but for those within."""
+    within = np.zeros(1)
+    for bit, place in enumerate(chosen):
+        others = chosen[:bit]
+        within = np.concatenate([within, within + often[place, place] + _sums(often[place, others] + often[others, place])])
+    leave, come = _sums(often.sum(axis=1)[chosen]), _sums(often.sum(axis=0)[chosen])
+    return np.concatenate([leave - within, come - within])
 
 
 def _sums(each: np.ndarray) -> np.ndarray:
