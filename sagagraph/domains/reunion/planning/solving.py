@@ -34,6 +34,8 @@ two, hardly.
 """
 EFFORT_FOR_SLACK: Final = 0.4
 """In CP-SAT's own measure, which is the same on a busy machine."""
+EFFORT_TO_TIME: Final = 10.0
+"""For the first aim of a draft, which has times or has none."""
 EFFORT: Final = 0.3
 """For each aim after it."""
 COUNTED: Final = 200
@@ -135,7 +137,8 @@ def timed(question: Question, draft: tuple[Act, ...], budget: Budget) -> tuple[A
     if not draft:
         return ()
     sequence, aims = replace(question, draft=draft).model(0)
-    found = search(sequence, aims, budget, start_from=draft)
+    limited = replace(budget, effort=budget.effort or EFFORT)
+    found = search(sequence, aims, limited, start_from=draft, foremost=EFFORT_TO_TIME)
     return found.actions if isinstance(found, Found) else ()
 
 
