@@ -1,17 +1,17 @@
 """Lower bound of every plan, for problems too large for a proof: how often each road is driven, whatever the times.
 
-Journeys are flows of vehicles, and of drivers who steer them or ride along, in layers: between two moments at which people have to
-be somewhere (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984). The seats say
-how often any set of places must be left in each layer; the sets that a plan would need are found relaxation by relaxation (rounded
-capacity inequalities: Laporte, Nobert and Desrochers, "Optimal routing under capacity and distance restrictions", 1985). They hold
-for hand-overs too: whoever leaves a set sits in some journey out of it.
+Journeys are flows of vehicles, and of drivers who steer them or ride along, in layers: between two moments at which people have
+to be somewhere (a fixed-charge network design: Magnanti and Wong, "Network design and transportation planning", 1984). The seats
+say how often any set of places must be left in each layer; the sets that a plan would need are found relaxation by relaxation
+(rounded capacity inequalities: Laporte, Nobert and Desrochers, "Optimal routing under capacity and distance restrictions", 1985).
+They hold for hand-overs too: whoever leaves a set sits in some journey out of it.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Final, NamedTuple
@@ -21,15 +21,19 @@ import numpy as np
 from ortools.linear_solver.python import model_builder
 
 from sagagraph.domains.reunion.planning.model.reach import weight
-from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller
+from sagagraph.domains.reunion.planning.model.situation import Car, Situation, Traveller
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.budget import Budget
 
 Road = tuple[str, str]
 Layers = tuple[int, int]
 """The first and the last."""
-Often = dict[tuple[int, Road], list[model_builder.Variable]]
-"""By layer and road: how often it is driven, or driven or ridden along by drivers."""
+Key = tuple[int, Road]
+"""Layer and road."""
+Flow = dict[Key, model_builder.Variable]
+Variables = list[model_builder.Variable]
+Often = defaultdict[Key, Variables]
+"""How often each road is driven, or driven or ridden along by drivers: a variable for each fleet, or crew."""
 
 MOST_PLACES: Final = 17
 """How many places the sets of places are made of: those that most people leave, and then those where most vehicles begin."""
@@ -95,36 +99,37 @@ class _Flows:
     def __init__(self, situation: Situation, costs: Mapping[Road, int]) -> None:
         self._situation = situation
         self.moments = _moments_between(situation)
+        self._untils = [*self.moments, situation.ends]
         self.model = model_builder.Model()  # type: ignore[no-untyped-call] # OR-Tools does not say
-        self.most = 2 * (len(situation.travellers) + len(situation.tasks))
+        self._most = 2 * (len(situation.travellers) + len(situation.tasks))
         self.capacity = max(car.capacity for car in situation.cars)
-        self.driven, self.steered = Often(), Often()
-        for layer, road in product(range(len(self.moments) + 1), costs):
-            self.driven[layer, road], self.steered[layer, road] = [], []
+        self.driven, self.steered = Often(list), Often(list)
         self._roads()
-        crews = Counter(_crew_of(each, situation) for each in situation.travellers if each.name in drivers_in(situation))
-        crew_of = {each.name: _crew_of(each, situation) for each in situation.travellers}
-        own = {crew: self._steered(crew, number) for crew, number in crews.items()}
-        fleets = Counter(
-            (car.place, None if car.drivers is None else frozenset(crew_of[name] for name in car.drivers if name in crew_of))
-            for car in situation.cars
-        )
-        driven = {(place, by): self._driven(place, number, by, own) for (place, by), number in fleets.items()}
-        for able in {by for _, by in driven if by is not None}:
-            for key in self.driven:
-                steering = [own[crew][key] for crew in able if key in own[crew]]
-                cars = [flow[key] for (_, by), flow in driven.items() if by is not None and by <= able and key in flow]
-                if cars:
-                    self.model.add(_total(cars) <= _total(steering))
+        drivers = _drivers_in(situation)
+        crew_of = {each.name: _crew_of(each, situation) for each in situation.travellers if each.name in drivers}
+        own = {crew: self._steered_by(crew, number) for crew, number in Counter(crew_of.values()).items()}
+        anybody = set(product(range(len(self._untils)), costs))
+        fleets = Counter((car.place, _able(car, crew_of)) for car in situation.cars)
+        driven: dict[frozenset[_Crew] | None, Often] = defaultdict(lambda: Often(list))
+        for (place, able), number in fleets.items():
+            flow = self._flow(sorted(anybody if able is None else {key for crew in able for key in own[crew]}), self.driven)
+            self._keep_balance(flow, place, number, {})
+            for key, often in flow.items():
+                driven[able][key].append(often)
+        for able in driven.keys() - {None}:
+            cars = [flow for by, flow in driven.items() if by is not None and by <= (able or by)]
+            for key in {key for flow in cars for key in flow}:
+                steering = [own[crew][key] for crew in able or () if key in own[crew]]
+                self._require(steering, [often for flow in cars for often in flow[key]], 0)
         for key, steering in self.steered.items():
-            if steering:
-                self.model.add(_total(steering) <= self.capacity * _total(self.driven[key]))
+            self._require(self.driven[key], steering, 0, self.capacity)
         for task in situation.tasks:
             if task.place is not None and not task.optional and all(each.place != task.place for each in situation.travellers):
-                coming = (often for (_, (_, there)), flows in self.driven.items() if there == task.place for often in flows)
-                self.model.add(_total(coming) >= 1)
+                coming = [often for (_, (_, there)), flows in self.driven.items() if there == task.place for often in flows]
+                self._require(coming, [], 1)
         every = [(often, float(costs[road])) for (_, road), flows in self.driven.items() for often in flows]
-        self.model.minimize(model_builder.LinearExpr.weighted_sum(*zip(*every, strict=True)) if every else 0.0)
+        weighted = model_builder.LinearExpr.weighted_sum
+        self.model.minimize(weighted([often for often, _ in every], [cost for _, cost in every]))
 
     def _roads(self) -> None:
         """Note the least minutes of each road, and from anywhere to anywhere."""
@@ -137,64 +142,57 @@ class _Flows:
         graph.add_weighted_edges_from((here, there, taken) for (here, there), taken in self._minutes.items())
         self._apart = dict(nx.all_pairs_dijkstra_path_length(graph))
 
-    def _variable(self) -> model_builder.Variable:
-        return self.model.new_num_var(0, self.most, "")
+    def _require(self, more: Variables, less: Variables, least: int, times: int = 1) -> None:
+        """Require that one sum, taken so many times, is larger than the other, at least by so much."""
+        factors = [float(times)] * len(more) + [-1.0] * len(less)
+        if factors:
+            self.model.add(model_builder.LinearExpr.weighted_sum([*more, *less], factors) >= least)
 
-    def _steered(self, crew: _Crew, number: int) -> dict[tuple[int, Road], model_builder.Variable]:
+    def _flow(self, keys: Iterable[Key], of: Often) -> Flow:
+        flow = {key: self.model.new_num_var(0, self._most, "") for key in keys}
+        for key, often in flow.items():
+            of[key].append(often)
+        return flow
+
+    def _steered_by(self, crew: _Crew, number: int) -> Flow:
         """Return how often the crew drives or rides on each road: where there is time for it between where they have to be."""
-        flow: dict[tuple[int, Road], model_builder.Variable] = {}
+        flow: Flow = {}
         here, since, first = crew.start, crew.free, 0
-        for layer, until in enumerate([*self.moments, self._situation.ends]):
+        for layer, until in enumerate(self._untils):
             there = crew.place_at(until)
-            if there is None and layer < len(self.moments):
+            if there is None and until != self._untils[-1]:
                 continue
             time = max(0, (min(until, crew.stops[-1][1]) if crew.stays else until) - since)
             after = {place: self._apart[place].get(there, math.inf) if there else 0 for place in self._apart}
-            spent = []
-            for (start, end), taken in self._minutes.items():
-                if self._apart[here].get(start, math.inf) + taken + after[end] <= time:
-                    for each in range(first, layer + 1):
-                        flow[each, (start, end)] = self._variable()
-                        self.steered[each, (start, end)].append(flow[each, (start, end)])
-                        spent.append((flow[each, (start, end)], float(taken)))
-            if spent:
-                self.model.add(model_builder.LinearExpr.weighted_sum(*zip(*spent, strict=True)) <= float(number * time))
-            here, since, first = there or "", until, layer + 1
-        ends = {layer: place for layer, until in enumerate([*self.moments, self._situation.ends]) if (place := crew.place_at(until))}
+            before = self._apart[here]
+            roads = [
+                road for road, taken in self._minutes.items() if before.get(road[0], math.inf) + taken + after[road[1]] <= time
+            ]
+            span = self._flow(product(range(first, layer + 1), roads), self.steered)
+            if span:
+                minutes = [float(self._minutes[road]) for _, road in span]
+                self.model.add(model_builder.LinearExpr.weighted_sum(list(span.values()), minutes) <= number * time)
+            flow |= span
+            here, since, first = there or here, until, layer + 1
+        ends = {layer: place for layer, until in enumerate(self._untils) if (place := crew.place_at(until))}
         self._keep_balance(flow, crew.start, number, ends)
         return flow
 
-    def _driven(
-        self,
-        place: str,
-        number: int,
-        by: frozenset[_Crew] | None,
-        own: Mapping[_Crew, Mapping[tuple[int, Road], model_builder.Variable]],
-    ) -> dict[tuple[int, Road], model_builder.Variable]:
-        possible = self.driven if by is None else {key for crew in by for key in own[crew]}
-        flow = {key: self._variable() for key in sorted(possible)}
-        for key, often in flow.items():
-            self.driven[key].append(often)
-        self._keep_balance(flow, place, number, {})
-        return flow
-
-    def _keep_balance(
-        self, flow: Mapping[tuple[int, Road], model_builder.Variable], start: str, number: int, ends: Mapping[int, str]
-    ) -> None:
+    def _keep_balance(self, flow: Flow, start: str, number: int, ends: Mapping[int, str]) -> None:
         """Let no more have left a place than were there and came, up to each layer, without those who have to be there then."""
-        for layer, place in product(range(len(self.moments) + 1), self._situation.places):
+        for layer, place in product(range(len(self._untils)), self._situation.places):
             gone = [often for (when, (here, _)), often in flow.items() if when <= layer and here == place]
             come = [often for (when, (_, there)), often in flow.items() if when <= layer and there == place]
-            left = number * ((place == start) - (place == ends.get(layer)))
-            if gone or come or left < 0:
-                self.model.add(_total([*gone, *(-each for each in come)]) <= left)
+            self._require(come, gone, number * ((place == ends.get(layer)) - (place == start)))
 
     def must_leave(self, cut: _Cut) -> None:
-        journeys, people = ([often for key, each in flows.items() if _is_out(key, cut) for often in each] for flows in (self.driven, self.steered))
+        driven, steered = (
+            [often for key, each in flows.items() if _is_out(key, cut) for often in each] for flows in (self.driven, self.steered)
+        )
         if cut.journeys:
-            self.model.add(_total(journeys) >= cut.journeys)
+            self._require(driven, [], cut.journeys)
         else:
-            self.model.add(self.capacity * _total(journeys) >= cut.people + _total(people))
+            self._require(driven, steered, cut.people, self.capacity)
 
     def solve(self, whole: Budget | None) -> float | None:
         """Return the least cost, or what it is at least; in fractions, unless there is a budget for whole numbers."""
@@ -220,22 +218,22 @@ class _Flows:
         return often
 
 
-def _is_out(key: tuple[int, Road], cut: _Cut) -> bool:
+def _is_out(key: Key, cut: _Cut) -> bool:
     layer, (here, there) = key
     return cut.layers[0] <= layer <= cut.layers[1] and here in cut.places and there not in cut.places
 
 
-def _total(terms) -> model_builder.LinearExprT:
-    return model_builder.LinearExpr.sum([0.0, *terms])
-
-
-def drivers_in(situation: Situation) -> set[str]:
+def _drivers_in(situation: Situation) -> set[str]:
     return {name for car in situation.cars for name in car.drivers or ()}
 
 
+def _able(car: Car, crew_of: Mapping[str, _Crew]) -> frozenset[_Crew] | None:
+    """Return who may drive it; None: it brings its own driver."""
+    return None if car.drivers is None else frozenset(crew_of[name] for name in car.drivers if name in crew_of)
+
+
 def _crew_of(each: Traveller, situation: Situation) -> _Crew:
-    stops = tuple((goal.place, goal.by) for goal in sorted(each.goals, key=lambda goal: goal.by))
-    return _Crew(each.place, max(each.free, situation.begins), stops, each.stays_from is not None)
+    return _Crew(each.place, max(each.free, situation.begins), _stops(each), each.stays_from is not None)
 
 
 def _moments_between(situation: Situation) -> list[int]:
@@ -246,9 +244,12 @@ def _moments_between(situation: Situation) -> list[int]:
 
 def _ways(person: Traveller, situation: Situation) -> Iterator[tuple[int, int, Road]]:
     """Yield the ways that they have to go to their goals: since when, until when, from where to where."""
-    stops = [(person.place, situation.begins), *((goal.place, goal.by) for goal in sorted(person.goals, key=lambda goal: goal.by))]
-    for (here, since), (there, until) in pairwise(stops):
+    for (here, since), (there, until) in pairwise([(person.place, situation.begins), *_stops(person)]):
         yield since, until, (here, there)
+
+
+def _stops(person: Traveller) -> tuple[tuple[str, int], ...]:
+    return tuple((goal.place, goal.by) for goal in sorted(person.goals, key=lambda goal: goal.by))
 
 
 class _Sets:
@@ -256,7 +257,7 @@ class _Sets:
 
     def __init__(self, situation: Situation, moments: list[int]) -> None:
         seats = max(car.capacity - (car.drivers is not None) for car in situation.cars)
-        drivers = drivers_in(situation)
+        drivers = _drivers_in(situation)
         self._places = list(situation.places)
         number = {place: index for index, place in enumerate(self._places)}
         ways: dict[Layers, list[Road]] = defaultdict(list)

@@ -16,7 +16,7 @@ from ortools.sat.python import cp_model
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.master import NEVER, Master
 from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller, is_on, journey
-from sagagraph.domains.reunion.planning.rounds import Kind, Round, Rounds, Shift
+from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds, Shift
 from sagagraph.domains.reunion.request import Objective, Task
 from sagagraph.domains.reunion.times import whole_minutes
 from sagagraph.planning.budget import Budget
@@ -43,24 +43,33 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
         chosen = master.chosen(budget)
         if chosen is None:
             break
-        driven: list[Driven] = []
-        together = {crew for each in chosen for kind, _ in each.boards for crew in (kind.crew, each.crew)}
-        for crews in (together, *({crew} for crew in master.crews if crew not in together)):
-            own = [each for each in chosen if each.crew in crews]
-            shifts = [each for each in rounds.shifts if each.crew in crews]
-            is_early = Objective.WAITING in situation.objectives
-            packed = _packed(shifts, own, is_early, budget.part(SECONDS_TO_PACK)) if crews else []
-            if packed is None and crews == together:
-                master.ride_less(sum(len(each.boards) for each in own) // 2)
-                break
-            if packed is None:
-                master.shorten(*crews, sum(each.lasts for each in own) - SHORTER)
-                break
-            driven += packed
-        else:
+        driven = _all_packed(master, chosen, rounds.shifts, Objective.WAITING in situation.objectives, budget)
+        if driven is not None:
             actions = tuple(_actions(rounds, driven))
             return tuple(sorted((*actions, *_works(situation, actions)), key=lambda each: (each.start, each.end)))
     return ()
+
+
+def _all_packed(
+    master: Master, chosen: Sequence[Round], shifts: Sequence[Shift], is_early: bool, budget: Budget
+) -> list[Driven] | None:
+    """Return which shifts drive the rounds. If they have no time, tell the master problem, and return None. Crews whose drivers
+    ride with each other are packed together.
+    """
+    meeting = {crew for each in chosen for kind, _ in each.boards for crew in (kind.crew, each.crew)}
+    driven: list[Driven] = []
+    for crews in (meeting, *({crew} for crew in master.crews if crew not in meeting)):
+        own = [each for each in chosen if each.crew in crews]
+        packed = _packed([each for each in shifts if each.crew in crews], own, is_early, budget.part(SECONDS_TO_PACK))
+        if packed is not None:
+            driven += packed
+            continue
+        if crews is meeting:
+            master.ride_less(sum(len(each.boards) for each in own) // 2)
+        for crew in crews - meeting:
+            master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
+        return None
+    return driven
 
 
 def _works(situation: Situation, drafted: Sequence[Act]) -> Iterator[Work]:
@@ -146,6 +155,8 @@ def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], is_early: bool, bu
     """Return which shift drives each round, and from when on; the last one is back as early as possible. `is_early`: so are all,
     first of all those who are many.
     """
+    if not shifts:
+        return []
     model, until = cp_model.CpModel(), {each.crew: each.until for each in shifts}
     latest = [min(each.closes, until[each.crew] - each.lasts) for each in rounds]
     if any(each.opens > moment for each, moment in zip(rounds, latest, strict=True)):
@@ -190,8 +201,8 @@ def _chains(
             if (kind.here, kind.crew) == (shift.start, shift.crew):
                 rides[number, None, index, kind] = model.new_bool_var("")
                 model.add(starts[index] + minutes >= shift.since).only_enforce_if(rides[number, None, index, kind])
-        begun = sum(yes for (which, _), yes in first.items() if which == number)
-        begun += sum(yes for (which, before, _, _), yes in rides.items() if (which, before) == (number, None))
+        begins = [yes for (which, _), yes in first.items() if which == number]
+        begun = sum([*begins, *(yes for (which, before, _, _), yes in rides.items() if (which, before) == (number, None))])
         model.add(begun <= 1 if shift.end in (None, shift.start) else begun == 1)
     for one, other in permutations(range(len(rounds)), 2):
         if (rounds[one].some.end, rounds[one].crew) == (rounds[other].start, rounds[other].crew):
@@ -205,8 +216,8 @@ def _chains(
                 model.add(starts[other] + minutes >= starts[index] + each.lasts).only_enforce_if(rides[-1, index, other, kind])
         coming = [yes for (_, to), yes in (*first.items(), *follows.items()) if to == index]
         model.add(sum(coming) == 1)
-        leaving = sum(yes for (here, _), yes in follows.items() if here == index)
-        leaving += sum(yes for (_, before, _, _), yes in rides.items() if before == index)
+        going_on = [yes for (here, _), yes in follows.items() if here == index]
+        leaving = sum([*going_on, *(yes for (_, before, _, _), yes in rides.items() if before == index)])
         model.add(leaving <= 1 if ends[each.crew] in (None, each.some.end) else leaving == 1)
         for kind in dict.fromkeys(kind for kind, _ in each.boards):
             riding = sum(yes for (_, _, other, of), yes in rides.items() if (other, of) == (index, kind))
@@ -233,7 +244,7 @@ def _actions(rounds: Rounds, driven: Iterable[Driven]) -> Iterator[Act]:
             aboard = [(name, to) for name, to in aboard if to != stop]
             for kind in [kind for kind in left if kind.here == stop]:
                 left.remove(kind)
-                if kind.crew is not None:
+                if kind.crew != NO_CREW:
                     aboard.append((drivers[kind].pop(), kind.there))
                     continue
                 if not names[kind]:  # another round came by

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from ortools.linear_solver.python import model_builder
 
-from sagagraph.domains.reunion.planning.rounds import Kind, Round, Rounds
+from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds
 from sagagraph.planning.budget import Budget
 
 PRICED: Final = 400
@@ -54,8 +54,8 @@ class Master:
         self.crews = sorted({each.crew for each in rounds.shifts})
         self._own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
         self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
-        self._riding = self._holds @ [float(kind.crew is not None) for kind in self._kinds]
-        self._most_rides = sum(each.crew is not None for each in self._kinds) * len(rounds.shifts)
+        self._riding = self._holds @ [float(kind.crew != NO_CREW) for kind in self._kinds]
+        self._most_rides = sum(each.crew != NO_CREW for each in self._kinds) * len(rounds.shifts)
         self._pool: list[Column] = []
 
     def ride_less(self, most: int) -> None:
@@ -101,12 +101,14 @@ class Master:
         since, until = min(each.since for each in own), own[0].until
         opens = np.array([max((kind.opens for kind in each.kinds), default=0) for each in self._some])
         due = np.array([min((kind.due for kind in each.kinds), default=until) for each in self._some])
-        needed = self._lasts + np.array([min(self._rounds.apart(each.start, start) for each in own) for start in self._rounds.starts])[:, None]
-        if (end := own[0].end) is not None:
-            needed = needed + [self._rounds.apart(each.end, end) for each in self._some]
+        apart, end = self._rounds.apart, own[0].end
+        before = np.array([min(apart(each.start, start) for each in own) for start in self._rounds.starts])
+        after = np.array([0 if end is None else apart(each.end, end) for each in self._some])
         seated = np.array([each.people for each in self._some]) <= own[0].seats
         moves = (np.arange(len(self._rounds.starts))[:, None] != self._ends) | (self._holds.sum(axis=1) > 0)
-        possible: np.ndarray = (opens < until) & (due > since) & seated & (needed <= self._longest(crew)) & moves
+        possible: np.ndarray = (
+            (opens < until) & (due > since) & seated & (before[:, None] + self._lasts + after <= self._longest(crew)) & moves
+        )
         return possible
 
     def _longest(self, crew: int) -> int:
@@ -131,7 +133,7 @@ class Master:
         return [(float(reduced[start, some]), (crew, int(start), int(some))) for start, some in zip(*best, strict=True)]
 
     def _dual_of_riding(self, kind: Kind, program: _Program, solver: model_builder.Solver) -> float:
-        if kind.crew is None:
+        if kind.crew == NO_CREW:
             return 0.0
         here, there = (program.moved[kind.crew, self._rounds.starts.index(place)] for place in (kind.here, kind.there))
         return solver.dual_value(there) - solver.dual_value(here) + solver.dual_value(program.riding)
@@ -180,14 +182,14 @@ class _Program:
             end = int(master._ends[some])
             for kind in master._some[some].kinds:
                 fetching[order[kind]].append(often)
-                if kind.crew is not None:
+                if kind.crew != NO_CREW:
                     riding[kind.crew, rounds.starts.index(kind.there)].append(often)
                     riding[kind.crew, rounds.starts.index(kind.here)].append(-often)
             moving[crew, end].append(often)
             moving[crew, start].append(-often)
             coming[crew, end].append(-often if start == end else MOST_LOOPS * often)
         self.fetched = [
-            self.model.add(total(some) >= (len(rounds.names[kind]) if kind.crew is None else 0))
+            self.model.add(total(some) >= (len(rounds.names[kind]) if kind.crew == NO_CREW else 0))
             for kind, some in zip(master._kinds, fetching, strict=True)
         ]
         rides = [float(master._riding[some]) for _, _, some in pool]

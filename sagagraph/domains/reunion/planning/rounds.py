@@ -24,6 +24,7 @@ NEIGHBOURS: Final = 9
 """Who shares a round with whom: those whose ways begin and end at the nearest places."""
 DETOURS: Final = 2
 """How many of the nearest places that only work leads to a round may go to as well."""
+NO_CREW: Final = -1
 Way = tuple[float, tuple[str, ...]]
 """Minutes, and the stops in order."""
 
@@ -57,8 +58,10 @@ class Kind:
     opens: int
     due: int
     minutes: int = 0
-    crew: int | None = None
-    """The crew whose drivers leave their vehicles here for good, and ride along. None: people who are to be fetched."""
+    crew: int = NO_CREW
+    """The crew whose drivers leave their vehicles here for good, and ride along. Otherwise they are people who are to be
+    fetched.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +211,7 @@ class Rounds:
             now += round(self.apart(here, stop))
             for each in some.kinds:
                 if each.here == stop:
-                    boards += [(each, now)] if each.crew is not None else []
+                    boards += [(each, now)] if each.crew != NO_CREW else []
                     opens = max(opens, each.opens - now)
                     now += each.minutes
                 if stop == (each.there or each.here):
