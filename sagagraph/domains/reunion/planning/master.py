@@ -104,7 +104,8 @@ class Master:
         apart, end = self._rounds.apart, own[0].end
         before = np.array([min(apart(each.start, start) for each in own) for start in self._rounds.starts])
         after = np.array([0 if end is None else apart(each.end, end) for each in self._some])
-        seated = np.array([each.people for each in self._some]) <= own[0].seats
+        riding = self._holds @ [float(kind.crew == crew) for kind in self._kinds]
+        seated = (np.array([each.people for each in self._some]) <= own[0].seats) & (riding < len(own))
         moves = (np.arange(len(self._rounds.starts))[:, None] != self._ends) | (self._holds.sum(axis=1) > 0)
         possible: np.ndarray = (
             (opens < until) & (due > since) & seated & (before[:, None] + self._lasts + after <= self._longest(crew)) & moves
