@@ -110,17 +110,15 @@ class _Flows:
         own = {crew: self._steered_by(crew, number) for crew, number in Counter(crew_of.values()).items()}
         anybody = set(product(range(len(self._untils)), costs))
         fleets = Counter((car.place, _able(car, crew_of)) for car in situation.cars)
-        driven: dict[frozenset[_Crew] | None, Often] = defaultdict(lambda: Often(list))
+        by_drivers = Often(list)
         for (place, able), number in fleets.items():
             flow = self._flow(sorted(anybody if able is None else {key for crew in able for key in own[crew]}), self.driven)
             self._keep_balance(flow, place, number, {})
-            for key, often in flow.items():
-                driven[able][key].append(often)
-        for able in driven.keys() - {None}:
-            cars = [flow for by, flow in driven.items() if by is not None and by <= (able or by)]
-            for key in {key for flow in cars for key in flow}:
-                steering = [own[crew][key] for crew in able or () if key in own[crew]]
-                self._require(steering, [often for flow in cars for often in flow[key]], 0)
+            for key, often in flow.items() if able is not None else ():
+                by_drivers[key].append(often)
+                self._require([own[crew][key] for crew in able or () if key in own[crew]], [often], 0)
+        for key, cars in by_drivers.items():
+            self._require(self.steered[key], cars, 0)
         for key, steering in self.steered.items():
             self._require(self.driven[key], steering, 0, self.capacity)
         for task in situation.tasks:

@@ -25,6 +25,8 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 1.5
+CHOICE_SHARE: Final = 0.6
+"""Of what is left of the time: the rest is for choosing again, with fewer who ride along."""
 Driven = tuple[Shift, int, Round, list[tuple[Kind, str]]]
 """By whom a round is driven, from when on, and which drivers ride along."""
 Ride = tuple[int, int | None, int, Kind]
@@ -40,9 +42,12 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     master = Master(rounds)
     master.price(budget)
     while budget.left:
-        chosen = master.chosen(budget)
-        if chosen is None:
+        chosen = master.chosen(budget.part(budget.left * CHOICE_SHARE))
+        if chosen is None and not master.most_rides:
             break
+        if chosen is None:
+            master.ride_less(0, budget)
+            continue
         driven = _all_packed(master, chosen, rounds.shifts, Objective.WAITING in situation.objectives, budget)
         if driven is not None:
             actions = tuple(_actions(rounds, driven))
@@ -65,7 +70,7 @@ def _all_packed(
             driven += packed
             continue
         if crews is meeting:
-            master.ride_less(sum(len(each.boards) for each in own) // 2)
+            master.ride_less(sum(len(each.boards) for each in own) // 2, budget)
         for crew in crews - meeting:
             master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
         return None

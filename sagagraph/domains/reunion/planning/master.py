@@ -55,12 +55,13 @@ class Master:
         self._own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
         self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
         self._riding = self._holds @ [float(kind.crew != NO_CREW) for kind in self._kinds]
-        self._most_rides = sum(each.crew != NO_CREW for each in self._kinds) * len(rounds.shifts)
+        self.most_rides: int = sum(each.crew != NO_CREW for each in self._kinds) * len(rounds.shifts)
         self._pool: list[Column] = []
 
-    def ride_less(self, most: int) -> None:
-        """Let no more drivers than these leave their vehicles for good, and ride along."""
-        self._most_rides = most
+    def ride_less(self, most: int, budget: Budget) -> None:
+        """Let no more drivers than these leave their vehicles for good, and ride along, and price rounds for that."""
+        self.most_rides = most
+        self.price(budget)
 
     def shorten(self, crew: int, lasts: int) -> None:
         """Let all rounds of the crew last so long at most."""
@@ -194,7 +195,7 @@ class _Program:
             for kind, some in zip(master._kinds, fetching, strict=True)
         ]
         rides = [float(master._riding[some]) for _, _, some in pool]
-        self.riding = self.model.add(weighted(self.driven, rides) <= master._most_rides)
+        self.riding = self.model.add(weighted(self.driven, rides) <= master.most_rides)
         self.moved, self.parked, self.reached = Rows(), Rows(), Rows()
         self.spent: dict[int, list[model_builder.LinearConstraint]] = {}
         for crew, (number, place) in product(master.crews, enumerate(rounds.starts)):

@@ -104,13 +104,10 @@ def solve(
     *,
     before: tuple[Act, ...] = (),
     tell: Callable[[tuple[Act, ...]], None] = nobody,
-    first: tuple[Act, ...] | Unsolved = (),
 ) -> Solved | Unsolved:
-    """Solve. `before`: what has begun already, and belongs to the plan. `tell` is called with each plan that is found first.
-    `first`: a plan that is known.
-    """
+    """Solve. `before`: what has begun already, and belongs to the plan. `tell` is called with each plan that is found first."""
     started = budget.clock()
-    first = first or first_plan(question, budget)
+    first = first_plan(question, budget)
     if isinstance(first, Unsolved):
         return first
     seconds = budget.clock() - started
