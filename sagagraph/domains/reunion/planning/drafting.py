@@ -25,8 +25,8 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 1.5
-CHOICE_SHARE: Final = 0.6
-"""Of what is left of the time: the rest is for choosing again, with fewer who ride along."""
+SECONDS_TO_RIDE: Final = 1.5
+"""To let drivers ride back, once there is a draft in which they do not."""
 Driven = tuple[Shift, int, Round, list[tuple[Kind, str]]]
 """By whom a round is driven, from when on, and which drivers ride along."""
 Ride = tuple[int, int | None, int, Kind]
@@ -39,20 +39,30 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
         return tuple(_works(situation, ()))
-    master = Master(rounds)
-    master.price(budget)
+    master, is_early = Master(rounds), Objective.WAITING in situation.objectives
+    master.let_ride(0, budget)
+    best = _driven(master, rounds.shifts, is_early, budget)
+    if any(kind.crew != NO_CREW for kind in rounds.names):
+        part = budget.part(SECONDS_TO_RIDE if best else budget.left)
+        master.let_ride(len(rounds.shifts), part)
+        riding = _driven(master, rounds.shifts, is_early, part)
+        best = min(best or riding, riding or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
+    if not best:
+        return ()
+    actions = tuple(_actions(rounds, best))
+    return tuple(sorted((*actions, *_works(situation, actions)), key=lambda each: (each.start, each.end)))
+
+
+def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Budget) -> list[Driven]:
+    """Return the best rounds that can be packed; none if none were found in time."""
     while budget.left:
-        chosen = master.chosen(budget.part(budget.left * CHOICE_SHARE))
-        if chosen is None and not master.most_rides:
-            break
+        chosen = master.chosen(budget)
         if chosen is None:
-            master.ride_less(0, budget)
-            continue
-        driven = _all_packed(master, chosen, rounds.shifts, Objective.WAITING in situation.objectives, budget)
+            break
+        driven = _all_packed(master, chosen, shifts, is_early, budget)
         if driven is not None:
-            actions = tuple(_actions(rounds, driven))
-            return tuple(sorted((*actions, *_works(situation, actions)), key=lambda each: (each.start, each.end)))
-    return ()
+            return driven
+    return []
 
 
 def _all_packed(
@@ -70,7 +80,7 @@ def _all_packed(
             driven += packed
             continue
         if crews is meeting:
-            master.ride_less(sum(len(each.boards) for each in own) // 2, budget)
+            master.let_ride(sum(len(each.boards) for each in own) // 2, budget)
         for crew in crews - meeting:
             master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
         return None

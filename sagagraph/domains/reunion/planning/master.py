@@ -25,8 +25,9 @@ NEVER: Final = 100_000
 """Minutes that nothing lasts, and what it costs to fetch somebody by no round."""
 MOST_LOOPS: Final = 12
 """How many rounds from a place and back a vehicle drives that comes there."""
-ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = 500"
+ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = {nodes}"
 """How well is chosen, for SCIP: counted, so that a busy machine does not change it."""
+NODES, NODES_WITH_RIDES = 500, 100
 Column = tuple[int, int, int]
 """(crew, start, some kinds), by their numbers."""
 Rows = dict[tuple[int, int], model_builder.LinearConstraint]
@@ -55,11 +56,11 @@ class Master:
         self._own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
         self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
         self._riding = self._holds @ [float(kind.crew != NO_CREW) for kind in self._kinds]
-        self.most_rides: int = sum(each.crew != NO_CREW for each in self._kinds) * len(rounds.shifts)
+        self.most_rides = 0
         self._pool: list[Column] = []
 
-    def ride_less(self, most: int, budget: Budget) -> None:
-        """Let no more drivers than these leave their vehicles for good, and ride along, and price rounds for that."""
+    def let_ride(self, most: int, budget: Budget) -> None:
+        """Let so many drivers at most leave their vehicles for good, and ride along, and price rounds for that."""
         self.most_rides = most
         self.price(budget)
 
@@ -155,7 +156,7 @@ class Master:
         """Return the rounds to drive; None: there are none, or none were found in time."""
         program = _Program(self, is_whole=True)
         solver = model_builder.Solver("SCIP")
-        solver.set_solver_specific_parameters(ENOUGH)
+        solver.set_solver_specific_parameters(ENOUGH.format(nodes=NODES_WITH_RIDES if self.most_rides else NODES))
         solver.set_time_limit_in_seconds(budget.left)
         if solver.solve(program.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
             return None
