@@ -25,8 +25,8 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 1.5
-SECONDS_TO_RIDE: Final = 1.5
-"""To let drivers ride back, once there is a draft in which they do not."""
+SHARE: Final = 0.5
+"""Of the time that is left after a draft in which no driver rides back, for one in which some do."""
 Driven = tuple[Shift, int, Round, list[tuple[Kind, str]]]
 """By whom a round is driven, from when on, and which drivers ride along."""
 Ride = tuple[int, int | None, int, Kind]
@@ -43,7 +43,7 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     master.let_ride(0, budget)
     best = _driven(master, rounds.shifts, is_early, budget)
     if any(kind.crew != NO_CREW for kind in rounds.names):
-        part = budget.part(SECONDS_TO_RIDE if best else budget.left)
+        part = budget.part(budget.left * (SHARE if best else 1))
         master.let_ride(len(rounds.shifts), part)
         riding = _driven(master, rounds.shifts, is_early, part)
         best = min(best or riding, riding or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
@@ -75,7 +75,7 @@ def _all_packed(
     driven: list[Driven] = []
     for crews in (meeting, *({crew} for crew in master.crews if crew not in meeting)):
         own = [each for each in chosen if each.crew in crews]
-        packed = _packed([each for each in shifts if each.crew in crews], own, is_early, budget.part(SECONDS_TO_PACK))
+        packed = _packed([each for each in shifts if each.crew in crews], own, is_early, Budget.of(SECONDS_TO_PACK, budget.clock))
         if packed is not None:
             driven += packed
             continue

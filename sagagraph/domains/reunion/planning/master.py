@@ -25,9 +25,8 @@ NEVER: Final = 100_000
 """Minutes that nothing lasts, and what it costs to fetch somebody by no round."""
 MOST_LOOPS: Final = 12
 """How many rounds from a place and back a vehicle drives that comes there."""
-ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = {nodes}"
+ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = 100"
 """How well is chosen, for SCIP: counted, so that a busy machine does not change it."""
-NODES, NODES_WITH_RIDES = 500, 100
 Column = tuple[int, int, int]
 """(crew, start, some kinds), by their numbers."""
 Rows = dict[tuple[int, int], model_builder.LinearConstraint]
@@ -156,7 +155,7 @@ class Master:
         """Return the rounds to drive; None: there are none, or none were found in time."""
         program = _Program(self, is_whole=True)
         solver = model_builder.Solver("SCIP")
-        solver.set_solver_specific_parameters(ENOUGH.format(nodes=NODES_WITH_RIDES if self.most_rides else NODES))
+        solver.set_solver_specific_parameters(ENOUGH)
         solver.set_time_limit_in_seconds(budget.left)
         if solver.solve(program.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
             return None
