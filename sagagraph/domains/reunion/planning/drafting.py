@@ -16,7 +16,7 @@ from ortools.sat.python import cp_model
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.planning.master import NEVER, Master
 from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller, is_on, journey
-from sagagraph.domains.reunion.planning.rounds import Round, Rounds, Shift
+from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds, Shift
 from sagagraph.domains.reunion.request import Objective, Task
 from sagagraph.domains.reunion.times import whole_minutes
 from sagagraph.planning.budget import Budget
@@ -25,8 +25,12 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 1.5
-Driven = tuple[Shift, int, Round]
-"""By whom a round is driven, and from when on."""
+SHARE: Final = 0.5
+"""Of the time that is left after a draft in which no driver rides back, for one in which some do."""
+Driven = tuple[Shift, int, Round, list[tuple[Kind, str]]]
+"""By whom a round is driven, from when on, and which drivers ride along."""
+Ride = tuple[int, int | None, int, Kind]
+"""Shift whose driver rides before its first round, or the round that is their last, and in which they ride, as what."""
 Pairs = dict[tuple[int, int], cp_model.IntVar]
 
 
@@ -35,25 +39,52 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
         return tuple(_works(situation, ()))
-    master = Master(rounds)
-    master.price(budget)
+    master, is_early = Master(rounds), Objective.WAITING in situation.objectives
+    master.let_ride(0, budget)
+    best = _driven(master, rounds.shifts, is_early, budget)
+    if any(kind.crew != NO_CREW for kind in rounds.names):
+        part = budget.part(budget.left * (SHARE if best else 1))
+        master.let_ride(len(rounds.shifts), part)
+        riding = _driven(master, rounds.shifts, is_early, part)
+        best = min(best or riding, riding or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
+    if not best:
+        return ()
+    actions = tuple(_actions(rounds, best))
+    return tuple(sorted((*actions, *_works(situation, actions)), key=lambda each: (each.start, each.end)))
+
+
+def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Budget) -> list[Driven]:
+    """Return the best rounds that can be packed; none if none were found in time."""
     while budget.left:
         chosen = master.chosen(budget)
         if chosen is None:
             break
-        driven: list[Driven] = []
-        for crew in master.crews:
-            own = [each for each in chosen if each.crew == crew]
-            shifts = [each for each in rounds.shifts if each.crew == crew]
-            packed = _packed(shifts, own, Objective.WAITING in situation.objectives, budget.part(SECONDS_TO_PACK))
-            if packed is None:
-                master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
-                break
+        driven = _all_packed(master, chosen, shifts, is_early, budget)
+        if driven is not None:
+            return driven
+    return []
+
+
+def _all_packed(
+    master: Master, chosen: Sequence[Round], shifts: Sequence[Shift], is_early: bool, budget: Budget
+) -> list[Driven] | None:
+    """Return which shifts drive the rounds. If they have no time, tell the master problem, and return None. Crews whose drivers
+    ride with each other are packed together.
+    """
+    meeting = {crew for each in chosen for kind, _ in each.boards for crew in (kind.crew, each.crew)}
+    driven: list[Driven] = []
+    for crews in (meeting, *({crew} for crew in master.crews if crew not in meeting)):
+        own = [each for each in chosen if each.crew in crews]
+        packed = _packed([each for each in shifts if each.crew in crews], own, is_early, Budget.of(SECONDS_TO_PACK, budget.clock))
+        if packed is not None:
             driven += packed
-        else:
-            actions = tuple(_actions(rounds, driven))
-            return tuple(sorted((*actions, *_works(situation, actions)), key=lambda each: (each.start, each.end)))
-    return ()
+            continue
+        if crews is meeting:
+            master.let_ride(sum(len(each.boards) for each in own) // 2, budget)
+        for crew in crews - meeting:
+            master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
+        return None
+    return driven
 
 
 def _works(situation: Situation, drafted: Sequence[Act]) -> Iterator[Work]:
@@ -139,12 +170,15 @@ def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], is_early: bool, bu
     """Return which shift drives each round, and from when on; the last one is back as early as possible. `is_early`: so are all,
     first of all those who are many.
     """
-    model, until = cp_model.CpModel(), shifts[0].until
-    if any(each.opens > min(each.closes, until - each.lasts) for each in rounds):
+    if not shifts:
+        return []
+    model, until = cp_model.CpModel(), {each.crew: each.until for each in shifts}
+    latest = [min(each.closes, until[each.crew] - each.lasts) for each in rounds]
+    if any(each.opens > moment for each, moment in zip(rounds, latest, strict=True)):
         return None
-    starts = [model.new_int_var(each.opens, min(each.closes, until - each.lasts), "") for each in rounds]
-    first, follows = _chains(model, shifts, rounds, starts)
-    last = model.new_int_var(0, until, "")
+    starts = [model.new_int_var(each.opens, moment, "") for each, moment in zip(rounds, latest, strict=True)]
+    first, follows, rides = _chains(model, shifts, rounds, starts)
+    last = model.new_int_var(0, max(until.values()), "")
     for each, start in zip(rounds, starts, strict=True):
         model.add(last >= start + each.lasts)
     early = sum(each.some.people * start for each, start in zip(rounds, starts, strict=True))
@@ -153,38 +187,57 @@ def _packed(shifts: Sequence[Shift], rounds: Sequence[Round], is_early: bool, bu
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
     after = {one: other for (one, other), yes in follows.items() if solver.value(yes)}
-    driven: list[Driven] = []
+    by: dict[int, int] = {}
     for shift, number in (pair for pair, yes in first.items() if solver.value(yes)):
         following: int | None = number
         while following is not None:
-            driven.append((shifts[shift], solver.value(starts[following]), rounds[following]))
+            by[following] = shift
             following = after.get(following)
-    return driven
+    aboard: dict[int, list[tuple[Kind, str]]] = defaultdict(list)
+    for (shift, index, other, kind), yes in rides.items():
+        if solver.value(yes):
+            aboard[other].append((kind, shifts[shift if index is None else by[index]].driver or ""))
+    return [(shifts[shift], solver.value(starts[index]), rounds[index], aboard[index]) for index, shift in by.items()]
 
 
 def _chains(
     model: cp_model.CpModel, shifts: Sequence[Shift], rounds: Sequence[Round], starts: Sequence[cp_model.IntVar]
-) -> tuple[Pairs, Pairs]:
-    """Let each round begin where the shift does, or another round has ended, and each shift end where it is to. Return which
-    round each shift begins with, and which round follows which.
+) -> tuple[Pairs, Pairs, dict[Ride, cp_model.IntVar]]:
+    """Let each round begin where the shift does, or another round has ended, and each shift end where it is to, or its driver
+    ride there. Return which round each shift begins with, which round follows which, and who rides along in which.
     """
-    first, follows = Pairs(), Pairs()
+    first, follows, rides = Pairs(), Pairs(), dict[Ride, cp_model.IntVar]()
+    boards = [(index, kind, minutes) for index, each in enumerate(rounds) for kind, minutes in each.boards]
     for number, shift in enumerate(shifts):
-        for index in (index for index, each in enumerate(rounds) if each.start == shift.start):
+        for index in (index for index, each in enumerate(rounds) if (each.start, each.crew) == (shift.start, shift.crew)):
             first[number, index] = model.new_bool_var("")
             model.add(starts[index] >= shift.since).only_enforce_if(first[number, index])
-        begun = sum(yes for (which, _), yes in first.items() if which == number)
+        for index, kind, minutes in boards:
+            if (kind.here, kind.crew) == (shift.start, shift.crew):
+                rides[number, None, index, kind] = model.new_bool_var("")
+                model.add(starts[index] + minutes >= shift.since).only_enforce_if(rides[number, None, index, kind])
+        begins = [yes for (which, _), yes in first.items() if which == number]
+        begun = sum([*begins, *(yes for (which, before, _, _), yes in rides.items() if (which, before) == (number, None))])
         model.add(begun <= 1 if shift.end in (None, shift.start) else begun == 1)
     for one, other in permutations(range(len(rounds)), 2):
-        if rounds[one].some.end == rounds[other].start:
+        if (rounds[one].some.end, rounds[one].crew) == (rounds[other].start, rounds[other].crew):
             follows[one, other] = model.new_bool_var("")
             model.add(starts[other] >= starts[one] + rounds[one].lasts).only_enforce_if(follows[one, other])
+    ends = {shift.crew: shift.end for shift in shifts}
     for index, each in enumerate(rounds):
+        for other, kind, minutes in boards:
+            if (kind.here, kind.crew) == (each.some.end, each.crew) and index != other:
+                rides[-1, index, other, kind] = model.new_bool_var("")
+                model.add(starts[other] + minutes >= starts[index] + each.lasts).only_enforce_if(rides[-1, index, other, kind])
         coming = [yes for (_, to), yes in (*first.items(), *follows.items()) if to == index]
         model.add(sum(coming) == 1)
-        leaving = sum(yes for (here, _), yes in follows.items() if here == index)
-        model.add(leaving <= 1 if shifts[0].end in (None, each.some.end) else leaving == 1)
-    return first, follows
+        going_on = [yes for (here, _), yes in follows.items() if here == index]
+        leaving = sum([*going_on, *(yes for (_, before, _, _), yes in rides.items() if before == index)])
+        model.add(leaving <= 1 if ends[each.crew] in (None, each.some.end) else leaving == 1)
+        for kind in dict.fromkeys(kind for kind, _ in each.boards):
+            riding = sum(yes for (_, _, other, of), yes in rides.items() if (other, of) == (index, kind))
+            model.add(riding == each.some.kinds.count(kind))
+    return first, follows, rides
 
 
 def _actions(rounds: Rounds, driven: Iterable[Driven]) -> Iterator[Act]:
@@ -192,8 +245,11 @@ def _actions(rounds: Rounds, driven: Iterable[Driven]) -> Iterator[Act]:
     names = {kind: list(each) for kind, each in rounds.names.items()}
     with_whom: dict[str, str] = {}
     """The vehicle of each, by preference the next time too, so that teams stay small."""
-    for shift, start, each in sorted(driven, key=lambda one: (one[1], one[2].lasts)):
+    for shift, start, each, riding in sorted(driven, key=lambda one: (one[1], one[2].lasts)):
         now, here = start, each.start
+        drivers = defaultdict[Kind, list[str]](list)
+        for ride, name in riding:
+            drivers[ride].append(name)
         left, aboard = list(each.some.kinds), list[tuple[str, str]]()
         for stop in each.way:
             for there in rounds.paths[here][stop][1:]:
@@ -203,6 +259,9 @@ def _actions(rounds: Rounds, driven: Iterable[Driven]) -> Iterator[Act]:
             aboard = [(name, to) for name, to in aboard if to != stop]
             for kind in [kind for kind in left if kind.here == stop]:
                 left.remove(kind)
+                if kind.crew != NO_CREW:
+                    aboard.append((drivers[kind].pop(), kind.there))
+                    continue
                 if not names[kind]:  # another round came by
                     continue
                 name = next((each for each in names[kind] if with_whom.get(each) == shift.car.name), names[kind][0])

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from ortools.linear_solver.python import model_builder
 
-from sagagraph.domains.reunion.planning.rounds import Kind, Round, Rounds
+from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds
 from sagagraph.planning.budget import Budget
 
 PRICED: Final = 400
@@ -25,7 +25,7 @@ NEVER: Final = 100_000
 """Minutes that nothing lasts, and what it costs to fetch somebody by no round."""
 MOST_LOOPS: Final = 12
 """How many rounds from a place and back a vehicle drives that comes there."""
-ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = 500"
+ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = 100"
 """How well is chosen, for SCIP: counted, so that a busy machine does not change it."""
 Column = tuple[int, int, int]
 """(crew, start, some kinds), by their numbers."""
@@ -54,7 +54,14 @@ class Master:
         self.crews = sorted({each.crew for each in rounds.shifts})
         self._own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
         self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
+        self._riding = self._holds @ [float(kind.crew != NO_CREW) for kind in self._kinds]
+        self.most_rides = 0
         self._pool: list[Column] = []
+
+    def let_ride(self, most: int, budget: Budget) -> None:
+        """Let so many drivers at most leave their vehicles for good, and ride along, and price rounds for that."""
+        self.most_rides = most
+        self.price(budget)
 
     def shorten(self, crew: int, lasts: int) -> None:
         """Let all rounds of the crew last so long at most."""
@@ -95,9 +102,15 @@ class Master:
         since, until = min(each.since for each in own), own[0].until
         opens = np.array([max((kind.opens for kind in each.kinds), default=0) for each in self._some])
         due = np.array([min((kind.due for kind in each.kinds), default=until) for each in self._some])
-        seated = np.array([each.people for each in self._some]) <= own[0].seats
+        apart, end = self._rounds.apart, own[0].end
+        before = np.array([min(apart(each.start, start) for each in own) for start in self._rounds.starts])
+        after = np.array([0 if end is None else apart(each.end, end) for each in self._some])
+        riding = self._holds @ [float(kind.crew == crew) for kind in self._kinds]
+        seated = (np.array([each.people for each in self._some]) <= own[0].seats) & (riding < len(own))
         moves = (np.arange(len(self._rounds.starts))[:, None] != self._ends) | (self._holds.sum(axis=1) > 0)
-        possible: np.ndarray = (opens < until) & (due > since) & seated & (self._lasts <= self._longest(crew)) & moves
+        possible: np.ndarray = (
+            (opens < until) & (due > since) & seated & (before[:, None] + self._lasts + after <= self._longest(crew)) & moves
+        )
         return possible
 
     def _longest(self, crew: int) -> int:
@@ -109,7 +122,9 @@ class Master:
         """Return the reduced costs of the crew's cheapest rounds."""
         starts = range(len(self._rounds.starts))
         fetched = np.array([solver.dual_value(row) for row in program.fetched])
-        there = np.array([solver.dual_value(program.moved[crew, start]) for start in starts])
+        fetched += [self._dual_of_riding(kind, program, solver) for kind in self._kinds]
+        rows = ((program.moved[crew, start], program.parked[crew, start]) for start in starts)
+        there = np.array([solver.dual_value(moved) + solver.dual_value(parked) for moved, parked in rows])
         reached = np.array([solver.dual_value(row) if (row := program.reached.get((crew, start))) else 0 for start in starts])
         spent = zip(program.spent[crew], self.shares(crew, self._lasts), strict=True)
         moved = there[self._ends] - there[:, None]
@@ -118,6 +133,12 @@ class Master:
         reduced = np.where(possible, self._driven - duals, math.inf)
         best = np.unravel_index(np.argsort(reduced, axis=None)[:CHEAPEST], reduced.shape)
         return [(float(reduced[start, some]), (crew, int(start), int(some))) for start, some in zip(*best, strict=True)]
+
+    def _dual_of_riding(self, kind: Kind, program: _Program, solver: model_builder.Solver) -> float:
+        if kind.crew == NO_CREW:
+            return 0.0
+        here, there = (program.moved[kind.crew, self._rounds.starts.index(place)] for place in (kind.here, kind.there))
+        return solver.dual_value(there) - solver.dual_value(here) + solver.dual_value(program.riding)
 
     def shares(self, crew: int, lasts: np.ndarray) -> list[np.ndarray]:
         """Return what rounds that last so long take of the crew: minutes, and shares of its shifts, of which each has one at most
@@ -157,22 +178,31 @@ class _Program:
         fetching: list[list[model_builder.Variable]] = [[each] for each in self.left_out]
         order = {kind: number for number, kind in enumerate(master._kinds)}
         moving: dict[tuple[int, int], list[model_builder.LinearExprT]] = defaultdict(lambda: [0.0])
+        riding: dict[tuple[int, int], list[model_builder.LinearExprT]] = defaultdict(lambda: [0.0])
         coming: dict[tuple[int, int], list[model_builder.LinearExprT]] = defaultdict(lambda: [0.0])
         for (crew, start, some), often in zip(pool, self.driven, strict=True):
             end = int(master._ends[some])
             for kind in master._some[some].kinds:
                 fetching[order[kind]].append(often)
+                if kind.crew != NO_CREW:
+                    riding[kind.crew, rounds.starts.index(kind.there)].append(often)
+                    riding[kind.crew, rounds.starts.index(kind.here)].append(-often)
             moving[crew, end].append(often)
             moving[crew, start].append(-often)
             coming[crew, end].append(-often if start == end else MOST_LOOPS * often)
         self.fetched = [
-            self.model.add(total(some) >= len(rounds.names[kind])) for kind, some in zip(master._kinds, fetching, strict=True)
+            self.model.add(total(some) >= (len(rounds.names[kind]) if kind.crew == NO_CREW else 0))
+            for kind, some in zip(master._kinds, fetching, strict=True)
         ]
-        self.moved, self.reached, self.spent = Rows(), Rows(), dict[int, list[model_builder.LinearConstraint]]()
+        rides = [float(master._riding[some]) for _, _, some in pool]
+        self.riding = self.model.add(weighted(self.driven, rides) <= master.most_rides)
+        self.moved, self.parked, self.reached = Rows(), Rows(), Rows()
+        self.spent: dict[int, list[model_builder.LinearConstraint]] = {}
         for crew, (number, place) in product(master.crews, enumerate(rounds.starts)):
             begin = sum(each.start == place for each in master._own[crew])
             needed = sum(each.end == place for each in master._own[crew]) - begin
-            self.moved[crew, number] = self.model.add(total(moving[crew, number]) >= needed)
+            self.moved[crew, number] = self.model.add(total([*moving[crew, number], *riding[crew, number]]) >= needed)
+            self.parked[crew, number] = self.model.add(total(moving[crew, number]) >= -begin)
             if not begin:  # no rounds from there and back without one that comes there
                 self.reached[crew, number] = self.model.add(total(coming[crew, number]) >= 0)
         for crew, own in master._own.items():

@@ -61,14 +61,10 @@ def plan(
         tell((*before, *first))
         seconds = budget.clock() - began
         least = bound_of(problem, budget.part(SECONDS_TO_BOUND), setting, before)
-        made = judged(problem, (*before, *first), least, seconds)
-        if made.status is Status.OPTIMAL or len(problem.people) > TOO_MANY or not budget.left:
-            return made
+        return judged(problem, (*before, *first), least, seconds)
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
-    answer = solve(problem, usual, budget, before=before, tell=tell, first=first)
-    if first and isinstance(answer, Solved) and made.values <= answer.values:
-        return made
+    answer = solve(problem, usual, budget, before=before, tell=tell)
     if isinstance(answer, Unsolved) and not is_impossible(problem, setting, budget):
         return solve(problem, free, budget, before=before, tell=tell)
     if isinstance(answer, Unsolved):

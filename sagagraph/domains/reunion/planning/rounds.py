@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 from typing import Final
 
 import networkx as nx
@@ -24,6 +24,7 @@ NEIGHBOURS: Final = 9
 """Who shares a round with whom: those whose ways begin and end at the nearest places."""
 DETOURS: Final = 2
 """How many of the nearest places that only work leads to a round may go to as well."""
+NO_CREW: Final = -1
 Way = tuple[float, tuple[str, ...]]
 """Minutes, and the stops in order."""
 
@@ -57,6 +58,10 @@ class Kind:
     opens: int
     due: int
     minutes: int = 0
+    crew: int = NO_CREW
+    """The crew whose drivers leave their vehicles here for good, and ride along. Otherwise they are people who are to be
+    fetched.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,8 @@ class Round:
     opens: int
     closes: int
     """When it may begin, at first and at last."""
+    boards: tuple[tuple[Kind, int], ...]
+    """Drivers who ride along, and how long after its begin they board."""
 
     @property
     def lasts(self) -> int:
@@ -106,6 +113,12 @@ class Rounds:
         self._drivers = {each.driver for each in self.shifts}
         for name, kind in self._wanted():
             self.names.setdefault(kind, []).append(name)
+        last = {each.driver: each for each in self.shifts if each.driver is not None and each.end is not None}
+        for shift, place in product(last.values(), self.starts):
+            if place != shift.end and self.apart(shift.start, place) < math.inf:
+                opens = min(each.since for each in last.values() if each.crew == shift.crew)
+                ride = Kind(place, shift.end or "", opens, shift.until, crew=shift.crew)
+                self.names.setdefault(ride, []).append(shift.driver or "")
 
     def _wanted(self) -> Iterator[tuple[str, Kind]]:
         for each in self.situation.travellers:
@@ -193,16 +206,19 @@ class Rounds:
         ways = self.ways(some)
         first = min(ways, key=lambda place: (self.apart(start, place) + ways[place][0], place))
         now, here, opens, closes = 0, start, 0, self.situation.ends
+        boards: list[tuple[Kind, int]] = []
         for stop in ways[first][1]:
             now += round(self.apart(here, stop))
             for each in some.kinds:
                 if each.here == stop:
+                    boards += [(each, now)] if each.crew != NO_CREW else []
                     opens = max(opens, each.opens - now)
                     now += each.minutes
                 if stop == (each.there or each.here):
                     closes = min(closes, each.due - now)
             here = stop
-        return Round(start, some, ways[first][1], crew, now - some.minutes, opens, closes) if opens <= closes else None
+        driven = now - some.minutes
+        return Round(start, some, ways[first][1], crew, driven, opens, closes, tuple(boards)) if opens <= closes else None
 
     # -- who shares one ------------------------------------------------------------------------------------------------
 

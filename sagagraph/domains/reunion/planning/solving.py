@@ -34,6 +34,8 @@ two, hardly.
 """
 EFFORT_FOR_SLACK: Final = 0.4
 """In CP-SAT's own measure, which is the same on a busy machine."""
+EFFORT_TO_TIME: Final = 10.0
+"""For the first aim of a draft, which has times or has none."""
 EFFORT: Final = 0.3
 """For each aim after it."""
 COUNTED: Final = 200
@@ -102,13 +104,10 @@ def solve(
     *,
     before: tuple[Act, ...] = (),
     tell: Callable[[tuple[Act, ...]], None] = nobody,
-    first: tuple[Act, ...] | Unsolved = (),
 ) -> Solved | Unsolved:
-    """Solve. `before`: what has begun already, and belongs to the plan. `tell` is called with each plan that is found first.
-    `first`: a plan that is known.
-    """
+    """Solve. `before`: what has begun already, and belongs to the plan. `tell` is called with each plan that is found first."""
     started = budget.clock()
-    first = first or first_plan(question, budget)
+    first = first_plan(question, budget)
     if isinstance(first, Unsolved):
         return first
     seconds = budget.clock() - started
@@ -135,7 +134,8 @@ def timed(question: Question, draft: tuple[Act, ...], budget: Budget) -> tuple[A
     if not draft:
         return ()
     sequence, aims = replace(question, draft=draft).model(0)
-    found = search(sequence, aims, budget, start_from=draft)
+    limited = replace(budget, effort=budget.effort or EFFORT)
+    found = search(sequence, aims, limited, start_from=draft, foremost=EFFORT_TO_TIME)
     return found.actions if isinstance(found, Found) else ()
 
 
