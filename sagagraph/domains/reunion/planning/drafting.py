@@ -24,9 +24,11 @@ from sagagraph.planning.cp_sat import solver_with
 
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
-SECONDS_TO_PACK: Final = 1.5
-SHARE: Final = 0.5
-"""Of the time that is left after a draft in which no driver rides back, for one in which some do."""
+SECONDS_TO_PACK: Final = 0.7
+SHARE: Final = 0.4
+"""Of the time, by when drafts have to be done in which drivers ride back; one in which none does has all of it."""
+LEAST_S: Final = 0.3
+"""With less time there is no such draft."""
 Driven = tuple[Shift, int, Round, list[tuple[Kind, str]]]
 """By whom a round is driven, from when on, and which drivers ride along."""
 Ride = tuple[int, int | None, int, Kind]
@@ -40,13 +42,14 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     if not rounds.shifts or not rounds.names:
         return tuple(_works(situation, ()))
     master, is_early = Master(rounds), Objective.WAITING in situation.objectives
+    riding = budget.part(budget.left * SHARE)
     master.let_ride(0, budget)
     best = _driven(master, rounds.shifts, is_early, budget)
-    if any(kind.crew != NO_CREW for kind in rounds.names):
-        part = budget.part(budget.left * (SHARE if best else 1))
+    if any(kind.crew != NO_CREW for kind in rounds.names) and not (best and riding.left < LEAST_S):
+        part = riding if best else budget
         master.let_ride(len(rounds.shifts), part)
-        riding = _driven(master, rounds.shifts, is_early, part)
-        best = min(best or riding, riding or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
+        other = _driven(master, rounds.shifts, is_early, part)
+        best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
     if not best:
         return ()
     actions = tuple(_actions(rounds, best))
