@@ -412,7 +412,7 @@ async def _tell(coordinator: Coordinator, seen: Saga, command: c.Command) -> Non
     try:
         await coordinator.tell(command)
     except NotAllowedError:
-        if coordinator.saga.stage is seen.stage:
+        if coordinator.saga.stage is seen.stage and seen.stage is not Stage.COMPENSATING:
             raise
 
 

@@ -48,22 +48,16 @@ async def test_every_wish_of_a_trip_is_a_phrase_that_means_just_that(service: Se
     assert len(draft.wishes) == 12
 
 
-@pytest.mark.parametrize(
-    ("supposed", "answer"),
-    [("what about Brussels?", "instead of Porto"), ("what if we stayed 4 nights?", "in Lisbon")],
-)
-async def test_an_answer_completes_what_was_supposed_and_still_changes_nothing(
-    service: Service, supposed: str, answer: str
-) -> None:
+async def test_an_answer_completes_what_was_supposed_and_still_changes_nothing(service: Service) -> None:
     chat = Chat(service)
     proposed = await chat.say("From Boston to Lisbon for 3 nights and Porto for 2 nights in May 2025")
-    await chat.say(supposed)
+    await chat.say("what about Brussels?")
     assert chat.deeds == (Deed.ASKED,)
     await chat.say("yes")  # that answers nothing, and books nothing
     assert chat.deeds == (Deed.ASKED,)
     await chat.say("skip")
-    await chat.say(supposed)
-    compared = await chat.say(answer)
+    await chat.say("what about Brussels?")
+    compared = await chat.say("instead of Porto")
     assert chat.deeds == (Deed.COMPARED,)
     assert "Nothing is changed" in last_said(compared)
     assert plan_hash(compared) == plan_hash(proposed)
