@@ -28,7 +28,7 @@ MOST_LOOPS: Final = 12
 ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = 100"
 """How well is chosen, for SCIP: counted, so that a busy machine does not change it."""
 CHOOSING: Final = 0.6
-"""Share of the time that is left: rounds that were chosen have to be packed, and may have to be chosen again."""
+"""Share of the time that is left after which the best choice so far is taken: it has to be packed, and perhaps chosen again."""
 Column = tuple[int, int, int]
 """(crew, start, some kinds), by their numbers."""
 Rows = dict[tuple[int, int], model_builder.LinearConstraint]
@@ -157,8 +157,8 @@ class Master:
         """Return the rounds to drive; None: there are none, or none were found in time."""
         program = _Program(self, is_whole=True)
         solver = model_builder.Solver("SCIP")
-        solver.set_solver_specific_parameters(ENOUGH)
-        solver.set_time_limit_in_seconds(budget.left * CHOOSING)
+        solver.set_solver_specific_parameters(f"{ENOUGH}\nlimits/softtime = {budget.left * CHOOSING}")
+        solver.set_time_limit_in_seconds(budget.left)
         if solver.solve(program.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
             return None
         if sum(solver.value(each) for each in program.left_out) > 0.5:
