@@ -23,9 +23,9 @@ from sagagraph import cli
 from sagagraph.sandbox.api.app import create_app as sandbox_app
 from sagagraph.sandbox.settings import SandboxSettings
 from sagagraph.settings import Settings
-from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
+from sagagraph.ui.server.routes.api import PREFIX
 from sagagraph.ui.service import open_service
 from tests.fuzz import inputs
 from tests.fuzz.samples import TRIP_TEXTS

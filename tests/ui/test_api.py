@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 
 from sagagraph.domains.reunion.shipped import shipped
-from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
+from sagagraph.ui.server.routes.api import PREFIX
 from sagagraph.ui.service import Service
 from tests.ui.searching import Searching
 

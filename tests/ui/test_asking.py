@@ -11,9 +11,9 @@ import pytest_asyncio
 
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.settings import Settings
-from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
+from sagagraph.ui.server.routes.api import PREFIX
 from sagagraph.ui.service import Service, open_service
 from tests.support.today import TODAY
 from tests.ui.books import books_of

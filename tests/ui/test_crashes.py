@@ -18,8 +18,8 @@ import pytest
 from sagagraph.saga.stores.port import RequestKind
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
-from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.auth import COOKIE
+from sagagraph.ui.server.routes.api import PREFIX
 from sagagraph.ui.visitors import guest
 from tests.support.databases import databases
 from tests.support.today import TODAY

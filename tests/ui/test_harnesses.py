@@ -15,9 +15,9 @@ import pytest_asyncio
 from sagagraph.access.login import Known
 from sagagraph.access.roles import Role
 from sagagraph.planning.background import in_processes
-from sagagraph.ui.server import harnesses
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
+from sagagraph.ui.server.routes import harnesses
 from sagagraph.ui.service import Service
 from tests.ui.page import PATIENCE_MS
 from tests.ui.server import Server

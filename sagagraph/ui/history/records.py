@@ -22,7 +22,7 @@ from sagagraph.ui import wording
 from sagagraph.ui.chat.page_model import stands_alone
 from sagagraph.ui.html.cards import badge, moment_text, note
 from sagagraph.ui.html.templates import render, table
-from sagagraph.ui.server.api import PREFIX
+from sagagraph.ui.server.routes.api import PREFIX
 
 _LONGEST_VALUE: Final = 20_000
 

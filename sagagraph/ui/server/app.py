@@ -26,20 +26,20 @@ from sagagraph.settings import Settings
 from sagagraph.sockets import KEPT_ALIVE_S, listen, stopped_by_signals, url_of
 from sagagraph.ui.chat.page_model import page_model
 from sagagraph.ui.html.front import front_words
-from sagagraph.ui.server.api import add_api
 from sagagraph.ui.server.auth import Auth
-from sagagraph.ui.server.boards import router as boards
 from sagagraph.ui.server.first_words import FirstWords
-from sagagraph.ui.server.harness_page import router as harness_page
-from sagagraph.ui.server.harnesses import router as harnesses
-from sagagraph.ui.server.health import router as health
 from sagagraph.ui.server.late_pages import LatePages
-from sagagraph.ui.server.login_page import Door
-from sagagraph.ui.server.login_page import router as login_page
-from sagagraph.ui.server.missions import router as missions
-from sagagraph.ui.server.operators_page import router as operators_page
 from sagagraph.ui.server.options import LOOPBACK_NAMES, ServerOptions
-from sagagraph.ui.server.shared_page import router as shared_page
+from sagagraph.ui.server.routes.api import add_api
+from sagagraph.ui.server.routes.boards import router as boards
+from sagagraph.ui.server.routes.harness_page import router as harness_page
+from sagagraph.ui.server.routes.harnesses import router as harnesses
+from sagagraph.ui.server.routes.health import router as health
+from sagagraph.ui.server.routes.login_page import Door
+from sagagraph.ui.server.routes.login_page import router as login_page
+from sagagraph.ui.server.routes.missions import router as missions
+from sagagraph.ui.server.routes.operators_page import router as operators_page
+from sagagraph.ui.server.routes.shared_page import router as shared_page
 from sagagraph.ui.server.shutdown import Shutdown
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import TOKEN_BYTES, visitor_of

@@ -11,8 +11,8 @@ from typing import Any, Final, Protocol
 import httpx2
 
 from sagagraph.domains.reunion.shipped import shipped
-from sagagraph.ui.server.api import PREFIX
 from sagagraph.ui.server.auth import COOKIE
+from sagagraph.ui.server.routes.api import PREFIX
 from sagagraph.ui.visitors import Visitor, guest
 
 TRIPS: Final = (

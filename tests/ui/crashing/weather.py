@@ -18,7 +18,7 @@ import httpx2
 
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.testing.databases import Databases, memory_folder
-from sagagraph.ui.server.api import PREFIX
+from sagagraph.ui.server.routes.api import PREFIX
 from tests.support.today import TODAY
 from tests.ui.crashing.judge import AT_REST, Books, Family, judge
 from tests.ui.crashing.visitor import Person

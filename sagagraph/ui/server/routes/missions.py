@@ -19,8 +19,8 @@ from sagagraph.saga.core.status import OperationStatus
 from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.missions import Missions
 from sagagraph.ui.pictures.dependencies import dependency_graph
-from sagagraph.ui.server.api import PREFIX, Body, Json
 from sagagraph.ui.server.bounds import form_of
+from sagagraph.ui.server.routes.api import PREFIX, Body, Json
 from sagagraph.ui.visitors import Visitor, visitor_of
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.operation import OperationSpec

@@ -15,9 +15,9 @@ from sagagraph.planning.fields import Sheet
 from sagagraph.ui.html.front import page_alone
 from sagagraph.ui.html.harness_sheets import harness_sheets, with_entries
 from sagagraph.ui.pictures.regions import picture
-from sagagraph.ui.server.api import Json
 from sagagraph.ui.server.bounds import bounded, form_of
-from sagagraph.ui.server.harnesses import SignedOverride, explained, overridden
+from sagagraph.ui.server.routes.api import Json
+from sagagraph.ui.server.routes.harnesses import SignedOverride, explained, overridden
 from sagagraph.ui.visitors import visitor_of
 
 _SECONDS: Final = 20.0

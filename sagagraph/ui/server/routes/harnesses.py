@@ -23,8 +23,8 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
 from sagagraph.registry import model_of, open_engine
 from sagagraph.settings import Settings
-from sagagraph.ui.server.api import PREFIX, Body, Json
 from sagagraph.ui.server.bounds import bounded
+from sagagraph.ui.server.routes.api import PREFIX, Body, Json
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor, visitor_of
 
