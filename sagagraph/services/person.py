@@ -185,7 +185,7 @@ def ask_action(
                 raise
             await tasks.told(asked)
         if (outcome := asked.outcome) is None:
-            raise waiting(asked)
+            raise _waiting(asked, tasks.now(), looks_every_s)
         if outcome.said is Said.ANSWERED:
             return Answer(text=outcome.text, at=outcome.at)
         raise Refused(f"{outcome.said}: {outcome.text or request.subject}", code=f"person_{outcome.said}")
@@ -195,7 +195,7 @@ def ask_action(
         if asked is None or asked.is_withdrawn:
             return Probe.undone() if asked else Probe.absent()
         if asked.is_open:
-            raise waiting(asked)
+            raise _waiting(asked, tasks.now(), looks_every_s)
         answered = asked.outcome if asked.said is Said.ANSWERED else None
         return Probe.landed(Answer(text=answered.text, at=answered.at)) if answered else Probe.absent()
 
@@ -209,10 +209,6 @@ def ask_action(
     async def withdraw(request: Task, _answer: Answer, call: Call) -> None:
         await void(request, call)
 
-    def waiting(asked: Asked) -> ProviderError:
-        after_s = min(looks_every_s, (asked.until - tasks.now()).total_seconds())
-        return ProviderError(f"{asked.task.to or 'somebody'} is asked: {asked.task.subject}", retry_after_s=after_s)
-
     return action(
         ask,
         compensate=withdraw,
@@ -221,6 +217,11 @@ def ask_action(
         guarantees=Guarantees(dedup=FOREVER, void=void, refusals_final=True),
         provider=f"people, by {page}",
     )
+
+
+def _waiting(asked: Asked, now: datetime, looks_every_s: float) -> ProviderError:
+    after_s = min(looks_every_s, (asked.until - now).total_seconds())
+    return ProviderError(f"{asked.task.to or 'somebody'} is asked: {asked.task.subject}", retry_after_s=after_s)
 
 
 def mailing(mailer: Mailer) -> HandOver:

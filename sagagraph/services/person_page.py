@@ -1,4 +1,4 @@
-"""Page of a task: shown to whoever has its link, and answered there once. Looking changes nothing: mail scanners follow links."""
+"""Page of a task: shown to whoever has its link, and answered there once. Looking answers nothing: mail scanners follow links."""
 
 from __future__ import annotations
 
