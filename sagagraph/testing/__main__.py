@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import asdict
@@ -62,16 +62,16 @@ def sweep_command(databases: OpenDatabases = databases_at, default: tuple[Scenar
 
 
 def _swept(scenario: Scenario, harm: Harm, made: Databases, *, random: Random, sample: int, jobs: int, place: str) -> list[Case]:
-    boundaries = [number for number, name in enumerate(places_of(scenario, made), 1) if place in name]
+    boundaries: Sequence[int] = range(1, 1 + sum(place in name for name in places_of(scenario, made)))
     if 0 < sample < len(boundaries):
         boundaries = sorted(random.sample(boundaries, sample))
-    one = partial(_harmed, scenario, harm, made)
+    one = partial(_harmed, scenario, harm, made, place)
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
         return list(pool.map(one, boundaries))
 
 
-def _harmed(scenario: Scenario, harm: Harm, made: Databases, boundary: int) -> Case:
-    return harm_at(scenario, boundary, harm, made)
+def _harmed(scenario: Scenario, harm: Harm, made: Databases, place: str, boundary: int) -> Case:
+    return harm_at(scenario, boundary, harm, made, place=place)
 
 
 def _scenarios(named: str) -> tuple[Scenario, ...]:

@@ -26,23 +26,27 @@ def freeze() -> None:
 
 
 class CrashPoint:
-    """Crash point: counts boundaries, and does `harm` at the `at`-th (0: never). `trace` records their names.
+    """Crash point: counts the boundaries with `place` in their name, and does `harm` at the `at`-th (0: never). `trace` records
+    the names of all.
 
     `lease_ttl_s` is for the engine of the run: another process may be waiting for that lease to expire.
     """
 
-    def __init__(self, at: int, trace: Path, harm: Callable[[], None] = die, *, lease_ttl_s: float = LEASE_TTL_S) -> None:
+    def __init__(
+        self, at: int, trace: Path, harm: Callable[[], None] = die, *, place: str = "", lease_ttl_s: float = LEASE_TTL_S
+    ) -> None:
         self._at = at
+        self._place = place
         self._passed = 0
         self._trace = trace
         self._harm = harm
         self.lease_ttl_s = lease_ttl_s
 
     def boundary(self, name: str) -> None:
-        self._passed += 1
+        self._passed += self._place in name
         with self._trace.open("a", encoding="utf-8") as trace:
             trace.write(f"{name}\n")
-        if self._passed == self._at:
+        if self._passed == self._at and self._place in name:
             self._harm()
 
     @asynccontextmanager

@@ -53,7 +53,7 @@ class Harm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Case. `boundary` counts from 1; `place` is its name, empty if the run ended before reaching it.
+    """Case. `boundary` counts from 1, among those asked for; `place` is its name, empty if the run ended before reaching it.
 
     `ended`: how the harmed run ended, empty if it never did.
     """
@@ -83,26 +83,30 @@ def check_harm(harm: Harm, databases: Databases) -> None:
         raise InvalidInputError(f"{harm.value} needs a database behind a proxy", field="--harm")
 
 
-def harm_at(scenario: Scenario, boundary: int, harm: Harm, databases: Databases) -> Case:
-    """Return one case: run with harm at `boundary`, resume, judge, and resume again, when nothing may be left to do."""
+def harm_at(scenario: Scenario, boundary: int, harm: Harm, databases: Databases, *, place: str = "") -> Case:
+    """Return one case: run with harm at `boundary`, resume, judge, and resume again, when nothing may be left to do.
+
+    With `place`, only boundaries with this in their name are counted: what is written in between can differ from run to run.
+    """
     check_harm(harm, databases)
     with _case_folder(scenario, databases) as folder:
-        case = _HarmedCase(scenario, boundary, harm, databases, folder)
+        case = _HarmedCase(scenario, boundary, place, harm, databases, folder)
         try:
             ended, faults = case.stopped() if harm is Harm.STOP else case.killed() if harm is Harm.KILL else case.cut_off()
         except SagaGraphError as exc:  # the remains cannot even be read
             ended, faults = "", [str(exc)]
-        trace = _trace(folder)
-        place = trace[boundary - 1] if len(trace) >= boundary else ""
+        passed = [name for name in _trace(folder) if place in name]
+        there = passed[boundary - 1] if len(passed) >= boundary else ""
         judged = case.last_judgement
         all_faults = tuple(dict.fromkeys((*faults, *judged.faults)))
-        return Case(scenario.name, boundary, place, Judgement(judged.outcome, all_faults), harm, ended)
+        return Case(scenario.name, boundary, there, Judgement(judged.outcome, all_faults), harm, ended)
 
 
 class _HarmedCase:
-    def __init__(self, scenario: Scenario, boundary: int, harm: Harm, databases: Databases, folder: Path) -> None:
+    def __init__(self, scenario: Scenario, boundary: int, place: str, harm: Harm, databases: Databases, folder: Path) -> None:
         self._scenario = scenario
         self._boundary = boundary
+        self._place = place
         self._harm = harm
         self._databases = databases
         self._folder = folder
@@ -128,7 +132,7 @@ class _HarmedCase:
             store = self._folder / STORE
             store.write_text(proxy.url(store.read_text()))
             harm = proxy.cut if self._harm is Harm.CUT else proxy.cut_after_next_request
-            await self._scenario.run(self._folder, CrashPoint(self._boundary, self._folder / "trace", harm))
+            await self._scenario.run(self._folder, self._crash(harm, LEASE_TTL_S))
 
     def stopped(self) -> tuple[str, list[str]]:
         """Let another process take over; then continue the stopped one, which may append nothing to the sagas taken from it."""
@@ -168,8 +172,10 @@ class _HarmedCase:
 
     def _run(self, harm: Callable[[], None]) -> _Child:
         lease_ttl_s = SHORT_LEASE_S if self._harm is Harm.STOP else LEASE_TTL_S
-        crash = CrashPoint(self._boundary, self._folder / "trace", harm, lease_ttl_s=lease_ttl_s)
-        return _Child(lambda: self._scenario.run(self._folder, crash), self._folder)
+        return _Child(lambda: self._scenario.run(self._folder, self._crash(harm, lease_ttl_s)), self._folder)
+
+    def _crash(self, harm: Callable[[], None], lease_ttl_s: float) -> CrashPoint:
+        return CrashPoint(self._boundary, self._folder / "trace", harm, place=self._place, lease_ttl_s=lease_ttl_s)
 
     def _resume_and_judge(self) -> list[str]:
         """Return faults of the resumption itself, and of a judgement that another one will follow."""

@@ -37,7 +37,7 @@ def temporal_server(port: int, database: Path, *, ui_port: int | None = None) ->
     with _alone(port, database) as lock:
         running = subprocess.Popen(command, stdout=subprocess.DEVNULL, pass_fds=(lock,))  # noqa: S603 - the package's program, and our words
     try:
-        while not _answers(port):
+        while not _is_healthy(program, port):
             if running.poll() is not None:
                 raise FleetError(f"the Temporal server does not start on port {port} with {database}: its log says why")
             time.sleep(0.05)
@@ -61,7 +61,9 @@ def _alone(port: int, database: Path) -> Iterator[int]:
         ) from exc
 
 
-def _answers(port: int) -> bool:
+def _is_healthy(program: str, port: int) -> bool:
+    """Tell whether it takes requests: it listens some time before."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
-        return True
+        asked = [program, "operator", "cluster", "health", "--address", f"127.0.0.1:{port}", "--command-timeout", "5s"]
+        return subprocess.run(asked, capture_output=True, check=False).returncode == 0  # noqa: S603 - as above
     return False

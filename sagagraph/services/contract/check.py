@@ -17,7 +17,7 @@ from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.views.view import OperationView
 from sagagraph.saga.stores.memory import MemorySagaStore
-from sagagraph.services.contract.line import STREAM_FAULTS, Fault, Line, can_be_carried, try_to_reach
+from sagagraph.services.contract.line import LATE_S, STREAM_FAULTS, Fault, Line, Place, can_be_carried, try_to_reach
 from sagagraph.services.service import Account, Opened, Service, declared
 
 _AT_ONCE: Final = 8
@@ -63,10 +63,10 @@ class _Case:
     name: str
     way: Way
     fault: Fault | None = None
-    at: int = 0
+    at: Place | None = None
 
     def __str__(self) -> str:
-        where = f" at exchange {self.at}" if self.at else ""
+        where = f" at {self.at}" if self.at else ""
         return f"a saga that {self.way.value}, with {self.fault.value}{where}" if self.fault else f"a saga that {self.way.value}"
 
 
@@ -99,10 +99,10 @@ async def _check(service: Service, bench: Bench, name: str, report: Report, *, s
         elif (found := await judge.trial.standing(f"{name}-nobody")) != judge.trial.undone:
             report.broken.append(f"before anything was done, the records say {found!r}")
         plain = [_Case(f"{name}-{number}", way) for number, way in enumerate(contract.ways)]
-        lengths = await asyncio.gather(*map(contract.carry_out, plain))
+        places = await asyncio.gather(*map(contract.carry_out, plain))
         if not can_be_carried(bench.account.url):
             report.not_asked.append("a failing line: only what is reached by a network has one")
-        cases = [] if report.broken else contract.cases(plain, lengths, sample)
+        cases = [] if report.broken else contract.cases(plain, places, sample)
         downs = [each for each in cases if each.fault is Fault.DOWN and bench.restart is not None]
         alone = downs[:: -(-len(downs) // _RESTARTS) or 1]
         await asyncio.gather(*(contract.carry_out(each) for each in cases if each not in alone))
@@ -139,7 +139,7 @@ class _Contract:
         cancelled = (Way.IS_CANCELLED,) if trial.can_be_cancelled else ()
         return (Way.COMMITS, Way.TURNS_BACK, *cancelled)
 
-    def cases(self, plain: list[_Case], lengths: list[int], sample: int) -> list[_Case]:
+    def cases(self, plain: list[_Case], places: list[tuple[Place, ...]], sample: int) -> list[_Case]:
         faults = list(dict.fromkeys((*STREAM_FAULTS, *(Fault(each) for each in sorted(self._service.faults)))))
         if self._bench.forget is None and Fault.EXPIRED in faults:
             faults.remove(Fault.EXPIRED)
@@ -148,33 +148,35 @@ class _Contract:
             faults.remove(Fault(fault))
             self._report.not_asked.append(f"{fault}: nothing is promised about it")
         found: list[_Case] = []
-        for case, length in zip(plain, lengths, strict=True):
-            step = max(1, -(-length // sample)) if sample else 1
+        for case, there in zip(plain, places, strict=True):
+            step = max(1, -(-len(there) // sample)) if sample else 1
             for number, fault in enumerate(faults):  # of a sample, each fault has other places
-                places = range(1 + number % step, length + 1, step)
-                found += [_Case(f"{case.name}-{fault.value}-{at}", case.way, fault, at) for at in places]
+                chosen = there[number % step :: step]
+                found += [_Case(f"{case.name}-{fault.value}-{str(at).replace(' ', '-')}", case.way, fault, at) for at in chosen]
         return found
 
-    async def carry_out(self, case: _Case, restart: Callable[[], Awaitable[None]] | None = None) -> int:
-        """Run one saga and judge it. Returns how many exchanges there were."""
+    async def carry_out(self, case: _Case, restart: Callable[[], Awaitable[None]] | None = None) -> tuple[Place, ...]:
+        """Run one saga and judge it. Returns the places where something can fail."""
         async with self._turn:
             if len(self._report.broken) >= self._most:
-                return 0
+                return ()
             self._report.sagas += 1
             account = self._bench.account
             if not can_be_carried(account.url):
                 return await self._carry_out(case, account, None)
-            async with Line(account.url, case.fault, case.at, restart).opened() as line:
+            relies_on_time = any(each.guarantees.settles is not None for each in self._judge.actions)
+            late_s = LATE_S if relies_on_time else _PATIENCE_S
+            async with Line(account.url, case.fault, case.at, restart, late_s).opened() as line:
                 return await self._carry_out(case, account.at(line.url), line)
 
-    async def _carry_out(self, case: _Case, account: Account, line: Line | None) -> int:
+    async def _carry_out(self, case: _Case, account: Account, line: Line | None) -> tuple[Place, ...]:
         async with self._service.open(account) as subject:
             calls = _Calls(case)
             status, why = await _Run(case, subject, calls, line, self._bench).until_settled()
             if line is not None:
                 await line.settle()
             await self._judged(case, status, why)
-            return line.exchanges if line is not None else calls.count
+            return line.places if line is not None else tuple(map(Place, range(1, calls.count + 1)))
 
     async def _judged(self, case: _Case, status: SagaStatus, why: str) -> None:
         trial, report = self._judge.trial, self._report
@@ -211,7 +213,7 @@ class _Calls:
             yield
             return
         self.count += 1
-        strikes = self.count == self._case.at
+        strikes = self._case.at == Place(self.count)
         if strikes and self._case.fault in (Fault.CUT, Fault.DOWN):
             raise ConnectionError("it was cut")
         yield

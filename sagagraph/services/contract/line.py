@@ -18,12 +18,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 from sagagraph.errors import ProviderError
 
-_LATE_S: Final = 1.0
-"""How long what is late is on its way."""
+LATE_S: Final = 1.0
+"""How long what is late is on its way at most, where the sender relies on a time after which nothing lands any more."""
 _DOWN_S: Final = 0.4
 _PATIENCE_S: Final = 20.0
 _CHUNK: Final = 65536
 _PORTS: Final = {"http": 80, "https": 443, "smtp": 25, "smtps": 465, "postgresql": 5432}
+_READS: Final = (b"GET ", b"HEAD ", b"OPTIONS ", b"PROPFIND ", b"REPORT ")
 _SECURE: Final = {"https": "http", "smtps": "smtp"}
 _THROTTLED_HTTP: Final = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _AMBIGUOUS_HTTP: Final = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -36,7 +37,7 @@ class Fault(StrEnum):
     LOST = "lost"
     """It is carried out, and its answer is lost."""
     LATE = "late"
-    """It arrives after its sender has given it up."""
+    """It arrives after its sender has given it up, and has asked for something else."""
     DOWN = "down"
     """The service restarts: everything is cut, and refused for a while."""
     THROTTLED = "throttled"
@@ -66,17 +67,46 @@ async def try_to_reach(url: str) -> None:
     writer.close()
 
 
-class Line:
-    """Line. `exchanges` counts them all; at the `at`-th (0: never) `fault` happens, and `restart` is called for `DOWN`."""
+@dataclass(frozen=True)
+class Place:
+    """Place in a run: the number of an exchange among those that change something, or of a question among those that only read.
 
-    def __init__(self, url: str, fault: Fault | None, at: int, restart: Callable[[], Awaitable[None]] | None) -> None:
+    The order of questions can be another one in the next run, as several are asked at once; that of changes cannot.
+    """
+
+    number: int
+    only_reads: bool = False
+
+    def __str__(self) -> str:
+        return f"{'question' if self.only_reads else 'exchange'} {self.number}"
+
+
+class Line:
+    """Line. At `at` `fault` happens, and `restart` is called for `DOWN`. What is late arrives once the next change is answered,
+    after `late_s` at the latest.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        fault: Fault | None = None,
+        at: Place | None = None,
+        restart: Callable[[], Awaitable[None]] | None = None,
+        late_s: float = LATE_S,
+    ) -> None:
         self._parts = urlsplit(url)
-        self._fault, self._at, self._restart = fault, at, restart
+        self._fault, self._at, self._restart, self._late_s = fault, at, restart, late_s
         self._is_down = False
         self._tasks: set[asyncio.Task[None]] = set()
+        self._has_changed = asyncio.Event()
         self._port = 0
-        self.exchanges = 0
+        self._counted = {False: 0, True: 0}
         self.has_failed = False
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Return every place that there was so far."""
+        return tuple(Place(number + 1, reads) for reads, count in self._counted.items() for number in range(count))
 
     @property
     def url(self) -> str:
@@ -86,6 +116,7 @@ class Line:
 
     async def settle(self) -> None:
         """Wait until whatever is on its way has arrived."""
+        self._has_changed.set()
         while under_way := [each for each in self._tasks if not each.done()]:
             await asyncio.wait(under_way)
 
@@ -101,9 +132,9 @@ class Line:
             for each in self._tasks:
                 each.cancel()
 
-    def _strikes(self) -> Fault | None:
-        self.exchanges += 1
-        if self.has_failed or self._fault is None or self.exchanges != self._at:
+    def _strikes(self, *, only_reads: bool = False) -> Fault | None:
+        self._counted[only_reads] += 1
+        if self.has_failed or self._fault is None or self._at != Place(self._counted[only_reads], only_reads):
             return None
         self.has_failed = True
         return self._fault
@@ -134,9 +165,12 @@ class Line:
         request = await self._request(reader, writer)
         if self._is_down:
             return
-        match self._strikes():
+        only_reads = request.startswith(_READS)
+        match self._strikes(only_reads=only_reads):
             case None:
                 writer.write(await self._answer_to(request))
+                if self.has_failed and not only_reads:
+                    self._has_changed.set()
             case Fault.THROTTLED:
                 writer.write(_THROTTLED_HTTP)
             case Fault.AMBIGUOUS:
@@ -176,7 +210,8 @@ class Line:
             writer.close()
 
     async def _arrive_late(self, request: bytes) -> None:
-        await asyncio.sleep(_LATE_S)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._has_changed.wait(), self._late_s)
         await self._answer_to(request)
 
     # -- anything else -----------------------------------------------------------------------------------------------
@@ -229,9 +264,9 @@ class _Link:
         self.to_client.close()
 
     async def arrive_late(self, said: bytes) -> None:
-        await asyncio.sleep(_LATE_S)
+        await asyncio.sleep(LATE_S)
         self.to_server.write(said)
-        await asyncio.wait_for(self.from_server.read(_CHUNK), _LATE_S)
+        await asyncio.wait_for(self.from_server.read(_CHUNK), LATE_S)
         self.to_server.close()
 
 
