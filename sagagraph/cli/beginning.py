@@ -16,7 +16,9 @@ from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, checked_id, d
 from sagagraph.cli.terminal import interruptible, is_terminal
 from sagagraph.cli.wishes import tell_understood, wanted
 from sagagraph.errors import InvalidInputError
+from sagagraph.files import json_file
 from sagagraph.planning.domain import Infeasible, Json
+from sagagraph.planning.monitor import MONITOR, watched
 from sagagraph.registry import model_of, open_domain, require_entry
 from sagagraph.saga.core.events import SagaBegun
 from sagagraph.saga.core.state import Saga
@@ -132,6 +134,29 @@ async def told(options: Options, domain: str, saga_id: str, after: Callable[[Sag
             view = await approved_or_not(options, opened, view)
     code = show(options, view)
     return code if is_heard else max(code, VERDICT_AGAINST)
+
+
+async def watch(options: Options, saga_id: str, news: Path, *, approved: bool) -> int:
+    """Judge what is foreseen, and have the plan repaired only if it would break; the repair is approved as any other."""
+    said = json_file(news, "--foreseen")
+    with interruptible(saga_id):
+        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
+            saga = await opened.engine.load(saga_id)
+            report = await watched(opened.domain, saga, said, opened.engine.store)
+            for each in report.findings if not options.as_json else ():
+                render.stdout.print(each.sentence, markup=False)
+            if report.must_repair:
+                wish, lost = report.foreseen.request, report.foreseen.lost
+                view = await opened.graph.change(saga_id, wish, by=MONITOR, approved_by=_approver(approved=approved), lost=lost)
+                view = await approved_or_not(options, opened, view)
+            else:
+                view = await opened.engine.status(saga_id)
+    if options.as_json:
+        render.print_json({**report.document, "saga": view})
+        return exit_code(view)
+    if not report.must_repair:
+        render.stdout.print(f"{report.level.value}: the plan stays as it is", markup=False)
+    return show(options, view)
 
 
 async def plan_only(options: Options, domain: str, text: str | None, request: Path | None) -> int:
