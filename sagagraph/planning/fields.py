@@ -74,7 +74,7 @@ class Field:
     def quoting(self, quotes: Mapping[str, tuple[str, str]]) -> Field:
         """Return the field with the words in which its value was said, by its name, as long as it has that value."""
         value, words = quotes.get(self.name, ("", ""))
-        is_said = words and value == self.value and self.state in (State.SAID, State.OPEN) and not self.note
+        is_said = words not in ("", value) and value == self.value and self.state in (State.SAID, State.OPEN) and not self.note
         return replace(self, note=f"said: “{words}”") if is_said else self
 
 

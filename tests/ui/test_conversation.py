@@ -351,7 +351,7 @@ async def test_each_field_shows_the_words_in_which_it_was_said(service: Service)
     assert words["origin"] == "san francisco"
     assert words["stops[0].nights"] == "5 nights"
     assert words["travellers"] == "My wife"
-    assert words["budget"] == "4,000"
+    assert words["budget"] == "4,000 euros"
     assert "rooms" not in words  # they follow from the people
     changed = await chat.reword("stops[0].nights", "6")
     shown = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -15,8 +16,10 @@ Quotes = Mapping[str, tuple[str, str]]
 
 _UNQUOTED: Final = frozenset({Anchor.CHOICE, Anchor.FLAG})
 """Any words could mean these."""
-_COUNTED: Final = frozenset({Anchor.NUMBER, Anchor.PEOPLE, Anchor.NIGHTS, Anchor.MINUTES})
+_COUNTED: Final = frozenset({Anchor.NUMBER, Anchor.PEOPLE, Anchor.NIGHTS, Anchor.MINUTES, Anchor.RANGE})
 """A number alone says little: the word after it tells what is counted."""
+_ENDS_OPEN: Final = re.compile(r"[\w.,]*\w")
+"""A word after which no comma or full stop stands."""
 
 
 def quotes_in(text: str, page: Page, before: Draft, after: Draft) -> Quotes:
@@ -47,7 +50,7 @@ def _quote(page: Page, field: Field, slots: Sequence[Slot], words: Sequence[str]
     own = field.value.casefold().split()
     while first and words[first - 1].casefold() in own:  # a name whose last word would do
         first -= 1
-    is_bare = anchor in _COUNTED and last - first == 1 and words[first].isalnum()
+    is_bare = anchor in _COUNTED and last - first == 1 and _ENDS_OPEN.fullmatch(words[first]) is not None
     return " ".join(words[first : last + is_bare]).strip(" ,;.:!?()\"'")
 
 
