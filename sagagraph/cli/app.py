@@ -20,7 +20,9 @@ from sagagraph.cli import options as o
 from sagagraph.cli.harness.life import harness
 from sagagraph.cli.logs import LogLevel, configure_logs
 from sagagraph.cli.mission.commands import mission
+from sagagraph.cli.operating.key_commands import token
 from sagagraph.cli.operating.services import services
+from sagagraph.cli.operating.store_commands import db
 from sagagraph.cli.options import Options
 from sagagraph.cli.verbs import Verbs
 from sagagraph.cli.workflow.commands import workflow
@@ -30,8 +32,6 @@ from sagagraph.extras import needing
 INTERRUPTED = 130
 
 app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-db = typer.Typer(help="The store's tables.")
-token = typer.Typer(help="Tokens for programs that use the app's REST interface, and sessions of browsers.")
 fleets = typer.Typer(help="What a fleet of workers needs beside the store.")
 app.add_typer(db, name="db")
 app.add_typer(token, name="token")
@@ -49,14 +49,6 @@ class Found(StrEnum):
     ABSENT = "absent"
     FAILED = "failed"
     COMPENSATED = "compensated"
-
-
-class RoleGiven(StrEnum):
-    """Role of a token: `Role`, whose module needs the extra `ui`."""
-
-    READER = "reader"
-    PLANNER = "planner"
-    OPERATOR = "operator"
 
 
 class GraphFormat(StrEnum):
@@ -489,61 +481,6 @@ def redact(
     o.end(stores.redact(Options(store, provider, as_json), saga, fields))
 
 
-@db.command("upgrade")
-def db_upgrade(store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Create or migrate the store's tables."""
-    from sagagraph.cli.operating import store as stores
-
-    o.end(stores.upgrade(Options(store, as_json=as_json)))
-
-
-@db.command("restored")
-def db_restored(store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Record that a backup was put back or a replica promoted: open sagas then ask before anything goes out."""
-    from sagagraph.cli.operating import store as stores
-
-    o.end(stores.restored(Options(store, as_json=as_json)))
-
-
-@db.command("project")
-def db_project(saga: o.AnySaga = None, store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """Bring the projections' tables up to date: of that saga, or of all whose journals have grown."""
-    from sagagraph.cli.operating import store as stores
-
-    o.end(stores.project(Options(store, as_json=as_json), saga))
-
-
-@db.command("retire")
-def db_retire(
-    older_than: Annotated[
-        float, typer.Option("--older-than", metavar="DAYS", help="Sagas that ended at least that many days ago.")
-    ],
-    archive: Annotated[Path | None, typer.Option("--archive", metavar="FILE.jsonl", help="Append them to this file.")] = None,
-    drop: Annotated[bool, typer.Option("--drop", help="Keep no copy.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say which.")] = False,
-    store: o.Store = "",
-    as_json: o.AsJson = False,
-) -> None:
-    """Archive or drop the journals of sagas that have ended."""
-    from sagagraph.cli.operating import store as stores
-
-    if drop is (archive is not None):
-        raise InvalidInputError("say either --archive FILE.jsonl or --drop", field="--archive")
-    o.end(stores.retire(Options(store, as_json=as_json), older_than, archive, dry_run=dry_run))
-
-
-@db.command("copy")
-def db_copy(
-    source: Annotated[str, typer.Argument(metavar="FROM", help="The store to copy from; it is only read.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="The store to copy into; what it has already is compared.")],
-    as_json: o.AsJson = False,
-) -> None:
-    """Copy all journals into another store, one by one, each verified by its hash; repeat it to bring it up to date."""
-    from sagagraph.cli.operating import store as stores
-
-    o.end(stores.copy(source, target, as_json=as_json))
-
-
 # -- who may what ------------------------------------------------------------------------------------------------------
 
 
@@ -568,41 +505,6 @@ def audit(
     from sagagraph.cli.operating import access
 
     o.end(access.audit(Options(store, as_json=as_json), days))
-
-
-@token.command("create")
-def token_create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose acts its acts are.")],
-    role: Annotated[RoleGiven, typer.Option("--role", help="What it may do.")] = RoleGiven.READER,
-    days: Annotated[float, typer.Option("--days", min=0.001, max=3650.0, help="How long it holds.")] = 90.0,
-    about: Annotated[str, typer.Option("--for", metavar="TEXT", help="What it is for.")] = "",
-    store: o.Store = "",
-    as_json: o.AsJson = False,
-) -> None:
-    """Make a token, and print it this once."""
-    from sagagraph.cli.operating import access
-
-    o.end(access.make_token(Options(store, as_json=as_json), name, role.value, days, about))
-
-
-@token.command("list")
-def token_list(store: o.Store = "", as_json: o.AsJson = False) -> None:
-    """List tokens and sessions, also those that have ended."""
-    from sagagraph.cli.operating import access
-
-    o.end(access.list_keys(Options(store, as_json=as_json)))
-
-
-@token.command("end")
-def token_end(
-    key: Annotated[str, typer.Argument(metavar="KEY", help="As `token list` names it.")],
-    store: o.Store = "",
-    as_json: o.AsJson = False,
-) -> None:
-    """End a token or a session at once."""
-    from sagagraph.cli.operating import access
-
-    o.end(access.end_key(Options(store, as_json=as_json), key))
 
 
 # -- ends ------------------------------------------------------------------------------------------------------------

@@ -71,6 +71,12 @@ class Field:
         why = "" if self.state is State.MISSING or not self.value else reasons.get(self.name, "")
         return replace(self, state=State.ASSUMED, note=f"assumed: {why}") if why else self
 
+    def quoting(self, quotes: Mapping[str, tuple[str, str]]) -> Field:
+        """Return the field with the words in which its value was said, by its name, as long as it has that value."""
+        value, words = quotes.get(self.name, ("", ""))
+        is_said = words not in ("", value) and value == self.value and self.state in (State.SAID, State.OPEN) and not self.note
+        return replace(self, note=f"said: “{words}”") if is_said else self
+
 
 Mark = Callable[[Field], Field]
 """What marks a field: as asked for, as assumed, with another reading."""

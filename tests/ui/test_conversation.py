@@ -11,6 +11,7 @@ import pytest
 from msgspec import structs
 
 from sagagraph.context.model import Answer
+from sagagraph.planning.models.reading import listed
 from sagagraph.saga.core.state import Saga
 from sagagraph.settings import Settings
 from sagagraph.ui.chat.conversation import Conversation, Conversations, shown_messages
@@ -341,6 +342,37 @@ async def test_a_trip_is_understood_by_the_rules_when_the_model_is_down(tmp_path
         assert told[1].startswith("The model could not be asked, so I went on without it: openai:m: ")
         assert told[-1].startswith("When do you want to travel")
         assert "stops[0]" in wishes(scene)
+
+
+async def test_each_field_shows_the_words_in_which_it_was_said(service: Service) -> None:
+    chat = Chat(service)
+    first = await chat.say("My wife and I want to go from san francisco to Lisbon for 5 nights, budget 4,000 euros")
+    words = {name: said for name, (_, said) in first.conversation.quotes.items()}
+    assert words["origin"] == "san francisco"
+    assert words["stops[0].nights"] == "5 nights"
+    assert words["travellers"] == "My wife"
+    assert words["budget"] == "4,000 euros"
+    assert "rooms" not in words  # they follow from the people
+    changed = await chat.reword("stops[0].nights", "6")
+    shown = {
+        each.name: each.quoting(changed.conversation.quotes).note
+        for each in listed(changed.page.fields(changed.conversation.draft))
+    }
+    assert shown["origin"] == "said: “san francisco”"
+    assert shown["stops[0].nights"] == ""  # that was a click
+    again = await chat.say("actually from Boston")
+    assert again.conversation.quotes["origin"] == ("Boston", "Boston")
+
+
+async def test_who_eats_does_not_cook(service: Service) -> None:
+    page = service.pages["recipes"]
+    for said, cooks in (
+        ("lentil soup for 8 people, dinner at 7pm", None),
+        ("lentil soup for 8 people with two cooks", 2),
+        ("my wife and I make pancakes", 2),
+        ("custard, three of us in the kitchen", 3),
+    ):
+        assert (await page.read(said, None)).known.get("cooks") == cooks, said
 
 
 async def test_the_board_shows_what_the_rules_have_read_while_a_model_reads(service: Service) -> None:

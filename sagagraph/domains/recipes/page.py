@@ -34,6 +34,8 @@ from sagagraph.validators.complaints import shown
 _AT: Final = form(r"(?:\b(?:at|for|by|around) )?{time}|\b(?:at|by) {n}")
 _COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} (?:cooks?\b|of us\b(?: (?:are )?cook(?:ing)?\b)?)")
 _COMPANY: Final = form(r"{company}(?: (?:are )?(?:both )?(?:cook(?:s|ing)?|in the kitchen)\b)?")
+_FOR: Final = re.compile(r"(?i)\bfor $")
+_WHO_COOKS: Final = re.compile(r"(?i)\b(?:cook\w*|kitchen|us|we|i|me|my)\b")
 _FRESH: Final = form(
     r"(?:\b(?:should be |is |are |must be |be )?eaten )?\b(?:within|not? older than|at most|less than) {lasting}(?: old)?"
 )
@@ -289,7 +291,7 @@ def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], str]:
         told["warm"] = True
     for each in passage.take(_COOKS):
         told["cooks"] = int((number.value if (number := each.get("n", Number)) else 0) or 0)
-    for each in passage.take(_COMPANY, lambda found: not found.said.casefold().startswith(("for", "dinner"))):
+    for each in passage.take(_COMPANY, _cooks):
         company = each.get("company", Company)
         if company is not None and company.count:
             told["cooks"] = company.count
@@ -299,6 +301,11 @@ def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], str]:
         evening = 12 if clock.hour < _EARLIEST_DINNER else 0
         told["dinner"] = f"{(clock.hour + evening) % 24:02}:{clock.minute:02}"
     return told, passage.said(passage.text)
+
+
+def _cooks(found: Found) -> bool:
+    """Tell whether these people cook, and do not only eat."""
+    return found.led_by(_FOR) is None and _WHO_COOKS.search(found.said) is not None
 
 
 def _moment(clock: Any) -> datetime:

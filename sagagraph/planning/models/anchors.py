@@ -41,7 +41,7 @@ _TWO: Final = re.compile(
 _ONE: Final = re.compile(r"\b(?:I|me|my|alone|single|solo)\b", re.IGNORECASE)
 _NOON: Final = re.compile(r"\bnoon|midday|mittag|midi\b|mediod[ií]a|mezzogiorno", re.IGNORECASE)
 _HALF: Final = re.compile(r"\bhal[bf]\b", re.IGNORECASE)
-_HOURS: Final = re.compile(r"h\b|hour|stunde|heure|hora", re.IGNORECASE)
+_HOURS: Final = re.compile(r"(?<![^\W\d_])h\b|hour|stunde|heure|hora", re.IGNORECASE)
 
 
 class Anchor(StrEnum):

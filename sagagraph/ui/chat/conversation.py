@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, Final, Literal
 from weakref import WeakValueDictionary
 
+from sagagraph.planning.models.quoting import Quotes
 from sagagraph.planning.page import NOTHING_KNOWN, Draft, Page
 from sagagraph.planning.remedies import Remedy
 from sagagraph.saga.core.next_steps import status_of
@@ -63,6 +64,8 @@ class Conversation:
     remedies: tuple[Remedy, ...] = ()
     """What can be asked for instead of what this turn has refused."""
     before: Before | None = None
+    quotes: Quotes = field(default_factory=dict)
+    """The words in which the fields of the request were said."""
 
     @property
     def is_open(self) -> bool:
@@ -74,6 +77,10 @@ class Conversation:
 
     def answered(self, text: str) -> Conversation:
         return self._with(Message("assistant", text)) if text else self
+
+    @property
+    def last_heard(self) -> str:
+        return next((each.text for each in reversed(self.messages) if each.role == "user"), "")
 
     def settled(self, draft: Draft) -> Conversation:
         """Return it with nothing open any more: `draft` is what applies."""

@@ -12,6 +12,7 @@ from typing import Any, Final
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.language.utterance.questions import Topic, must_be_settled, topic_of
 from sagagraph.planning.background import nobody
+from sagagraph.planning.models.quoting import quotes_in
 from sagagraph.planning.page import NOTHING_KNOWN, Draft, Known
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
@@ -119,7 +120,9 @@ class Turn:
         if saga is None and draft.questions and draft.known is not None:
             draft = await self._service.with_habits(self._visitor, self._page, draft)
         unsettled = tuple(each for each in draft.not_understood if must_be_settled(each))
-        self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled)
+        said = {} if self._is_filling else quotes_in(self.conversation.last_heard, self._page, before, draft)
+        quotes = {**self.conversation.quotes, **said}
+        self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled, quotes=quotes)
         for aside in draft.asides:
             self._add(aside)
         is_same = saga is not None and draft.request is not None and self._page.on_top(draft.request, saga) == saga.request
