@@ -141,22 +141,20 @@ async def watch(options: Options, saga_id: str, news: Path, *, approved: bool) -
     said = json_file(news, "--foreseen")
     with interruptible(saga_id):
         async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
-            saga = await opened.engine.load(saga_id)
-            report = await watched(opened.domain, saga, said, opened.engine.store)
-            for each in report.findings if not options.as_json else ():
+            found = await watched(opened.domain, await opened.engine.load(saga_id), said, opened.engine.store)
+            for each in found.findings if not options.as_json else ():
                 render.stdout.print(each.sentence, markup=False)
-            if report.must_repair:
-                wish, lost = report.foreseen.request, report.foreseen.lost
-                view = await opened.graph.change(saga_id, wish, by=MONITOR, approved_by=_approver(approved=approved), lost=lost)
+            view = await opened.engine.status(saga_id)
+            if found.must_repair:
+                approver = _approver(approved=approved)
+                view = await opened.graph.change(saga_id, found.request, by=MONITOR, approved_by=approver, lost=found.lost)
                 view = await approved_or_not(options, opened, view)
-            else:
-                view = await opened.engine.status(saga_id)
     if options.as_json:
-        render.print_json({**report.document, "saga": view})
-        return exit_code(view)
-    if not report.must_repair:
-        render.stdout.print(f"{report.level.value}: the plan stays as it is", markup=False)
-    return show(options, view)
+        render.print_json({**found.document, "saga": view})
+    else:
+        render.stdout.print(f"{found.level.value}: {'a repair is due' if found.must_repair else 'the plan stays as it is'}")
+        render.print_saga(view)
+    return exit_code(view)
 
 
 async def plan_only(options: Options, domain: str, text: str | None, request: Path | None) -> int:

@@ -52,19 +52,6 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
-    """Foreseen news, as its domain understands it: what it delays, and the change of the saga that would repair the plan."""
-
-    observed: tuple[Observed, ...]
-    now: float
-    thresholds: Thresholds
-    request: Json
-    """The saga's request once it is so."""
-    lost: tuple[str, ...] = ()
-    """Operations that are of no use then."""
-
-
-@dataclass(frozen=True, slots=True)
 class Finding:
     """Finding about one thing observed. `severity`, `urgency` and `impact`, their product, are from 0 to 1."""
 
@@ -98,16 +85,18 @@ def _finding(observed: Observed, now: float, thresholds: Thresholds) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """Report of the monitor on one piece of news."""
+class Foreseen:
+    """Foreseen news, as its domain understands it, and the change of the saga that would repair the plan."""
 
     findings: tuple[Finding, ...]
-    foreseen: Foreseen
+    request: Json
+    """The saga's request once it is so."""
+    lost: tuple[str, ...] = ()
+    """Operations that are of no use then."""
 
     @property
     def level(self) -> Level:
-        levels = {each.level for each in self.findings}
-        return next((level for level in (Level.VIOLATION, Level.WARNING) if level in levels), Level.NORMAL)
+        return max((each.level for each in self.findings), key=list(Level).index, default=Level.NORMAL)
 
     @property
     def must_repair(self) -> bool:
@@ -129,15 +118,14 @@ class Foresighted(Protocol):
         ...
 
 
-async def watched(domain: object, saga: Saga, news: Any, kept: Documents) -> Report:
-    """Judge what is foreseen for a running saga, and keep the finding; the caller changes the saga if it has to be repaired."""
+async def watched(domain: object, saga: Saga, news: Any, kept: Documents) -> Foreseen:
+    """Judge what is foreseen for a running saga, and keep the findings; the caller changes the saga if it has to be repaired."""
     if not isinstance(domain, Foresighted):
         raise InvalidInputError(f"plans of {saga.domain} are not watched: change the saga instead", field="SAGA")
     foreseen = await domain.foreseen(saga, news)
-    report = Report(findings(foreseen.observed, foreseen.now, foreseen.thresholds), foreseen)
     key = content_hash([news, saga.plan.version])
-    await kept.put(Document(saga.id, _FINDINGS, key, {"news": news, **report.document}))
-    return report
+    await kept.put(Document(saga.id, _FINDINGS, key, {"news": news, **foreseen.document}))
+    return foreseen
 
 
 def is_foreseen(saga: Saga) -> bool:

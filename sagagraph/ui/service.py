@@ -273,9 +273,9 @@ class Service:
     async def foresee(self, visitor: Visitor, saga_id: str, news: Json) -> None:
         """Judge what is foreseen for a running plan; one that would break is repaired, and the repair waits for approval."""
         saga = await self.saga(visitor, saga_id)
-        report = await watched(self.page(saga.domain).domain, saga, news, self._engine.store)
-        if report.must_repair:
-            await self._change(visitor, saga, report.foreseen.request, report.foreseen.lost, by=MONITOR)
+        foreseen = await watched(self.page(saga.domain).domain, saga, news, self._engine.store)
+        if foreseen.must_repair:
+            await self._change(visitor, saga, foreseen.request, foreseen.lost, by=MONITOR)
 
     async def foreseen(self, saga_id: str) -> dict[str, Any] | None:
         """Return what was foreseen last, and how it was judged."""

@@ -99,7 +99,7 @@ def test_a_late_train_is_a_warning_first_and_the_connection_is_booked_anew_befor
         assert (legs[0]["offer"]["kind"], legs[1]["offer"]["origin_city"]) == ("train", "Cologne")
 
         def foreseen(moment: datetime) -> Any:
-            (tmp_path / "news.json").write_text(json.dumps({"leg": "T1", "arrives": moment.isoformat()}))
+            (tmp_path / "news.json").write_text(json.dumps({"late": {"T1": moment.isoformat()}}))
             return command("watch", "trip", "--foreseen", tmp_path / "news.json", "--json").json
 
         standing = command.ledger().standing
@@ -115,5 +115,5 @@ def test_a_late_train_is_a_warning_first_and_the_connection_is_booked_anew_befor
         assert [leg["label"] for leg in changed["legs"]] == ["T1", "T2.2", "T3", "T4"]
         assert datetime.fromisoformat(changed["legs"][1]["offer"]["departs"]) >= late
         assert foreseen(arrives)["level"] == "normal"
-        (tmp_path / "news.json").write_text('{"leg": "T3", "arrives": "2025-06-09T20:00:00+02:00"}')
+        (tmp_path / "news.json").write_text('{"late": {"T3": "2025-06-09T20:00:00+02:00"}}')
         assert "T3 is no journey" in command("watch", "trip", "--foreseen", tmp_path / "news.json").complaint

@@ -13,8 +13,8 @@ from msgspec import structs
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sagagraph.context.slice import content_hash
-from sagagraph.domains.job_shop import monitor
 from sagagraph.domains.job_shop.actions import DELIVER, DISPATCH, Dispatch, Floor, Order, floor_actions
+from sagagraph.domains.job_shop.monitor import delays
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.planning.progress import Progress, Stuck
 from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Slot, Step, grown, makespan
@@ -113,11 +113,9 @@ class Production(Domain):
 
     async def foreseen(self, saga: Saga, news: Json) -> Foreseen:
         """Say which steps an event would end late, and what to repair if it came so."""
-        request, schedule = reported(saga, news), accepted(saga).slots
-        asked = checked(request)
+        asked = checked(request := reported(saga, news))
         progress = Progress(grown(asked.problem, asked.happened), asked.happened)
-        delayed = tuple(monitor.observed(schedule, progress))
-        return Foreseen(delayed, asked.happened[-1].at, monitor.thresholds(schedule), request)
+        return Foreseen(delays(accepted(saga).slots, progress), request)
 
     async def evidence(self, saga: Saga) -> Json:
         """Return the old schedule: what began in it before the latest event must not be rewritten."""

@@ -9,25 +9,26 @@ from typing import Final
 from sagagraph.domains.job_shop.planning.progress import Progress
 from sagagraph.domains.job_shop.request import DurationChanged, Event, MachineDown, Schedule, SpeedChanged, makespan
 from sagagraph.errors import InvalidInputError
-from sagagraph.planning.monitor import Observed, Thresholds
+from sagagraph.planning.monitor import Finding, Observed, Thresholds, findings
 
 _HORIZON: Final = 0.1
 """Of the makespan."""
 
 
-def observed(schedule: Schedule, progress: Progress) -> Iterator[Observed]:
-    """Yield every step that the latest event would end late, if each step begins as promised."""
+def delays(schedule: Schedule, progress: Progress) -> tuple[Finding, ...]:
+    """Judge every step that the latest event would end late, if each step begins as promised."""
     _check_is_a_delay(progress.events[-1])
+    thresholds = Thresholds(horizon=max(1.0, _HORIZON * makespan(schedule)))
+    return findings(_observed(schedule, progress), progress.events[-1].at, thresholds)
+
+
+def _observed(schedule: Schedule, progress: Progress) -> Iterator[Observed]:
     now, before, due = progress.events[-1].at, Progress(progress.problem, progress.events[:-1]), _due(schedule)
     for key, slot in schedule.items():
         start = slot.start if slot.start < now else max(slot.start, int(progress.free_from(slot.machine)))
         end = int(progress.end(slot.job, slot.step, start))
         if slot.end > now and end > slot.end and end > before.end(slot.job, slot.step, slot.start):
             yield Observed(f"job {slot.job} step {slot.step} ends", slot.end, end, due[key] - slot.end)
-
-
-def thresholds(schedule: Schedule) -> Thresholds:
-    return Thresholds(horizon=max(1.0, _HORIZON * makespan(schedule)))
 
 
 def _check_is_a_delay(event: Event) -> None:

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from sagagraph.domains.reunion import monitor
 from sagagraph.domains.reunion.actions.actions import reunion_actions
 from sagagraph.domains.reunion.actions.delivery import INVITE, Delivery
 from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.actions.workflow import day_workflow, revised_workflow
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
 from sagagraph.domains.reunion.events import Event
+from sagagraph.domains.reunion.monitor import delays
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of
 from sagagraph.domains.reunion.parts import in_words, parts_of, sent_in_words
 from sagagraph.domains.reunion.plan import ReunionPlan
@@ -200,8 +200,7 @@ class Reunion:
         fresh = [each for each in wanted.events if each not in before.events]
         if len(fresh) != 1:
             raise InvalidInputError("foresee one event at a time that is not known yet", field="FORESEEN")
-        found = tuple(monitor.observed(wanted.problem, accepted_plan(saga).plan, wanted.known, fresh[0]))
-        return Foreseen(found, fresh[0].at, monitor.THRESHOLDS, request)
+        return Foreseen(delays(wanted.problem, accepted_plan(saga).plan, wanted.known, fresh[0]), request)
 
     async def evidence(self, saga: Saga) -> Json:
         """Return the old plan, and until when it was carried out: what began before then must not be rewritten."""

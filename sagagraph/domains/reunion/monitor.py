@@ -11,14 +11,18 @@ from sagagraph.domains.reunion.planning.model.situation import is_on
 from sagagraph.domains.reunion.planning.progress import Standing, standing
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.errors import InvalidInputError
-from sagagraph.planning.monitor import Observed, Thresholds
+from sagagraph.planning.monitor import Finding, Observed, Thresholds, findings
 
-THRESHOLDS: Final = Thresholds(horizon=60)
+_THRESHOLDS: Final = Thresholds(horizon=60)
 """In minutes."""
 
 
-def observed(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], news: Event) -> Iterator[Observed]:
-    """Yield what `news`, one of the events, would delay. Raises `InvalidInputError` for news that is no delay."""
+def delays(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], news: Event) -> tuple[Finding, ...]:
+    """Judge what `news`, one of the events, would delay. Raises `InvalidInputError` for news that is no delay."""
+    return findings(_observed(problem, plan, events, news), news.at, _THRESHOLDS)
+
+
+def _observed(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], news: Event) -> Iterator[Observed]:
     stands = next(standing(problem, plan, events))
     match news:
         case Delayed(person=name, from_=since):

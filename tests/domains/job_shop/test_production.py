@@ -102,7 +102,7 @@ async def test_a_slow_machine_is_a_warning_first_and_repaired_before_the_schedul
         assert slow.must_repair
         assert slow.findings[0].late > slow.findings[0].slack
         assert (await latest(SAGA, engine.store) or {})["level"] == "violation"
-        view = await graph.change(SAGA, slow.foreseen.request, by=MONITOR)
+        view = await graph.change(SAGA, slow.request, by=MONITOR)
         assert (view.status.value, await floor.standing(SAGA)) == ("awaiting_approval", before)
         await graph.decide(SAGA, approved=True, by="Ann", plan_hash=view.plan_hash)
         after, asked = await floor.standing(SAGA), checked((await engine.load(SAGA)).request)
@@ -118,7 +118,7 @@ async def test_nothing_goes_out_for_a_guess_and_only_delays_are_foreseen() -> No
         last = max(before, key=lambda slot: slot.end)
         longer = {"event": "duration", "at": 1, "job": last.job, "step": last.step, "minutes": 40}
         report = await watched(domain, saga, longer, engine.store)
-        view = await graph.change(SAGA, report.foreseen.request, by=MONITOR)
+        view = await graph.change(SAGA, report.request, by=MONITOR)
         assert (view.status.value, await floor.standing(SAGA)) == ("awaiting_approval", before)
         with pytest.raises(NotAllowedError, match="waits for approval"):
             await watched(domain, await engine.load(SAGA), longer, engine.store)

@@ -7,10 +7,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.jobshop.anew import recompute
 from benchmarks.jobshop.generator import generate, strikes
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.planning.progress import Stuck
-from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, recompute, repair
+from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, repair
 from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget

@@ -245,7 +245,7 @@ async def test_a_late_flight_is_a_warning_first_and_the_day_is_repaired_before_s
             "14:00": (Level.VIOLATION, [(150, 30)]),
         }
         assert (await worker.engine.load(SAGA), await worker.told()) == (saga, before)
-        view = await worker.graph.change(SAGA, report.foreseen.request, by=MONITOR)
+        view = await worker.graph.change(SAGA, report.request, by=MONITOR)
         assert (view.status, await worker.told()) == (SagaStatus.AWAITING_APPROVAL, before)
         view = await worker.graph.decide(SAGA, approved=True, by="Ann", plan_hash=view.plan_hash)
         assert "14:00 to 14:30" in (await worker.told())["Bob"]

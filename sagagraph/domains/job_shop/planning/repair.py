@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Final
 
 from sagagraph.domains.job_shop.planning.least_repair import lightest_of_all
-from sagagraph.domains.job_shop.planning.planner import plan as plan_anew
 from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted, with_added
 from sagagraph.domains.job_shop.planning.stability import Standing, lightest
 from sagagraph.domains.job_shop.planning.tabu_search import improved
@@ -122,13 +121,10 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
     if isinstance(stands, Stuck):
         return stands
     best, least = stands.waited, stands.least_weight
-    if stands.weight(best) > least and len(best) <= _PROVABLE:
+    if stands.weight(best) > least and len(best) > _PROVABLE:
+        best = _locally(stands, budget if len(best) > _MODELLED else budget.part(budget.left * _SEARCHED_SHARE))
+    if stands.weight(best) > least and len(best) <= _MODELLED:
         best, least = lightest_of_all(stands, best, budget)
-    elif stands.weight(best) > least and len(best) <= _MODELLED:
-        best = _locally(stands, budget.part(budget.left * _SEARCHED_SHARE))
-        best, least = lightest_of_all(stands, best, budget)
-    elif stands.weight(best) > least:
-        best = _locally(stands, budget)
     return told(stands, schedule, best, is_least=stands.weight(best) == least)
 
 
@@ -157,15 +153,6 @@ def _grown(stands: Standing, best: Starts, budget: Budget) -> Starts:
 def _is_worth_all(stands: Standing, best: Starts) -> bool:
     now = min((task.release for task in stands.workload.tasks), default=0)
     return stands.late(best) > _WORTH_ALL * (stands.promised_end - now)
-
-
-def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:
-    """Schedule everything that has not begun from scratch, as if nothing had been promised: the yardstick for repairs."""
-    stands = standing(problem, schedule, events)
-    if isinstance(stands, Stuck):
-        return stands
-    anew = plan_anew(stands.workload, budget)
-    return told(stands, schedule, anew.starts, is_least=False)
 
 
 # -- neighbourhoods --------------------------------------------------------------------------------------------------

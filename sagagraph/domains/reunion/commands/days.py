@@ -55,17 +55,14 @@ async def event(options: Options, saga_id: str, files: Sequence[Path], problem: 
     domain = await domain_of(options, saga_id, only=NAME)
     with interruptible(saga_id):
         async with acting(options, domain) as opened:
-            saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
+            saga = await opened.engine.load(saga_id)
             wished = None if problem is None else parse_problem(json_file(problem, "--problem"))
             if saga.stage in FINAL:
                 raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is no longer open", saga_id=saga.id)
             wanted = await opened.domain.with_events(saga, told, wished)
             approver = f"{PERSON}, --yes" if approved else None
             view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
-            saga = await opened.engine.load(saga_id)
-            is_heard = saga.request == wanted
-            if is_heard:
-                await outbox.advance(saga_id, parse_request(wanted).known_until or 0)
+            is_heard = (await opened.engine.load(saga_id)).request == wanted
             view = await approved_or_not(options, opened, view)
     code = show(options, view)
     return code if is_heard else max(code, 1)
