@@ -24,5 +24,5 @@ class Searching(Solver):
         found = Solver.plan(self, problem)
         assert not isinstance(found, Infeasible)
         tell(found[:1])
-        assert self.stop.wait(60), "nobody took the plan, and nobody ended the search"
+        assert self.stop.wait(60), "nobody has taken the plan"
         return found

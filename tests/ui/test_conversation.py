@@ -76,7 +76,7 @@ async def test_something_is_supposed_where_there_is_no_plan(service: Service) ->
     assert status(await chat.say("do that")) == "awaiting_approval"
 
 
-@pytest.mark.parametrize("said", ["take it", "yes", None])
+@pytest.mark.parametrize("said", ["take it", "good enough", "yes", None])
 async def test_a_plan_is_shown_while_a_better_one_is_sought_and_can_be_taken(
     service: Service, monkeypatch: pytest.MonkeyPatch, said: str | None
 ) -> None:
