@@ -214,8 +214,9 @@ def test_a_body_of_code_asks_for_one_operation_at_a_time(kinds: Kinds, profile: 
 
 @pytest.mark.parametrize("saga", SAGAS_OF_3, ids=name_of)
 def test_three_operations_meet_a_trouble(saga: tuple[Kinds, Edges], explore: Explore) -> None:
-    """Every graph and choice of kinds, over providers that cover all pairs of guarantees."""
-    for profile in all_profiles() if FULL else pairwise_profiles():
+    """Every graph and choice of kinds, over providers that cover all pairs of guarantees, of which a saga meets every other."""
+    turn = SAGAS_OF_3.index(saga) % 2
+    for profile in all_profiles() if FULL else pairwise_profiles()[turn::2]:
         case = uniform(*saga, profile)
         report = explore(case, 1, losses=answers_lost(case.edges), limit=FEWER)
         assert report.cut or report.endings == BOTH_ENDS
