@@ -16,6 +16,7 @@ from sagagraph.domains.travel.text.slots import (
     Said,
     is_we,
     read_budget,
+    read_number_left,
     read_party,
     read_stars,
     read_words,
@@ -119,6 +120,8 @@ def _sentence(
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
+    if not known.stops:
+        read_number_left(passage, said)
     _read_parts(whole, said, known)
     stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)

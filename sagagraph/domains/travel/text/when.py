@@ -14,6 +14,7 @@ from sagagraph.language.clock import DAY, Clock
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 from sagagraph.language.passage import Found
+from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import PartialRequest
@@ -132,6 +133,7 @@ class _Dates:
             text = f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}."
             self.doubts.ask("depart" if is_day else "window", text)
             return
+        has_nights = any(each.unit in NIGHTS for each in found.passage.values(Quantity))
         relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
         relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
         if expression.is_range and found.led_by(_SAYS.leave):
@@ -146,7 +148,7 @@ class _Dates:
             around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
             self.there.append(first)
             self.doubts.ask("depart", text, otherwise=around, because="around that day")
-        elif relation in ("from", "after") and not found.led_by(_SAYS.nights_from):
+        elif relation in ("from", "after") and not (has_nights and found.led_by(_SAYS.first_night) and not found.followed_by(_SAYS.or_later)):
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
         elif relation in ("by", "before"):
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
