@@ -161,8 +161,8 @@ class _Dates:
             self.spans.append((self.there[0], self.departs.pop(), False))
             self.doubts = Said()
         departs = list(dict.fromkeys(self.departs))
-        are_days = departs and self.lasts  # `on the 4th of next month, back on the 9th`
-        spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))
+        are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
+        spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))  # `in May, the 4th to the 9th`
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
         windows = [f"{day_text(first)} to {day_text(last)}" for first, last, is_month in spans if not is_month]
         first = max((*(span[0] for span in spans), *self.firsts), default=None)
