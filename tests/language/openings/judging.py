@@ -19,7 +19,14 @@ _KEPT: Final = 3
 """Every third opening is kept: nobody looks at it while readers are changed."""
 FRESH: Final = ("stranger", "traveller", "cook", "wanderer", "diner")
 """Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
-_DOMAINS: Final = {"paragraph": "reunion", "stranger": "reunion", "traveller": "trip", "cook": "meal", "wanderer": "trip", "diner": "meal"}
+_DOMAINS: Final = {
+    "paragraph": "reunion",
+    "stranger": "reunion",
+    "traveller": "trip",
+    "cook": "meal",
+    "wanderer": "trip",
+    "diner": "meal",
+}
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
 _ROUTE: Final = re.compile(r"(?P<city>.+?)(?: (?P<nights>\d+))?")

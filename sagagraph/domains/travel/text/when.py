@@ -133,7 +133,8 @@ class _Dates:
             text = f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}."
             self.doubts.ask("depart" if is_day else "window", text)
             return
-        has_nights = any(each.unit in NIGHTS for each in found.passage.values(Quantity))
+        is_first_night = found.led_by(_SAYS.first_night) and not found.followed_by(_SAYS.or_later)
+        is_first_night = is_first_night and any(each.unit in NIGHTS for each in found.passage.values(Quantity))
         relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
         relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
         if expression.is_range and found.led_by(_SAYS.leave):
@@ -148,7 +149,7 @@ class _Dates:
             around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
             self.there.append(first)
             self.doubts.ask("depart", text, otherwise=around, because="around that day")
-        elif relation in ("from", "after") and not (has_nights and found.led_by(_SAYS.first_night) and not found.followed_by(_SAYS.or_later)):
+        elif relation in ("from", "after") and not is_first_night:
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
         elif relation in ("by", "before"):
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
