@@ -1,4 +1,7 @@
-"""Logs: log lines of the commands go to standard error, and nowhere unless they are requested; a worker's warnings always go there."""
+"""Logs: log lines of the commands go to standard error, and nowhere unless they are requested.
+
+A worker's warnings go there in any case.
+"""
 
 from __future__ import annotations
 

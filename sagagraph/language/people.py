@@ -111,7 +111,8 @@ def _company(found: Found) -> Company | None:
         return Company(number.count, children=_children_in(people))
     if found["couple"]:
         return Company(2 + sum(each.count or 0 for each in people), children=_children_in(people))
-    if any(each.count is None for each in people) or (units == ["child"] and not found["me"]):
+    is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
+    if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
         return Company(None)
     if found["children"] and units != ["person", "child"]:
         return None

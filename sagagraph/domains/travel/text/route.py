@@ -83,7 +83,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         said.fields |= {"return_to": None, "one_way": True}
     if now != before:
         said.fields["stops"] = now
-        if any(stay.is_of_days and stay.change is None for stay in stays):
+        if any(stay.unit == "day" and stay.change is None for stay in stays):
             lasting = [n for n, stop in enumerate(now) if stop.nights]
             said.notes += [(f"stops[{n}].nights", "a night for each day") for n in lasting]
     stay_in = {stop.city for stop in (*now, *known.stops)}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.partial import Question
-from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
-from sagagraph.language.forms import Forms
+from sagagraph.domains.travel.request import CURRENCIES, LONGEST_STAY, Direct, JourneyHours, Order, rooms_for
+from sagagraph.language.forms import Forms, form
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.numbers import Number
 from sagagraph.language.people import PEOPLE, Company, is_one_of_several
@@ -220,8 +220,8 @@ def _range_of(stars: Quantity) -> tuple[int, int] | None:
 
 # -- people and rooms ----------------------------------------------------------------------------------------------------
 
-_MOST_ALONE: Final = 9
-"""Travellers whom a number alone can mean."""
+_NUMBER: Final = form("{n}")
+_FOR: Final = re.compile(r"(?i)\bfor $")
 _ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
 
 
@@ -269,13 +269,18 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
 
 
 def read_number_left(passage: Passage, said: Said) -> None:
-    """Assume that the only number that nothing else has taken is that of the travellers: `2 pessoas`."""
-    left = [number.count for number in passage.values(Number)]
-    is_party = len(left) == 1 and 1 < (left[0] or 0) <= _MOST_ALONE
-    if is_party and "travellers" not in said.fields:
-        said.fields["travellers"] = left[0]
-        said.notes.append(("travellers", "the only number left"))
-        said.doubts = [doubt for doubt in said.doubts if doubt.field != "travellers"]
+    """Assume that the only number that nothing else has taken says how long the only stop lasts of which nobody has said it:
+    `Rome for 3 nights and Florence for 2`.
+    """
+    stops = said.fields.get("stops", ())
+    left = [found for found in passage.find(_NUMBER) if found.led_by(_FOR)]
+    unsaid = [place for place, stop in enumerate(stops) if stop.nights is None]
+    nights = left[0].values(Number)[0].count if len(left) == len(unsaid) == 1 else None
+    if nights is not None and 0 < nights <= LONGEST_STAY and not said.fields.get("total_nights"):
+        passage.take(_NUMBER, lambda found: found.led_by(_FOR) is not None)
+        place = unsaid[0]
+        said.fields["stops"] = (*stops[:place], stops[place].model_copy(update={"nights": nights}), *stops[place + 1 :])
+        said.notes.append((f"stops[{place}].nights", "the only number left"))
 
 
 def _are_others(found: Found) -> bool:

@@ -67,7 +67,7 @@ class Stay:
     """How many nights more, or, below zero, fewer than before."""
     about: int | None = None
     """What can be assumed, where it is not said exactly: the upper end, or three for a few."""
-    is_of_days: bool = False
+    unit: str = ""
 
 
 @dataclass
@@ -239,7 +239,7 @@ def _stays_of(found: Found, *, has_days: bool = True) -> list[Stay]:
     kind = kind or ("listed" if len(counts) > 1 else "")
     delta = span.delta * NIGHTS[span.unit]
     change = delta if delta and span.change and not span.bound else None
-    return [Stay(found.start, found.end, nights, kind, found.said, change, about, span.unit == "day") for nights in counts]
+    return [Stay(found.start, found.end, nights, kind, found.said, change, about, span.unit) for nights in counts]
 
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
