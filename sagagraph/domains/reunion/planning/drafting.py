@@ -14,6 +14,7 @@ from typing import Final
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
+from sagagraph.domains.reunion.planning.insertion import Driven, inserted
 from sagagraph.domains.reunion.planning.master import NEVER, Master
 from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller, is_on, journey
 from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds, Shift
@@ -29,8 +30,6 @@ SHARE: Final = 0.4
 """Of the time, by when drafts have to be done in which drivers ride back; one in which none does has all of it."""
 LEAST_S: Final = 0.3
 """With less time there is no such draft."""
-Driven = tuple[Shift, int, Round, list[tuple[Kind, str]]]
-"""By whom a round is driven, from when on, and which drivers ride along."""
 Ride = tuple[int, int | None, int, Kind]
 """Shift whose driver rides before its first round, or the round that is their last, and in which they ride, as what."""
 Pairs = dict[tuple[int, int], cp_model.IntVar]
@@ -40,7 +39,7 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     """Return what everybody does, in order; nothing, if no draft was found, which proves nothing."""
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
-        return tuple(_works(situation, ()))
+        return _acted(rounds, ())
     master, is_early = Master(rounds), Objective.WAITING in situation.objectives
     riding = budget.part(budget.left * SHARE)
     master.let_ride(0, budget)
@@ -50,10 +49,19 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
         master.let_ride(len(rounds.shifts), part)
         other = _driven(master, rounds.shifts, is_early, part)
         best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
-    if not best:
-        return ()
-    actions = tuple(_actions(rounds, best))
-    return tuple(sorted((*actions, *_works(situation, actions)), key=lambda each: (each.start, each.end)))
+    return _acted(rounds, best) if best else ()
+
+
+def first_draft(situation: Situation) -> tuple[Act, ...]:
+    """Return what everybody does in rounds that come at once, and are not good; nothing, if there is no time for them."""
+    rounds = Rounds(situation)
+    return _acted(rounds, inserted(rounds))
+
+
+def _acted(rounds: Rounds, driven: Sequence[Driven]) -> tuple[Act, ...]:
+    actions = tuple(_actions(rounds, driven))
+    works = _works(rounds.situation, actions)
+    return tuple(sorted((*actions, *works), key=lambda each: (each.start, each.end)))
 
 
 def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Budget) -> list[Driven]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
-from sagagraph.domains.reunion.planning.drafting import draft
+from sagagraph.domains.reunion.planning.drafting import draft, first_draft
 from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
 from sagagraph.domains.reunion.planning.model.logic import total
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
@@ -56,7 +56,7 @@ def plan(
     if is_too_late(free.outlook(MOST_JOURNEYS)):
         return Unsolved(is_proof=True)
     began = budget.clock()
-    first = _drafted(usual, budget) if len(problem.people) > MANY else ()
+    first = _drafted(usual, budget, lambda any_plan: tell((*before, *any_plan))) if len(problem.people) > MANY else ()
     if first:
         tell((*before, *first))
         seconds = budget.clock() - began
@@ -72,17 +72,21 @@ def plan(
     return _bounded(problem, answer, Budget.of(SECONDS_TO_BOUND_FEW, budget.clock), setting, before)
 
 
-def _drafted(question: Question, budget: Budget) -> tuple[Act, ...]:
+def _drafted(question: Question, budget: Budget, tell: Callable[[tuple[Act, ...]], None]) -> tuple[Act, ...]:
     """Return a plan for many people: the rounds that were chosen, at times that keep to all rules; or else with as many
-    journeys; nothing if there is none in time.
+    journeys, or the first one that came; nothing if there is none in time. `tell` is called with the first one.
     """
-    drafted = draft(question.outlook(0), budget.part(budget.left * DRAFT_SHARE))
+    now = question.outlook(0)
+    first = timed(question, first_draft(now), budget, is_any=True)
+    if first:
+        tell(first)
+    drafted = draft(now, budget.part(budget.left * DRAFT_SHARE))
     found = timed(question, drafted, budget)
-    if drafted and not found:
+    if drafted and not found and not first:
         sequence, _ = question.model(sum(act.do == "travel" for act in drafted))
         answer = search(sequence, (), budget, start_from=drafted)
         return answer.actions if isinstance(answer, Found) else ()
-    return found
+    return found or first
 
 
 def _bounded(problem: ReunionProblem, solved: Solved, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> Solved:

@@ -129,13 +129,13 @@ def solve(
     return Solved(made, tuple(attained(*each) for each in enumerate(problem.objectives)), seconds)
 
 
-def timed(question: Question, draft: tuple[Act, ...], budget: Budget) -> tuple[Act, ...]:
-    """Return the draft at the best times that keep to all rules; nothing if there are none."""
+def timed(question: Question, draft: tuple[Act, ...], budget: Budget, *, is_any: bool = False) -> tuple[Act, ...]:
+    """Return the draft at the best times that keep to all rules, or `is_any` that do; nothing if there are none."""
     if not draft:
         return ()
     sequence, aims = replace(question, draft=draft).model(0)
     limited = replace(budget, effort=budget.effort or EFFORT)
-    found = search(sequence, aims, limited, start_from=draft, foremost=EFFORT_TO_TIME)
+    found = search(sequence, () if is_any else aims, limited, start_from=draft, foremost=EFFORT_TO_TIME)
     return found.actions if isinstance(found, Found) else ()
 
 
