@@ -40,7 +40,7 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
         return _acted(rounds, ())
-    master, is_early = Master(rounds), Objective.WAITING in situation.objectives
+    master, is_early = Master(rounds, budget), Objective.WAITING in situation.objectives
     riding = budget.part(budget.left * SHARE)
     master.let_ride(0, budget)
     best = _driven(master, rounds.shifts, is_early, budget)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from itertools import product
+from itertools import product, takewhile
 from typing import Final
 
 import numpy as np
@@ -35,10 +35,11 @@ Rows = dict[tuple[int, int], model_builder.LinearConstraint]
 
 
 class Master:
-    def __init__(self, rounds: Rounds) -> None:
+    def __init__(self, rounds: Rounds, budget: Budget) -> None:
         self._rounds = rounds
         self._kinds: list[Kind] = list(rounds.names)
-        self._some = [some for some in rounds.together() if rounds.ways(some)]
+        in_time = takewhile(lambda _: budget.left, rounds.together())
+        self._some = [some for some in in_time if rounds.ways(some)]
         places = {place: number for number, place in enumerate(rounds.situation.places)}
         first = np.full((len(self._some), len(places)), math.inf)
         self._holds = np.zeros((len(self._some), len(self._kinds)))
