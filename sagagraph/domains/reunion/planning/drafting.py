@@ -42,11 +42,11 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
         return _acted(rounds, ())
     master, is_early = Master(rounds, budget), Objective.WAITING in situation.objectives
     riding = budget.part(budget.left * SHARE)
-    master.let_ride(0, budget)
+    master.let_ride(0)
     best = _driven(master, rounds.shifts, is_early, budget)
     if any(kind.crew != NO_CREW for kind in rounds.names) and not (best and riding.left < LEAST_S):
         part = riding if best else budget
-        master.let_ride(len(rounds.shifts), part)
+        master.let_ride(len(rounds.shifts))
         other = _driven(master, rounds.shifts, is_early, part)
         best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
     return _acted(rounds, best) if best else ()
@@ -91,7 +91,7 @@ def _all_packed(
             driven += packed
             continue
         if crews is meeting:
-            master.let_ride(sum(len(each.boards) for each in own) // 2, budget)
+            master.let_ride(sum(len(each.boards) for each in own) // 2)
         for crew in crews - meeting:
             master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
         return None

@@ -1,13 +1,14 @@
 """Master problem of large reunions: which rounds are driven, so that everybody is fetched and every shift has a way to its end.
 
-Rounds are priced by a linear relaxation, which takes in those that pay (column generation: Desrosiers, Soumis and Desrochers,
-"Routing with time windows by column generation", 1984); an integer program chooses among the cheapest.
+Rounds are priced by a linear relaxation over all of them; an integer program chooses among those of the least reduced costs. (Set
+covering: Balinski and Quandt, "On an integer program for a delivery problem", 1964.)
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import product, takewhile
 from typing import Final
 
@@ -17,8 +18,6 @@ from ortools.linear_solver.python import model_builder
 from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds
 from sagagraph.planning.budget import Budget
 
-PRICED: Final = 400
-"""How many rounds are taken in after each relaxation."""
 CHEAPEST: Final = 1500
 """How many rounds are chosen from."""
 NEVER: Final = 100_000
@@ -31,7 +30,6 @@ CHOOSING: Final = 0.6
 """Share of the time that is left after which the best choice so far is taken: it has to be packed, and perhaps chosen again."""
 Column = tuple[int, int, int]
 """(crew, start, some kinds), by their numbers."""
-Rows = dict[tuple[int, int], model_builder.LinearConstraint]
 
 
 class Master:
@@ -58,49 +56,34 @@ class Master:
         self._own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
         self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
         self._riding = self._holds @ [float(kind.crew != NO_CREW) for kind in self._kinds]
+        self._every = [column for crew in self.crews for column in self._possible(crew)]
         self.most_rides = 0
         self._pool: list[Column] = []
 
-    def let_ride(self, most: int, budget: Budget) -> None:
-        """Let so many drivers at most leave their vehicles for good, and ride along, and price rounds for that."""
-        self.most_rides = most
-        self.price(budget)
+    def let_ride(self, most: int) -> None:
+        """Let so many drivers at most leave their vehicles for good, and ride along; keep the cheapest rounds for that."""
+        self.most_rides, self._pool = most, self._every
+        program, solver = _Program(self, is_whole=False), model_builder.Solver("GLOP")
+        if solver.solve(program.model) == model_builder.SolveStatus.OPTIMAL:
+            costs = sorted(zip(map(solver.reduced_cost, program.driven), self._every, strict=True))
+            alone = (each for each in self._every if len(self._some[each[2]].kinds) <= 1)
+            self._pool = sorted({*alone, *(column for _, column in costs[:CHEAPEST])})
+        else:  # some shift has no way to its end
+            self._pool = []
+        exact = {each: self._exactly(each) for each in self._pool}
+        self._exact = {column: one for column, one in exact.items() if one is not None}
+        self._pool = list(self._exact)
 
     def shorten(self, crew: int, lasts: int) -> None:
         """Let all rounds of the crew last so long at most."""
         self._time[crew] = min(self._time[crew], lasts)
 
-    def price(self, budget: Budget) -> None:
-        """Take in rounds, relaxation by relaxation, until none pays any more; keep the cheapest."""
-        possible = {crew: self._possible(crew) for crew in self.crews}
-        single = [number for number, each in enumerate(self._some) if len(each.kinds) <= 1]
-        columns = product(self.crews, range(len(self._rounds.starts)), single)
-        self._pool = alone = [each for each in columns if possible[each[0]][each[1:]]]
-        while budget.left:
-            program = _Program(self, is_whole=False)
-            solver = model_builder.Solver("GLOP")
-            if solver.solve(program.model) != model_builder.SolveStatus.OPTIMAL:  # some shift has no way to its end
-                self._pool = []
-                break
-            costs = sorted(each for crew in self.crews for each in self._reduced(crew, possible[crew], program, solver))
-            known = set(self._pool)
-            new = [column for cost, column in costs if cost < -1e-6 and column not in known][:PRICED]
-            if not new:
-                used = [each for each, often in zip(self._pool, program.driven, strict=True) if solver.value(often) > 0]
-                cheapest = (column for cost, column in costs[:CHEAPEST] if cost < math.inf)
-                self._pool = sorted({*used, *cheapest, *alone})
-                break
-            self._pool = sorted(known.union(new))
-        exact = {each: self._exactly(each) for each in self._pool}
-        self._exact = {column: one for column, one in exact.items() if one is not None}
-        self._pool = list(self._exact)
-
     def _exactly(self, column: Column) -> Round | None:
         crew, start, some = column
         return self._rounds.round_of(self._some[some], self._rounds.starts[start], crew)
 
-    def _possible(self, crew: int) -> np.ndarray:
-        """Return (starts, some): whether the crew has time and seats for it, and it leads somewhere."""
+    def _possible(self, crew: int) -> Iterator[Column]:
+        """Yield what the crew has time and seats for, and what leads somewhere."""
         own = self._own[crew]
         since, until = min(each.since for each in own), own[0].until
         opens = np.array([max((kind.opens for kind in each.kinds), default=0) for each in self._some])
@@ -111,37 +94,11 @@ class Master:
         riding = self._holds @ [float(kind.crew == crew) for kind in self._kinds]
         seated = (np.array([each.people for each in self._some]) <= own[0].seats) & (riding < len(own))
         moves = (np.arange(len(self._rounds.starts))[:, None] != self._ends) | (self._holds.sum(axis=1) > 0)
-        possible: np.ndarray = (
-            (opens < until) & (due > since) & seated & (before[:, None] + self._lasts + after <= self._longest(crew)) & moves
-        )
-        return possible
+        in_time = (opens < until) & (due > since) & (before[:, None] + self._lasts + after <= self._longest(crew))
+        yield from ((crew, int(start), int(some)) for start, some in np.argwhere(in_time & seated & moves))
 
     def _longest(self, crew: int) -> int:
         return max(each.until - each.since for each in self._own[crew])
-
-    def _reduced(
-        self, crew: int, possible: np.ndarray, program: _Program, solver: model_builder.Solver
-    ) -> list[tuple[float, Column]]:
-        """Return the reduced costs of the crew's cheapest rounds."""
-        starts = range(len(self._rounds.starts))
-        fetched = np.array([solver.dual_value(row) for row in program.fetched])
-        fetched += [self._dual_of_riding(kind, program, solver) for kind in self._kinds]
-        rows = ((program.moved[crew, start], program.parked[crew, start]) for start in starts)
-        there = np.array([solver.dual_value(moved) + solver.dual_value(parked) for moved, parked in rows])
-        reached = np.array([solver.dual_value(row) if (row := program.reached.get((crew, start))) else 0 for start in starts])
-        spent = zip(program.spent[crew], self.shares(crew, self._lasts), strict=True)
-        moved = there[self._ends] - there[:, None]
-        loops = np.where(np.array(starts)[:, None] == self._ends, -1, MOST_LOOPS) * reached[self._ends]
-        duals = self._holds @ fetched + moved + loops + sum(solver.dual_value(row) * share for row, share in spent)
-        reduced = np.where(possible, self._driven - duals, math.inf)
-        best = np.unravel_index(np.argsort(reduced, axis=None)[:CHEAPEST], reduced.shape)
-        return [(float(reduced[start, some]), (crew, int(start), int(some))) for start, some in zip(*best, strict=True)]
-
-    def _dual_of_riding(self, kind: Kind, program: _Program, solver: model_builder.Solver) -> float:
-        if kind.crew == NO_CREW:
-            return 0.0
-        here, there = (program.moved[kind.crew, self._rounds.starts.index(place)] for place in (kind.here, kind.there))
-        return solver.dual_value(there) - solver.dual_value(here) + solver.dual_value(program.riding)
 
     def shares(self, crew: int, lasts: np.ndarray) -> list[np.ndarray]:
         """Return what rounds that last so long take of the crew: minutes, and shares of its shifts, of which each has one at most
@@ -193,26 +150,22 @@ class _Program:
             moving[crew, end].append(often)
             moving[crew, start].append(-often)
             coming[crew, end].append(-often if start == end else MOST_LOOPS * often)
-        self.fetched = [
+        for kind, some in zip(master._kinds, fetching, strict=True):
             self.model.add(total(some) >= (len(rounds.names[kind]) if kind.crew == NO_CREW else 0))
-            for kind, some in zip(master._kinds, fetching, strict=True)
-        ]
         rides = [float(master._riding[some]) for _, _, some in pool]
-        self.riding = self.model.add(weighted(self.driven, rides) <= master.most_rides)
-        self.moved, self.parked, self.reached = Rows(), Rows(), Rows()
-        self.spent: dict[int, list[model_builder.LinearConstraint]] = {}
+        self.model.add(weighted(self.driven, rides) <= master.most_rides)
         for crew, (number, place) in product(master.crews, enumerate(rounds.starts)):
             begin = sum(each.start == place for each in master._own[crew])
             needed = sum(each.end == place for each in master._own[crew]) - begin
-            self.moved[crew, number] = self.model.add(total([*moving[crew, number], *riding[crew, number]]) >= needed)
-            self.parked[crew, number] = self.model.add(total(moving[crew, number]) >= -begin)
+            self.model.add(total([*moving[crew, number], *riding[crew, number]]) >= needed)
+            self.model.add(total(moving[crew, number]) >= -begin)
             if not begin:  # no rounds from there and back without one that comes there
-                self.reached[crew, number] = self.model.add(total(coming[crew, number]) >= 0)
+                self.model.add(total(coming[crew, number]) >= 0)
         for crew, own in master._own.items():
             mine = [(often, start, some) for (of, start, some), often in zip(pool, self.driven, strict=True) if of == crew]
             shares = master.shares(crew, np.array([master._lasts[start, some] for _, start, some in mine]))
-            room = zip(shares, [master._time[crew], *[len(own)] * 3], strict=True)
             driven = [often for often, _, _ in mine]
-            self.spent[crew] = [self.model.add(weighted(driven, list(share)) <= limit + 1e-6) for share, limit in room]
+            for share, limit in zip(shares, [master._time[crew], *[len(own)] * 3], strict=True):
+                self.model.add(weighted(driven, list(share)) <= limit + 1e-6)
         costs = [float(master._driven[start, some]) for _, start, some in pool]
         self.model.minimize(weighted([*self.driven, *self.left_out], [*costs, *[float(NEVER)] * len(self.left_out)]))
