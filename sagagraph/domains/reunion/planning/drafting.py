@@ -26,10 +26,8 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 0.7
-SHARE: Final = 0.4
-"""Of the time, by when drafts have to be done in which drivers ride back; one in which none does has all of it."""
-LEAST_S: Final = 0.3
-"""With less time there is no such draft."""
+SHARE: Final = 0.5
+"""Of the time, that has to be left for a second draft, in which no driver rides back."""
 Ride = tuple[int, int | None, int, Kind]
 """Shift whose driver rides before its first round, or the round that is their last, and in which they ride, as what."""
 Pairs = dict[tuple[int, int], cp_model.IntVar]
@@ -40,15 +38,13 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
         return _acted(rounds, ())
+    enough, best = budget.left * SHARE, list[Driven]()
     master, is_early = Master(rounds, budget), Objective.WAITING in situation.objectives
-    riding = budget.part(budget.left * SHARE)
-    master.let_ride(0)
-    best = _driven(master, rounds.shifts, is_early, budget)
-    if any(kind.crew != NO_CREW for kind in rounds.names) and not (best and riding.left < LEAST_S):
-        part = riding if best else budget
-        master.let_ride(len(rounds.shifts))
-        other = _driven(master, rounds.shifts, is_early, part)
-        best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
+    for most in (len(rounds.shifts), 0) if any(kind.crew != NO_CREW for kind in rounds.names) else (0,):
+        if not best or budget.left > enough:
+            master.let_ride(most)
+            other = _driven(master, rounds.shifts, is_early, budget)
+            best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
     return _acted(rounds, best) if best else ()
 
 
@@ -68,11 +64,13 @@ def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Bud
     """Return the best rounds that can be packed; none if none were found in time."""
     while budget.left:
         chosen = master.chosen(budget)
-        if chosen is None:
-            break
-        driven = _all_packed(master, chosen, shifts, is_early, budget)
+        driven = None if chosen is None else _all_packed(master, chosen, shifts, is_early, budget)
         if driven is not None:
             return driven
+        if chosen is None and not master.most_rides:
+            break
+        if chosen is None:
+            master.let_ride(master.most_rides // 2)
     return []
 
 

@@ -54,7 +54,6 @@ class Master:
         self._ends = np.array([rounds.starts.index(each.end) for each in self._some])
         self.crews = sorted({each.crew for each in rounds.shifts})
         self._own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
-        self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
         self._riding = self._holds @ [float(kind.crew != NO_CREW) for kind in self._kinds]
         self._every = [column for crew in self.crews for column in self._possible(crew)]
         self.most_rides = 0
@@ -63,6 +62,7 @@ class Master:
     def let_ride(self, most: int) -> None:
         """Let so many drivers at most leave their vehicles for good, and ride along; keep the cheapest rounds for that."""
         self.most_rides, self._pool = most, self._every
+        self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
         program, solver = _Program(self, is_whole=False), model_builder.Solver("GLOP")
         if solver.solve(program.model) == model_builder.SolveStatus.OPTIMAL:
             costs = sorted(zip(map(solver.reduced_cost, program.driven), self._every, strict=True))
