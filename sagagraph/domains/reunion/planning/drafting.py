@@ -34,7 +34,7 @@ Pairs = dict[tuple[int, int], cp_model.IntVar]
 
 
 def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
-    """Return what everybody does, in order; nothing, if no draft was found, which proves nothing."""
+    """Return what everybody does, in order, at worst as in a first draft; nothing, if there is none, which proves nothing."""
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
         return _acted(rounds, ())
@@ -45,6 +45,7 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
             master.let_ride(most)
             other = _driven(master, rounds.shifts, is_early, budget)
             best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
+    best = best or inserted(rounds)
     return _acted(rounds, best) if best else ()
 
 

@@ -1,4 +1,4 @@
-"""Insertion: a first choice of rounds at once, each grown from the farthest people who are left by whoever is least out of its way.
+"""Insertion: a first choice of rounds at once, each grown from the farthest people who are left by whoever is nearest to it.
 
 It is not good, but valid where a simple one is, so that there is a plan before anything is optimised. (Solomon, "Algorithms for
 the vehicle routing and scheduling problems with time window constraints", 1987: sequential insertion.)
@@ -46,11 +46,13 @@ def _all_driven(rounds: Rounds, left: Counter[Kind], first: int) -> Iterator[Dri
 
 
 def _grown(rounds: Rounds, shift: Shift, now: int, here: str, left: Counter[Kind], first: int) -> Round | None:
-    grown: Round | None = None
-    for kind in sorted(+left, key=lambda each: -first * (rounds.apart(here, each.here) + rounds.apart(each.here, each.there or here))):
-        grown = _in_time(rounds, shift, now, here, (kind,))
-        if grown is not None:
-            break
+    """Return the next round of the shift; None: it has no time for anybody who is left."""
+
+    def away(kind: Kind) -> float:
+        return rounds.apart(here, kind.here) + rounds.apart(kind.here, kind.there or here)
+
+    alone = (_in_time(rounds, shift, now, here, (kind,)) for kind in sorted(+left, key=away, reverse=first == FARTHEST))
+    grown = next((each for each in alone if each is not None), None)
     while grown is not None:
         kinds = grown.some.kinds
         more = (_in_time(rounds, shift, now, here, (*kinds, kind)) for kind in +(left - Counter(kinds)))
@@ -67,7 +69,7 @@ def _in_time(rounds: Rounds, shift: Shift, now: int, here: str, kinds: tuple[Kin
     possible = []
     for end in ends:
         some = Some(kinds, end)
-        each = rounds.round_of(some, here, shift.crew) if some.people <= shift.seats and rounds.ways(some) else None
+        each = rounds.round_of(some, here, shift.crew) if some.people <= shift.seats else None
         if each is not None and (start := max(now, each.opens)) <= each.closes:
             back = rounds.apart(end, shift.end) if shift.end is not None else 0
             if start + each.lasts + back <= shift.until:

@@ -7,7 +7,7 @@ the sequence model makes the plan from what is chosen.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
@@ -204,9 +204,11 @@ class Rounds:
         return self._known[key]
 
     def round_of(self, some: Some, start: str, crew: int) -> Round | None:
-        """Return the round from there; None: it has no time."""
+        """Return the round from there; None: it has no way, or no time."""
         ways = self.ways(some)
-        first = min(ways, key=lambda place: (self.apart(start, place) + ways[place][0], place))
+        first = min(ways, key=lambda place: (self.apart(start, place) + ways[place][0], place), default=start)
+        if first not in ways or self.apart(start, first) + ways[first][0] == math.inf:
+            return None
         now, here, opens, closes = 0, start, 0, self.situation.ends
         boards: list[tuple[Kind, int]] = []
         for stop in ways[first][1]:
