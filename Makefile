@@ -142,10 +142,10 @@ bench-reunions: $(STAMP)
 bench-jobshop: $(STAMP)
 	$(BIN)/python -m benchmarks.jobshop $(JOBSHOP)
 
-# Some hours; it resumes. ALAS=--peers PYTHON names an interpreter with job_shop_lib and pyjobshop; --instances, --arms,
-# --seconds, --breakdowns and --out say what, how long and where to.
+# Many hours; it resumes, and ALAS=--plan says how many are left. SUITES="abz yn" bounds it. ALAS=--peers PYTHON names an
+# interpreter with job_shop_lib and pyjobshop; --instances, --arms, --seconds, --breakdowns, --drafts and --out say what, how long and where to.
 bench-alas: $(STAMP)
-	$(BIN)/python -m benchmarks.alas $(ALAS)
+	$(BIN)/python -m benchmarks.alas $(if $(SUITES),--suites $(SUITES)) $(ALAS)
 
 # RECIPES=--pairs Cobbler_Pancakes measures only these; --seconds and --out say how long and where to.
 bench-recipes: $(STAMP)

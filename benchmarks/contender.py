@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TextIO
 
+from sagagraph.saga.engine.collector import collect_seldom
+
 Commands = dict[str, Callable[..., Awaitable[dict[str, Any]]]]
 
 
@@ -21,6 +23,7 @@ class Module(Protocol):
 
 async def serve(module: Module, url: str, answers: TextIO) -> None:
     async with module.opened(url) as commands:
+        collect_seldom()  # for everybody alike
         _say(answers, {"ready": True})
         while line := await asyncio.to_thread(sys.stdin.readline):
             asked = json.loads(line)

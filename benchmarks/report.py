@@ -91,7 +91,8 @@ _GUARANTEES = """They do not give the same for it:
 
 Their settings are the best of what is reasonable: a warm connection (LangGraph on PostgreSQL: a pool) and graphs compiled before
 the clock runs; DBOS with its SQLite file in WAL (its default, a rollback journal, is slower), four threads a core (its
-default, one for each workflow, is slower), telemetry off, on threads and async. Every SQLite file is synchronous=FULL."""
+default, one for each workflow, is slower), telemetry off, on threads and async. Every SQLite file is synchronous=FULL. Python's
+cyclic collector looks seldom in everybody's process, as [advised](../operating.md#many-sagas-in-one-process)."""
 
 
 def _dear(case: dict[str, list[float]] | None) -> tuple[str, str]:

@@ -6,12 +6,14 @@ import argparse
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.alas.ablation import DRAFTS, ablated
 from benchmarks.alas.arms import OWN, PEERS, measured
-from benchmarks.alas.repairs import BREAKDOWNS, repaired
+from benchmarks.alas.repairs import BREAKDOWNS, SOONER, repaired
 from benchmarks.alas.report import written
 from benchmarks.jobshop.cases import ALAS, Instance, instances
 from benchmarks.jobshop.generator import generate
@@ -28,35 +30,47 @@ LIMITS: Final = (3.0, 30.0)
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.alas")
     parser.add_argument("--instances", nargs="+", default=[], metavar="NAME", help="only these, such as ta01js")
+    parser.add_argument("--suites", nargs="+", default=[], metavar="LETTERS", help="only these, such as abz or swv")
     parser.add_argument("--arms", nargs="+", default=[*OWN, *PEERS], metavar="ARM")
     parser.add_argument("--seconds", nargs="+", type=float, default=LIMITS, help="for each schedule, on all cores")
     parser.add_argument("--breakdowns", type=int, default=BREAKDOWNS, help="for each instance; 0: none")
+    parser.add_argument("--drafts", type=int, default=DRAFTS, help="of an unreliable planner, for each instance; 0: no ablation")
+    parser.add_argument("--plan", action="store_true", help="only say what is left to measure, and how long it takes")
     parser.add_argument("--peers", default="", metavar="PYTHON", help="an interpreter with job_shop_lib and PyJobShop")
     parser.add_argument("--measured", type=Path, default=None, metavar="FILE.jsonl", help="what was measured before, and is now")
     parser.add_argument("--out", type=Path, default=OUT)
     asked = parser.parse_args(arguments)
     file = asked.measured or asked.out / "alas.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
-    rows = _measure(asked, file)
-    (asked.out / "alas.md").write_text(written(rows, [*OWN, *PEERS]))
+    rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    left = _left(_questions(asked), rows)
+    sys.stderr.write(f"{_plan(left)}\n")
+    if asked.plan:
+        return 0
+    rows += _measure(left, asked.peers, file)
+    everything = parser.parse_args([])
+    everything.peers = "any"
+    (asked.out / "alas.md").write_text(written(rows, [*OWN, *PEERS], _plan(_left(_questions(everything), rows))))
     return 0 if all(row.get("verdict", "VALID") == "VALID" for row in rows if row.get("arm", "SagaGraph") == "SagaGraph") else 1
 
 
-def _measure(asked: argparse.Namespace, file: Path) -> list[dict[str, Any]]:
-    """Measure what the file does not hold yet; each row is kept as soon as it is known."""
-    rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    known = {_key(row) for row in rows}
+Question = tuple[Instance, dict[str, Any]]
+
+
+def _measure(questions: Sequence[Question], peers: str, file: Path) -> list[dict[str, Any]]:
+    """Measure; each row is kept as soon as it is known."""
+    rows: list[dict[str, Any]] = []
     workload = workload_of(generate(6, 4, 1))
     improved(workload, first_schedule(workload, Budget.of(1)), Budget.of(60), 0)  # compiles
     schedules: dict[str, Schedule] = {}
     with file.open("a") as kept:
-        for instance, ask in _questions(asked):
-            if _key({"name": instance.name, **ask}) in known:
-                continue
+        for instance, ask in questions:
             if "seed" in ask:
                 row = repaired(instance, ask["seed"], ask["limit"], schedules)
+            elif "draft" in ask:
+                row = ablated(instance, ask["draft"], ask["limit"])
             else:
-                row = measured(instance, ask["arm"], ask["limit"], asked.peers)
+                row = measured(instance, ask["arm"], ask["limit"], peers)
             row["load"] = round(os.getloadavg()[0], 1)
             rows.append(row)
             kept.write(json.dumps(row) + "\n")
@@ -66,20 +80,47 @@ def _measure(asked: argparse.Namespace, file: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _questions(asked: argparse.Namespace) -> list[tuple[Instance, dict[str, Any]]]:
-    """ALAS's instances first, short searches before long ones; then the others; then repairs."""
-    all_instances = sorted(instances(asked.instances, of_all=True), key=lambda each: each.name not in ALAS)
+def _questions(asked: argparse.Namespace) -> list[Question]:
+    """ALAS's instances first, short searches before long ones; then the others; then repairs, and the ablation."""
+    found = [
+        each for each in instances(asked.instances, of_all=True) if not asked.suites or each.name.startswith(tuple(asked.suites))
+    ]
+    all_instances = sorted(found, key=lambda each: each.name not in ALAS)
     arms = [arm for arm in asked.arms if arm in OWN or asked.peers]
     schedules = [
         (instance, {"arm": arm, "limit": limit}) for limit in sorted(asked.seconds) for instance in all_instances for arm in arms
     ]
     shortest = min(asked.seconds)
     repairs = [(instance, {"seed": seed, "limit": shortest}) for instance in all_instances for seed in range(asked.breakdowns)]
-    return schedules + repairs
+    drafts = [(instance, {"draft": draft, "limit": shortest}) for instance in all_instances for draft in range(asked.drafts)]
+    return schedules + repairs + drafts
+
+
+def _left(questions: Sequence[Question], rows: Sequence[dict[str, Any]]) -> list[Question]:
+    """Return what was not measured yet."""
+    known = {_key(row) for row in rows}
+    return [(instance, ask) for instance, ask in questions if _key({"name": instance.name, **ask}) not in known]
+
+
+def _plan(left: Sequence[Question]) -> str:
+    """Say what is left to measure, and how long that takes at most."""
+    counts = Counter(kind for _instance, ask in left for kind in ("arm", "seed", "draft") if kind in ask)
+    hours = sum(_seconds(ask) for _instance, ask in left) / 3600
+    told = f"{counts['arm']} schedules, {counts['seed']} breakdowns and {counts['draft']} drafts"
+    return f"Left to measure: {told}, of {len({instance.name for instance, _ask in left})} instances; at most {hours:.1f} hours."
+
+
+def _seconds(ask: dict[str, Any]) -> float:
+    """Return how long an answer takes at most, apart from what starts and judges it."""
+    if "seed" in ask:
+        return float(ask["limit"] * (2 + 1 / SOONER))
+    if "draft" in ask:
+        return float(ask["limit"] * 3)
+    return 0.0 if "rules" in ask["arm"] else float(ask["limit"])
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
-    return row["name"], row.get("arm"), row.get("seed"), float(row["limit"])
+    return row["name"], row.get("arm"), row.get("seed"), row.get("draft"), float(row["limit"])
 
 
 if __name__ == "__main__":

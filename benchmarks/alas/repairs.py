@@ -6,17 +6,18 @@ from random import Random
 from time import monotonic
 from typing import Any
 
+from benchmarks.jobshop.anew import recompute
 from benchmarks.jobshop.cases import Instance
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.planning.planner import plan
-from sagagraph.domains.job_shop.planning.repair import Repaired, recompute, repair
+from sagagraph.domains.job_shop.planning.repair import Repaired, repair
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 
 BREAKDOWNS = 10
-_SOONER = 10
+SOONER = 10
 """Whether a repair reaches in this part of the time what scheduling anew reaches."""
 
 
@@ -38,7 +39,7 @@ def repaired(instance: Instance, seed: int, seconds: float, schedules: dict[str,
     began = monotonic()
     answer = repair(problem, old, events, Budget.of(seconds))
     took = monotonic() - began
-    anew, soon = (recompute(problem, old, events, Budget.of(seconds)), repair(problem, old, events, Budget.of(seconds / _SOONER)))
+    anew, soon = (recompute(problem, old, events, Budget.of(seconds)), repair(problem, old, events, Budget.of(seconds / SOONER)))
     if not (isinstance(answer, Repaired) and isinstance(anew, Repaired) and isinstance(soon, Repaired)):
         raise TypeError("every machine comes back")
     rows = [slot.model_dump() for slot in answer.schedule.values()]

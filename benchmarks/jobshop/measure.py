@@ -5,10 +5,11 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
+from benchmarks.jobshop.anew import recompute
 from benchmarks.jobshop.cases import Instance
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.planning.planner import plan
-from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, recompute, repair
+from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, repair
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule

@@ -131,6 +131,21 @@ def change(
 
 
 @app.command()
+def watch(
+    saga: o.SagaId,
+    foreseen: Annotated[Path, typer.Option("--foreseen", metavar="NEWS.json", help="News of a delay, as its domain reads it.")],
+    yes: o.Yes = False,
+    store: o.Store = "",
+    provider: o.Provider = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Judge what is foreseen for a running plan: normal, a warning, or a violation, which has the plan repaired in time."""
+    from sagagraph.cli import beginning
+
+    o.end(beginning.watch(Options(store, provider, as_json), saga, foreseen, approved=yes))
+
+
+@app.command()
 def approve(
     saga: o.SagaId,
     plan: o.PlanHash = None,

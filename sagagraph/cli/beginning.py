@@ -16,7 +16,9 @@ from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, checked_id, d
 from sagagraph.cli.terminal import interruptible, is_terminal
 from sagagraph.cli.wishes import tell_understood, wanted
 from sagagraph.errors import InvalidInputError
+from sagagraph.files import json_file
 from sagagraph.planning.domain import Infeasible, Json
+from sagagraph.planning.monitor import MONITOR, watched
 from sagagraph.registry import model_of, open_domain, require_entry
 from sagagraph.saga.core.events import SagaBegun
 from sagagraph.saga.core.state import Saga
@@ -132,6 +134,27 @@ async def told(options: Options, domain: str, saga_id: str, after: Callable[[Sag
             view = await approved_or_not(options, opened, view)
     code = show(options, view)
     return code if is_heard else max(code, VERDICT_AGAINST)
+
+
+async def watch(options: Options, saga_id: str, news: Path, *, approved: bool) -> int:
+    """Judge what is foreseen, and have the plan repaired only if it would break; the repair is approved as any other."""
+    said = json_file(news, "--foreseen")
+    with interruptible(saga_id):
+        async with acting(options, await domain_of(options, saga_id), saga_id) as opened:
+            found = await watched(opened.domain, await opened.engine.load(saga_id), said, opened.engine.store)
+            for each in found.findings if not options.as_json else ():
+                render.stdout.print(each.sentence, markup=False)
+            view = await opened.engine.status(saga_id)
+            if found.must_repair:
+                approver = _approver(approved=approved)
+                view = await opened.graph.change(saga_id, found.request, by=MONITOR, approved_by=approver, lost=found.lost)
+                view = await approved_or_not(options, opened, view)
+    if options.as_json:
+        render.print_json({**found.document, "saga": view})
+    else:
+        render.stdout.print(f"{found.level.value}: {'a repair is due' if found.must_repair else 'the plan stays as it is'}")
+        render.print_saga(view)
+    return exit_code(view)
 
 
 async def plan_only(options: Options, domain: str, text: str | None, request: Path | None) -> int:

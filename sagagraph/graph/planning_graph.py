@@ -29,6 +29,7 @@ from sagagraph.planning.checking import judged_plan
 from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Provided, Revision
 from sagagraph.planning.models.limits import Limits, Record
 from sagagraph.planning.models.model_planner import Assigning, Mending, ModelPlanner
+from sagagraph.planning.monitor import is_foreseen
 from sagagraph.planning.remedies import remedies_for
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core.amendments import amended_by
@@ -397,7 +398,7 @@ async def approve(state: PlanningState, runtime: NodeRuntime) -> PlanningState:
 def _approver_before(context: PlanningContext) -> str:
     """Return who approved before, if this plan asks no more of people than the approved one; empty if it does."""
     saga = context.coordinator.saga
-    if _is_first_plan(saga) or context.domain.needs_approval(saga):
+    if _is_first_plan(saga) or is_foreseen(saga) or context.domain.needs_approval(saga):
         return ""
     return "nobody new: it costs no more, and no times change"
 

@@ -18,7 +18,6 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
 from hashlib import sha256
-from mailbox import Maildir
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -32,6 +31,7 @@ from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.services.contract.agreement import agree
 from sagagraph.services.contract.line import Fault
 from sagagraph.services.event import Event, Method, is_cancelled, read, written
+from sagagraph.services.maildir import mails_about
 from sagagraph.services.service import FOREVER, POLICY, Account, Now, Opened, Trial, now_in_utc
 from sagagraph.workflow.kind import ActionKind
 
@@ -112,13 +112,13 @@ class Mailer:
             session.close()
 
     def _connected(self) -> smtplib.SMTP:
-        tls = ssl.create_default_context()
         if self._scheme == "smtps":
+            tls = ssl.create_default_context()
             session: smtplib.SMTP = smtplib.SMTP_SSL(self._host, self._port, timeout=_TIMEOUT_S, context=tls)
         else:
             session = smtplib.SMTP(self._host, self._port, timeout=_TIMEOUT_S)
         if self._scheme == "submission":
-            session.starttls(context=tls)
+            session.starttls(context=ssl.create_default_context())
         if self._account.secret:
             session.login(self._account.user, self._account.secret)
         return session
@@ -251,7 +251,7 @@ def trial_of(account: Account, sending: Action, inviting: Action) -> Trial:
 
 def _arrived(folder: str, name: str) -> dict[str, int]:
     """Count what is in a Maildir: mails, and the events of a calendar that has heard them."""
-    found: Any = Maildir(folder, create=False)
+    found = mails_about(folder, name)
     mails = [each for each in found if each["Subject"] == name and not each.is_multipart()]
     said = [read(part.get_payload(decode=True).decode()) for each in found for part in each.walk() if _is_calendar(part)]
     events: dict[str, Any] = {}

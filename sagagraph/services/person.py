@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
-from mailbox import Maildir
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -31,6 +30,7 @@ from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.saga.stores.port import Document, SagaStore
 from sagagraph.saga.stores.urls import open_store
 from sagagraph.services.mail import Mail, Mailer
+from sagagraph.services.maildir import mails_about
 from sagagraph.services.service import FOREVER, POLICY, Account, Now, Opened, Trial, now_in_utc
 
 _TASK, _TOLD, _OUTCOME, _WITHDRAWN = "person.task", "person.told", "person.outcome", "person.withdrawn"
@@ -276,6 +276,5 @@ def trial_of(account: Account, tasks: Tasks, asking: Action) -> Trial:
 
 
 def _mailed(folder: str, name: str) -> list[str]:
-    found: Any = Maildir(folder, create=False)
-    texts = (each.get_payload(decode=True).decode() for each in found if each["Subject"] == name)
+    texts = (each.get_payload(decode=True).decode() for each in mails_about(folder, name))
     return [link[1] for text in texts if (link := re.search(r"/task/(\S+)", text))]

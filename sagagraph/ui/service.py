@@ -30,6 +30,7 @@ from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
 from sagagraph.operating.meters import Meters
 from sagagraph.planning.checking import judge_plan_of
 from sagagraph.planning.domain import Infeasible, Json, Proposal
+from sagagraph.planning.monitor import MONITOR, latest, watched
 from sagagraph.planning.page import Disruption, Download, Draft, Page
 from sagagraph.planning.remedies import remedies_for
 from sagagraph.planning.sketch import SKETCH, Sketch
@@ -247,12 +248,12 @@ class Service:
             await self._jobs.take_on(saga_id, ("back", again.plan_hash), returning, self._journalling(saga, e.PlanProposed))
         return version
 
-    async def _change(self, visitor: Visitor, saga: Saga, request: Any, lost: tuple[str, ...] = ()) -> None:
+    async def _change(self, visitor: Visitor, saga: Saga, request: Any, lost: tuple[str, ...] = (), *, by: str = "") -> None:
         saga_id = saga.id
         if not saga.plan.version:
             await self._jobs.stop(saga_id)
         purpose = ("change", json.dumps([request, lost], sort_keys=True))
-        change = partial(self._graphs[saga.domain].change, saga_id, request, by=visitor.name, lost=lost)
+        change = partial(self._graphs[saga.domain].change, saga_id, request, by=by or visitor.name, lost=lost)
         changing = self._sketched(saga_id, change)
         await self._jobs.take_on(saga_id, purpose, changing, self._journalling(saga, e.RequestChanged, e.AmendmentBegun))
 
@@ -268,6 +269,17 @@ class Service:
         await self.pages[saga.domain].happens(saga, disruption)
         wanted = saga.request if disruption.request is None else disruption.request
         await self._change(visitor, saga, wanted, disruption.lost)
+
+    async def foresee(self, visitor: Visitor, saga_id: str, news: Json) -> None:
+        """Judge what is foreseen for a running plan; one that would break is repaired, and the repair waits for approval."""
+        saga = await self.saga(visitor, saga_id)
+        foreseen = await watched(self.page(saga.domain).domain, saga, news, self._engine.store)
+        if foreseen.must_repair:
+            await self._change(visitor, saga, foreseen.request, foreseen.lost, by=MONITOR)
+
+    async def foreseen(self, saga_id: str) -> dict[str, Any] | None:
+        """Return what was foreseen last, and how it was judged."""
+        return await latest(saga_id, self._engine.store)
 
     async def order_fault(
         self, visitor: Visitor, saga_id: str, *, kind: str, call: str, fault: str, nth: int = 1, seconds: float | None = None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -77,3 +80,41 @@ def test_what_cannot_be_met_or_understood_changes_nothing(booked: CommandLine) -
     assert "ended infeasible" in told.json["reason"]
     assert booked("resume", "trip").code == 0
     assert booked.ledger().standing == (5, 1)
+
+
+def test_a_late_train_is_a_warning_first_and_the_connection_is_booked_anew_before_it_is_missed(
+    command: CommandLine, open_service: OpenService, tmp_path: Path
+) -> None:
+    stops = [{"city": "Cologne", "nights": 0}, {"city": "Paris", "nights": 2}]
+    wish = {"origin": "Berlin", "stops": stops, "window": {"first": "2025-06-02", "last": "2025-06-20"}}
+    (tmp_path / "wish.json").write_text(json.dumps(wish))
+    with open_service() as service:
+        command.provider = service.url
+        begun = command("trip", "--request", tmp_path / "wish.json", "--saga-id", "trip", "--yes", "--json")
+        assert begun.json["status"] == "committed"
+        legs = command.journal("trip")[1]["data"]["plan"]["legs"]
+        arrives, leaves = (
+            datetime.fromisoformat(moment) for moment in (legs[0]["offer"]["arrives"], legs[1]["offer"]["departs"])
+        )
+        assert (legs[0]["offer"]["kind"], legs[1]["offer"]["origin_city"]) == ("train", "Cologne")
+
+        def foreseen(moment: datetime) -> Any:
+            (tmp_path / "news.json").write_text(json.dumps({"late": {"T1": moment.isoformat()}}))
+            return command("watch", "trip", "--foreseen", tmp_path / "news.json", "--json").json
+
+        standing = command.ledger().standing
+        told = [foreseen(arrives + share * (leaves - arrives)) for share in (0.25, 0.75)]
+        assert [(each["level"], each["saga"]["status"]) for each in told] == [("normal", "committed"), ("warning", "committed")]
+        late = leaves + timedelta(hours=2)  # 20 minutes before the next flight, too late to board it
+        told = foreseen(late)
+        assert (told["level"], told["saga"]["status"]) == ("violation", "awaiting_approval")
+        assert command.ledger().standing == standing, "nothing is booked for a guess"
+        assert command("status", "trip", "--json").json["monitor"]["level"] == "violation"
+        assert command("approve", "trip", "--json").json["status"] == "committed"
+        changed = next(e["data"]["plan"] for e in command.journal("trip~amendment-1") if "legs" in (e["data"].get("plan") or {}))
+        labels, onwards = [leg["label"] for leg in changed["legs"]], changed["legs"][1]["offer"]
+        assert labels[2:] == ["T3", "T4"], "what comes later is kept"
+        change = timedelta(hours=1) if onwards["kind"] == "flight" else timedelta(0)
+        assert labels[0] != "T1" or datetime.fromisoformat(onwards["departs"]) >= late + change
+        (tmp_path / "news.json").write_text('{"late": {"T3": "2025-06-09T20:00:00+02:00"}}')
+        assert "T3 is no journey" in command("watch", "trip", "--foreseen", tmp_path / "news.json").complaint

@@ -21,5 +21,5 @@ class Searching(Solver):
         found = super().plan(problem)
         assert not isinstance(found, Infeasible)
         tell(found[:1])
-        self.stop.wait(60)
+        assert self.stop.wait(60), "nobody has taken the plan"
         return found

@@ -101,6 +101,24 @@ async def test_the_best_plan_so_far_is_told_and_can_be_taken(
     assert (refused.status_code, "no plan is there to be taken" in refused.text) == (409, True)
 
 
+async def test_a_late_flight_that_is_foreseen_is_judged_and_its_repair_waits_for_approval(ann: httpx2.AsyncClient) -> None:
+    problem = shipped("thanksgiving").model_dump(mode="json")
+    saga_id = (await ann.post("/sagas", json={"domain": "reunion", "request": problem})).json()["saga_id"]
+    await followed(ann, saga_id)
+    plan_hash = (await ann.get(f"/sagas/{saga_id}")).json()["plan_hash"]
+    await ann.post(f"/sagas/{saga_id}/approve", json={"plan_hash": plan_hash})
+    await followed(ann, saga_id)
+    assert (await ann.get(f"/sagas/{saga_id}")).json()["monitor"] is None
+    foreseen, at = f"/sagas/{saga_id}/foreseen", {"at": "10:00", "event": "delayed", "person": "James"}
+    assert (await ann.post(foreseen, json={"news": {**at, "person": "Nobody", "from": "13:40"}})).status_code == 422
+    told = (await ann.post(foreseen, json={"news": {**at, "from": "12:55"}})).json()
+    assert (told["monitor"]["level"], told["status"]) == ("normal", "running")
+    assert (await ann.post(foreseen, json={"news": {**at, "from": "13:40"}})).status_code == 202
+    await followed(ann, saga_id)
+    told = (await ann.get(f"/sagas/{saga_id}")).json()
+    assert (told["monitor"]["level"], told["status"], told["plan_version"]) == ("violation", "awaiting_approval", 1)
+
+
 async def test_what_was_assumed_and_not_understood_stands_beside_the_request(ann: httpx2.AsyncClient) -> None:
     begun = await ann.post("/sagas", json={"domain": "travel", "text": "Boston to Lisbon, 5-9 May 2025, with a snorkling flumph"})
     assert begun.status_code == 202, begun.text

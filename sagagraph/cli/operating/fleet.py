@@ -18,6 +18,7 @@ from sagagraph.extras import needing
 from sagagraph.fleet.port import Fleet
 from sagagraph.fleet.store_fleet import StoreFleet
 from sagagraph.registry import domain_names, open_engine, require_entry, runs_sagas
+from sagagraph.saga.engine.collector import collect_seldom
 from sagagraph.saga.engine.coordinator import Observer
 from sagagraph.saga.engine.driving import Parked, original_of
 from sagagraph.saga.engine.engine import Engine
@@ -64,6 +65,7 @@ async def work(options: Options, job: Work) -> int:
             await stack.enter_async_context(health.served(job.health_port, tell))
         sessions = _Sessions(options, engine, stack, observers)
         fleet = await _fleet(engine.store, job, health)
+        collect_seldom()
         serving = asyncio.create_task(fleet.serve(sessions.drive, domains, job.slots, job.build_id))
         await _told_to_stop(serving)
         if health is not None:

@@ -13,6 +13,7 @@ from sagagraph.cli.options import Options
 from sagagraph.cli.session import VERDICT_AGAINST, show
 from sagagraph.errors import JournalError, ProviderError
 from sagagraph.planning.checking import is_abridged, judge_plan_of, unabridged
+from sagagraph.planning.monitor import latest
 from sagagraph.registry import open_domain, open_engine, runs_sagas
 from sagagraph.saga.core.dependencies import graph_of
 from sagagraph.saga.core.events import Entry, SagaBegun
@@ -21,7 +22,7 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.engine.maintenance.replay import JudgePlan, turns
-from sagagraph.saga.engine.views.document import entry_json, log_line
+from sagagraph.saga.engine.views.document import entry_json, log_line, plain
 from sagagraph.workflow.language.document import WORKFLOWS
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ async def status(options: Options, saga_id: str, version: int | None) -> int:
         if view.status is SagaStatus.AWAITING_APPROVAL and not options.as_json:
             show_waiting(saga_id, await waiting_for_approval(engine, view))
         render.warn_of(engine.store.shortfalls)
+        monitor = await latest(saga_id, engine.store)
+    if options.as_json and monitor is not None:
+        render.print_json({**plain(view), "monitor": monitor})
+        return 0
+    if monitor is not None:
+        render.stdout.print(f"foreseen last: {monitor['level']}", markup=False)
     show(options, view)
     return 0
 

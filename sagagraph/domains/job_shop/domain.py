@@ -14,14 +14,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.job_shop.actions import DELIVER, DISPATCH, Dispatch, Floor, Order, floor_actions
+from sagagraph.domains.job_shop.monitor import delays
 from sagagraph.domains.job_shop.parsing import parse_events
-from sagagraph.domains.job_shop.planning.progress import Stuck
-from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Slot, Step, makespan
+from sagagraph.domains.job_shop.planning.progress import Progress, Stuck
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Slot, Step, grown, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.planning.background import in_background
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Domain, Infeasible, Json, Proposal, Revision, object_of
+from sagagraph.planning.monitor import Foreseen
 from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Cost
@@ -108,6 +110,12 @@ class Production(Domain):
             return Infeasible(("what is produced stays as it is: cancel it, and begin again",))
         found = await in_background(_mended, before, asked)
         return found if isinstance(found, Infeasible) else _proposal(found, saga)
+
+    async def foreseen(self, saga: Saga, news: Json) -> Foreseen:
+        """Say which steps an event would end late, and what to repair if it came so."""
+        asked = checked(request := reported(saga, news))
+        progress = Progress(grown(asked.problem, asked.happened), asked.happened)
+        return Foreseen(delays(accepted(saga).slots, progress), request)
 
     async def evidence(self, saga: Saga) -> Json:
         """Return the old schedule: what began in it before the latest event must not be rewritten."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel
 
@@ -14,7 +14,8 @@ from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.actions.workflow import day_workflow, revised_workflow
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
 from sagagraph.domains.reunion.events import Event
-from sagagraph.domains.reunion.parsing import parse_moment_of
+from sagagraph.domains.reunion.monitor import delays
+from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of
 from sagagraph.domains.reunion.parts import in_words, parts_of, sent_in_words
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.agents import ROLES, ReunionTeam
@@ -24,11 +25,13 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.robustness import slack_told
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
+from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.planning.background import in_background
 from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
 from sagagraph.planning.models.model_planner import Assignment
+from sagagraph.planning.monitor import Foreseen
 from sagagraph.planning.sketch import current_sketch
-from sagagraph.saga.core.state import Saga
+from sagagraph.saga.core.state import Saga, Stage
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.concern import Remembered
@@ -165,6 +168,39 @@ class Reunion:
 
     def _day(self, plan: ReunionPlan, wanted: ReunionRequest) -> DayPlan:
         return DayPlan.of(plan, wanted, self._delivery.sent(wanted.problem))
+
+    async def with_events(self, saga: Saga, told: Iterable[Json], wished: ReunionProblem | None = None) -> dict[str, Any]:
+        """Return the request with what has become known; nothing becomes known before the time on the day's clock."""
+        before = parse_request(saga.request)
+        problem = wished or before.problem
+        known = [as_json(each) for each in before.events]
+        now = await self.clock(saga)
+        fresh = [each for each in parse_events(problem, known, *told) if each not in before.events]
+        for each in fresh:
+            if now is not None and each.at < now:
+                why = f"the day is at {text_of(now)}: nothing becomes known at {text_of(each.at)} any more"
+                raise InvalidInputError(why, field="EVENT.json")
+        listed = [*known, *map(as_json, fresh)]
+        transcript = before.told if problem == before.problem else None
+        changed = {"problem": as_json(problem), "events": listed, "told": transcript}
+        request: dict[str, Any] = as_json(parse_request({**saga.request, **changed}))
+        return request
+
+    async def clock(self, saga: Saga) -> int | None:
+        """Return the time on that day; None before anything has happened."""
+        times = (await self.outbox.clock(saga.id), parse_request(saga.request).known_until)
+        return max((each for each in times if each is not None), default=None)
+
+    async def foreseen(self, saga: Saga, news: Json) -> Foreseen:
+        """Say what an event would delay, and what to repair if it came so."""
+        if saga.stage is not Stage.RUNNING:
+            raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: no day is under way in it", saga_id=saga.id)
+        before, request = parse_request(saga.request), await self.with_events(saga, [news])
+        wanted = parse_request(request)
+        fresh = [each for each in wanted.events if each not in before.events]
+        if len(fresh) != 1:
+            raise InvalidInputError("foresee one event at a time that is not known yet", field="FORESEEN")
+        return Foreseen(delays(wanted.problem, accepted_plan(saga).plan, wanted.known, fresh[0]), request)
 
     async def evidence(self, saga: Saga) -> Json:
         """Return the old plan, and until when it was carried out: what began before then must not be rewritten."""

@@ -12,6 +12,7 @@ from sagagraph.domains.travel.actions.payer import Payer, charged_text
 from sagagraph.domains.travel.actions.workflow import itinerary_workflow, revised_workflow
 from sagagraph.domains.travel.cities import City, Gazetteer
 from sagagraph.domains.travel.money import as_json_number, money_text
+from sagagraph.domains.travel.monitor import missed_connections
 from sagagraph.domains.travel.plan import Itinerary, Leg, moments, plan_hash
 from sagagraph.domains.travel.planning import amendment as amendment
 from sagagraph.domains.travel.planning import planner
@@ -20,18 +21,22 @@ from sagagraph.domains.travel.planning.conditions import conditional
 from sagagraph.domains.travel.planning.market import pairs_of
 from sagagraph.domains.travel.planning.planner import insured
 from sagagraph.domains.travel.planning.repair import repair
-from sagagraph.domains.travel.progress import BOOKINGS, amount, fee_of
+from sagagraph.domains.travel.progress import BOOKINGS, amount, as_it_stands, fee_of
 from sagagraph.domains.travel.provider.provider import ReservationProvider
-from sagagraph.domains.travel.request import TripRequest, parse_request
+from sagagraph.domains.travel.request import TripRequest, checked_request, parse_request
 from sagagraph.domains.travel.rules.evidence import Evidence, gather_evidence
 from sagagraph.domains.travel.rules.validator import parsed_itinerary, validate_itinerary
 from sagagraph.domains.travel.wording import headline
+from sagagraph.errors import NotAllowedError
 from sagagraph.planning.background import apart
-from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision
+from sagagraph.planning.domain import Infeasible, Json, Proposal, Revision, object_of
+from sagagraph.planning.monitor import Foreseen
 from sagagraph.saga.core.amendments import amended_by
 from sagagraph.saga.core.decide.providers import ProviderHere
+from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.reversals import is_undoing
 from sagagraph.saga.core.state import Saga, Stage
+from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.views.view import Account, Cost
 from sagagraph.validators.concern import Remembered, certified
@@ -106,6 +111,14 @@ class Travel:
         damage = await amendment.damage_of(saga, self.provider, self.cities)
         repaired = await apart(repair, damage, self.provider, self._cities_of(damage.request))
         return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else await self._insured(repaired)
+
+    async def foreseen(self, saga: Saga, news: Json) -> Foreseen:
+        """Say whether a journey that is late still reaches the next one, and what to change if it does not."""
+        if status_of(saga) is not SagaStatus.COMMITTED:
+            raise NotAllowedError(f"saga {saga.id!r} is {status_of(saga).value}: it is no booked trip", saga_id=saga.id)
+        wish = amendment.wish_of(saga.request).model_dump(mode="json")
+        wanted = checked_request({**wish, "late": object_of(news).get("late")})
+        return missed_connections(as_it_stands(saga, saga.plan.content).legs, wanted, await self.provider.now())
 
     async def _completed(self, itinerary: Itinerary) -> Proposal:
         return await self._insured(await conditional(itinerary, self.provider))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from sagagraph.domains.travel.money import Money
 from sagagraph.domains.travel.request import (
@@ -26,7 +26,7 @@ DATE_FIELDS = ("window", "depart")
 MONEY_FIELDS = ("budget", "currency")
 OPTIONAL_FIELDS = ("budget", "currency", "stars", "direct", "hours", "not_on", "rooms")
 """A trip can be planned without an answer about them."""
-_SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "stars", "direct", "hours", "train_if")
+_SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "stars", "direct", "hours", "train_if", "late")
 """Fields that a `TripRequest` has, too, under the same name."""
 FROM_THE_DATES = "from the dates"
 """Why nights are assumed that lie between two days."""
@@ -119,6 +119,7 @@ class PartialRequest(BaseModel):
     """What was said and means nothing here; for a person to be told."""
     doubts: tuple[Question, ...] = ()
     """Statements that could mean more than one thing, or nothing feasible."""
+    late: dict[str, AwareDatetime] | None = None
     notes: tuple[tuple[str, str], ...] = ()
     """What was assumed when the request was made, by its field: why."""
 

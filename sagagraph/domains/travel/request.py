@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -226,7 +227,7 @@ ANY_STARS: Final = (1, 5)
 class TripRequest(Lean):
     """Trip request that can be planned: nothing in it is missing or contradicts itself."""
 
-    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if", "hotels", "prefer", "assumed"})
+    later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if", "hotels", "prefer", "assumed", "late"})
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -263,6 +264,8 @@ class TripRequest(Lean):
     prefer: Prefer = Prefer.BALANCE
     assumed: dict[str, str] = Field(default_factory=dict)
     """What nobody said, by its field (`stops[1].nights`): why it is taken to be so, in a few words."""
+    late: dict[str, AwareDatetime] = Field(default_factory=dict)
+    """When booked journeys are foreseen to arrive that are late, by their operations."""
 
     @field_validator("children")
     @classmethod

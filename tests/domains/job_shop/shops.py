@@ -118,7 +118,7 @@ def least_weight(problem: JobShop, old: Schedule, event: Json, latest: int) -> i
     if event["event"] == "machine_down":
         machine_free[event["machine"]] = max(machine_free[event["machine"]], event["until"])
     durations = [each[3] for steps in left.values() for each in steps]
-    a_place = max(1, sum(durations) // max(1, len(durations)))
+    a_place = max(1, 2 * sum(durations) // max(1, len(durations)))
     in_time = sorted(old.values(), key=lambda slot: (slot.start, slot.end, slot.step, slot.job))
     promised = {
         machine: [(slot.job, slot.step) for slot in in_time if slot.machine == machine and slot.start >= now]

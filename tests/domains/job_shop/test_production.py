@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from sagagraph.domains.job_shop.actions import Dispatch, Floor
-from sagagraph.domains.job_shop.domain import Production, accepted, delivered, reported
+from sagagraph.domains.job_shop.domain import Production, accepted, checked, delivered, reported
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.request import makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.planning.monitor import MONITOR, Level, latest, watched
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from tests.domains.job_shop.floors import DOWN, REQUEST, SAGA, faults
@@ -81,6 +82,49 @@ async def test_a_machine_that_does_not_come_back_leaves_the_production_as_it_was
         before = await floor.standing(SAGA)
         await graph.change(SAGA, reported(await engine.load(SAGA), {**DOWN, "until": None}), by="Ann", approved_by="Ann")
         assert ((await engine.load(SAGA)).stage.value, await floor.standing(SAGA)) == ("running", before)
+
+
+@pytest.mark.quick
+async def test_a_slow_machine_is_a_warning_first_and_repaired_before_the_schedule_breaks() -> None:
+    async with producing() as (engine, graph, floor):
+        saga, before = await engine.load(SAGA), await floor.standing(SAGA)
+        domain, starts = Production(floor), {(slot.job, slot.step): slot.start for slot in before}
+        (slot,) = (slot for slot in before if (slot.job, slot.step) == (2, 3))  # ends 1 before everything is done
+        news = {"event": "duration", "at": 1, "job": 2, "step": 3}
+        levels = []
+        for minutes in (slot.end - slot.start, slot.end - slot.start + 1):
+            report = await watched(domain, saga, {**news, "minutes": minutes}, engine.store)
+            levels.append((report.level, report.must_repair))
+        assert levels == [(Level.NORMAL, False), (Level.WARNING, False)]
+        assert (await engine.load(SAGA), await floor.standing(SAGA)) == (saga, before)
+
+        slow = await watched(domain, saga, {"event": "machine_speed", "at": 1, "machine": 1, "percent": 200}, engine.store)
+        assert slow.must_repair
+        assert slow.findings[0].late > slow.findings[0].slack
+        assert (await latest(SAGA, engine.store) or {})["level"] == "violation"
+        view = await graph.change(SAGA, slow.request, by=MONITOR)
+        assert (view.status.value, await floor.standing(SAGA)) == ("awaiting_approval", before)
+        await graph.decide(SAGA, approved=True, by="Ann", plan_hash=view.plan_hash)
+        after, asked = await floor.standing(SAGA), checked((await engine.load(SAGA)).request)
+        assert {(each.job, each.step): each.start for each in after} != starts
+        assert validate_schedule(THREE, [each.model_dump() for each in after], asked.happened).is_valid
+
+
+@pytest.mark.quick
+async def test_nothing_goes_out_for_a_guess_and_only_delays_are_foreseen() -> None:
+    """A step that only ends later moves nothing, and a report of it needs no approval; a guess does."""
+    async with producing() as (engine, graph, floor):
+        saga, domain, before = await engine.load(SAGA), Production(floor), await floor.standing(SAGA)
+        last = max(before, key=lambda slot: slot.end)
+        longer = {"event": "duration", "at": 1, "job": last.job, "step": last.step, "minutes": 40}
+        report = await watched(domain, saga, longer, engine.store)
+        view = await graph.change(SAGA, report.request, by=MONITOR)
+        assert (view.status.value, await floor.standing(SAGA)) == ("awaiting_approval", before)
+        with pytest.raises(NotAllowedError, match="waits for approval"):
+            await watched(domain, await engine.load(SAGA), longer, engine.store)
+        for news, field in ({"event": "job_cancelled", "at": 3, "job": 3}, "event"), ({**DOWN, "until": None}, "until"):
+            with pytest.raises(InvalidInputError, match=f"^{field}: "):
+                await watched(domain, saga, news, engine.store)
 
 
 @pytest.mark.quick

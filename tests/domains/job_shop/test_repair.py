@@ -7,10 +7,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.jobshop.anew import recompute
 from benchmarks.jobshop.generator import generate, strikes
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.planning.progress import Stuck
-from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, recompute, repair
+from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, repair
 from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
@@ -31,9 +32,9 @@ def repaired(problem: JobShop, old: Schedule, *events: Json, budget: Budget | No
 
 
 def weight(problem: JobShop, old: Schedule, new: Schedule, now: int) -> int:
-    """As ADR 37 says: a delay counts a hundred, a place as much as the mean open step is long."""
+    """As ADR 37 says: a delay counts a hundred, a place twice as much as the mean open step is long."""
     open_steps = [slot.end - slot.start for slot in new.values() if slot.start >= now]
-    a_place = max(1, sum(open_steps) // max(1, len(open_steps)))
+    a_place = max(1, 2 * sum(open_steps) // max(1, len(open_steps)))
     changed = 0
     for machine in problem.machines:
         before, after = (

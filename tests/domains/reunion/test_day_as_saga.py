@@ -16,13 +16,14 @@ from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.times import text_of
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.planning.monitor import MONITOR, Level, watched
 from sagagraph.registry import account
 from sagagraph.saga.core.status import OperationStatus, SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
 from tests.support.replaying import Witness, check_replays
 
-from .scripted import AS_PLANNED, CLOSED, LATE, LATER, TOO_LATE, Script, request, reunion, standing
+from .scripted import AS_PLANNED, CLOSED, LATE, LATER, PROBLEM, TOO_LATE, Script, request, reunion, standing
 
 pytestmark = pytest.mark.quick
 
@@ -224,3 +225,56 @@ async def test_what_has_happened_is_not_forgotten_where_the_day_is_ended_before_
         assert [as_json(each) for each in accepted.events] == [LATE]
         assert (saga.plan.verdict or {})["verdict"] == "VALID"
         assert "14:00" in (await worker.told())["Bob"]
+
+
+EARLY = {**PROBLEM, "people": [{**each, "from": "11:30"} if each["name"] == "Bob" else each for each in PROBLEM["people"]]}
+"""Bob lands half an hour before Ann fetches him."""
+
+
+async def test_a_late_flight_is_a_warning_first_and_the_day_is_repaired_before_somebody_waits(open_worker: OpenWorker) -> None:
+    async with open_worker() as worker:
+        await worker.graph.start(SAGA, request(problem=EARLY), approved_by="Ann")
+        saga, before = await worker.engine.load(SAGA), await worker.told()
+        reports = {}
+        for since in ("11:40", "11:50", "14:00"):
+            report = await watched(worker.reunion, saga, {**LATE, "at": "11:15", "from": since}, worker.engine.store)
+            reports[since] = report.level, [(each.late, each.slack) for each in report.findings]
+        assert reports == {
+            "11:40": (Level.NORMAL, [(10, 30)]),
+            "11:50": (Level.WARNING, [(20, 30)]),
+            "14:00": (Level.VIOLATION, [(150, 30)]),
+        }
+        assert (await worker.engine.load(SAGA), await worker.told()) == (saga, before)
+        view = await worker.graph.change(SAGA, report.request, by=MONITOR)
+        assert (view.status, await worker.told()) == (SagaStatus.AWAITING_APPROVAL, before)
+        view = await worker.graph.decide(SAGA, approved=True, by="Ann", plan_hash=view.plan_hash)
+        assert "14:00 to 14:30" in (await worker.told())["Bob"]
+
+
+@pytest.mark.parametrize(
+    ("news", "level", "what"),
+    [
+        ({"at": "11:45", "event": "travel_factor", "place": "S", "factor": 1.5}, Level.VIOLATION, "car arrives at S"),
+        ({"at": "11:45", "event": "travel_factor", "place": "M", "factor": 2}, Level.NORMAL, "bike arrives at H"),
+        ({"at": "15:00", "event": "vehicle_down", "vehicle": "bike", "until": "17:50"}, Level.WARNING, "bike leaves M"),
+        ({"at": "15:00", "event": "vehicle_down", "vehicle": "bike", "until": "17:51"}, Level.VIOLATION, "bike leaves M"),
+    ],
+)
+async def test_slow_roads_and_vehicles_are_judged_by_who_waits(
+    open_worker: OpenWorker, news: dict[str, Any], level: Level, what: str
+) -> None:
+    async with open_worker() as worker:
+        await worker.accepted()
+        report = await watched(worker.reunion, await worker.engine.load(SAGA), news, worker.engine.store)
+        assert (report.level, report.findings[0].what) == (level, what)
+
+
+async def test_what_is_no_delay_is_not_foreseen_but_reported(open_worker: OpenWorker) -> None:
+    async with open_worker() as worker:
+        await worker.accepted()
+        saga = await worker.engine.load(SAGA)
+        with pytest.raises(InvalidInputError, match="is no delay: report it"):
+            await watched(worker.reunion, saga, CLOSED, worker.engine.store)
+        await worker.reunion.outbox.advance(SAGA, 12 * 60)
+        with pytest.raises(InvalidInputError, match="nothing becomes known at 11:45 any more"):
+            await watched(worker.reunion, saga, LATE, worker.engine.store)

@@ -1,4 +1,4 @@
-"""Least repairs: the lightest of all, by CP-SAT, where few tasks are left."""
+"""Least repairs: by CP-SAT, the lightest of all where few tasks are left, and lighter ones where there are more."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from sagagraph.domains.job_shop.planning.workload import Starts
 from sagagraph.planning.budget import Budget
 
 
-def lightest_of_all(stands: Standing, budget: Budget) -> tuple[Starts, int]:
-    """Return the lightest repair found, and a lower bound of the weight of all."""
-    known = stands.waited
+def lightest_of_all(stands: Standing, known: Starts, budget: Budget) -> tuple[Starts, int]:
+    """Return the lightest repair found, no heavier than the known one, and a lower bound of the weight of all."""
     if not budget.left:
         return known, stands.least_weight
-    model = modelled(stands.workload, stands.latest)
+    model = modelled(stands.workload, min(stands.latest, stands.promised_end + stands.weight(known) // UNIT))
     late = model.cp.new_int_var(0, max(0, stands.latest - stands.promised_end), "late")
     model.cp.add(late >= model.makespan - stands.promised_end)
     changed = _changed_places(model, stands)

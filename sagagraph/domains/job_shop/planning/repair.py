@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Final
 
 from sagagraph.domains.job_shop.planning.least_repair import lightest_of_all
-from sagagraph.domains.job_shop.planning.planner import plan as plan_anew
 from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted, with_added
 from sagagraph.domains.job_shop.planning.stability import Standing, lightest
 from sagagraph.domains.job_shop.planning.tabu_search import improved
@@ -24,6 +23,10 @@ from sagagraph.planning.budget import Budget
 
 _PROVABLE: Final = 40
 """Tasks: of so few, the repair of the least weight is found and proven."""
+_MODELLED: Final = 150
+"""Tasks: of so few, a model finds lighter repairs than searches do: fewer places change for the same makespan."""
+_SEARCHED_SHARE: Final = 0.5
+"""Share of the time for searches, where the rest is for a model."""
 _FIRST_NEIGHBOURHOOD: Final = 20
 _GROWTH: Final = 3
 _BEFORE: Final = 4
@@ -118,10 +121,10 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
     if isinstance(stands, Stuck):
         return stands
     best, least = stands.waited, stands.least_weight
-    if stands.weight(best) > least and len(best) <= _PROVABLE:
-        best, least = lightest_of_all(stands, budget)
-    elif stands.weight(best) > least:
-        best = _locally(stands, budget)
+    if stands.weight(best) > least and len(best) > _PROVABLE:
+        best = _locally(stands, budget if len(best) > _MODELLED else budget.part(budget.left * _SEARCHED_SHARE))
+    if stands.weight(best) > least and len(best) <= _MODELLED:
+        best, least = lightest_of_all(stands, best, budget)
     return told(stands, schedule, best, is_least=stands.weight(best) == least)
 
 
@@ -150,15 +153,6 @@ def _grown(stands: Standing, best: Starts, budget: Budget) -> Starts:
 def _is_worth_all(stands: Standing, best: Starts) -> bool:
     now = min((task.release for task in stands.workload.tasks), default=0)
     return stands.late(best) > _WORTH_ALL * (stands.promised_end - now)
-
-
-def recompute(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budget: Budget) -> Repaired | Stuck:
-    """Schedule everything that has not begun from scratch, as if nothing had been promised: the yardstick for repairs."""
-    stands = standing(problem, schedule, events)
-    if isinstance(stands, Stuck):
-        return stands
-    anew = plan_anew(stands.workload, budget)
-    return told(stands, schedule, anew.starts, is_least=False)
 
 
 # -- neighbourhoods --------------------------------------------------------------------------------------------------

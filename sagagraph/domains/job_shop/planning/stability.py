@@ -15,9 +15,9 @@ from sagagraph.domains.job_shop.request import Schedule
 from sagagraph.planning.budget import Budget
 
 UNIT: Final = 100
-"""Weight of one unit of delay of the last step. A place weighs as much as the mean step is long: 100 steps that change
-their places are worth a delay by one mean step.
-"""
+"""Weight of one unit of delay of the last step."""
+_A_PLACE: Final = 2
+"""Weight of a place, times the mean step: 100 steps that change their places are worth a delay by two mean steps."""
 _LEVELS: Final = 8
 """Makespans, from the shortest to waiting's, for which places are restored."""
 
@@ -55,7 +55,7 @@ class Standing:
     def place_weight(self) -> int:
         """Return the weight of a changed place: the penalty for moved work (ALAS, `t_WIP`), in hundredths of the unit of time."""
         tasks = self.workload.tasks
-        return max(1, sum(task.duration for task in tasks) // max(1, len(tasks)))
+        return max(1, _A_PLACE * sum(task.duration for task in tasks) // max(1, len(tasks)))
 
     def changed(self, starts: Starts) -> int:
         """Return how many tasks have another place on their machine than promised."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import date, datetime
@@ -16,7 +16,6 @@ from sagagraph.cli.operating.settling import resume
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import acting, checked_id, domain_of, exit_code, show
 from sagagraph.cli.terminal import interruptible
-from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.commands.problems import Source, tell_beside, tell_suggestions, told
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
 from sagagraph.domains.reunion.day import as_json as model_json
@@ -32,7 +31,6 @@ from sagagraph.saga.core.events import SagaBegun
 from sagagraph.saga.core.state import FINAL
 
 if TYPE_CHECKING:
-    from sagagraph.saga.core.state import Saga
     from sagagraph.saga.engine.engine import Engine
     from sagagraph.saga.engine.views.view import SagaView
 
@@ -57,16 +55,14 @@ async def event(options: Options, saga_id: str, files: Sequence[Path], problem: 
     domain = await domain_of(options, saga_id, only=NAME)
     with interruptible(saga_id):
         async with acting(options, domain) as opened:
-            saga, outbox = await opened.engine.load(saga_id), opened.domain.outbox
+            saga = await opened.engine.load(saga_id)
+            wished = None if problem is None else parse_problem(json_file(problem, "--problem"))
             if saga.stage in FINAL:
                 raise NotAllowedError(f"saga {saga.id!r} is {saga.stage.value}: that day is no longer open", saga_id=saga.id)
-            wanted = await _with_events(saga, outbox, told, problem)
+            wanted = await opened.domain.with_events(saga, told, wished)
             approver = f"{PERSON}, --yes" if approved else None
             view = await opened.graph.change(saga_id, wanted, by=PERSON, approved_by=approver)
-            saga = await opened.engine.load(saga_id)
-            is_heard = saga.request == wanted
-            if is_heard:
-                await outbox.advance(saga_id, parse_request(wanted).known_until or 0)
+            is_heard = (await opened.engine.load(saga_id)).request == wanted
             view = await approved_or_not(options, opened, view)
     code = show(options, view)
     return code if is_heard else max(code, 1)
@@ -83,27 +79,6 @@ async def _as_begun(engine: Engine, saga_id: str, wanted: ReunionRequest) -> Any
     return model_json(wanted)
 
 
-async def _with_events(saga: Saga, outbox: Outbox, told: Iterable[Any], problem: Path | None) -> dict[str, Any]:
-    """Return the request with what has become known; nothing becomes known before the time on the day's clock."""
-    before = parse_request(saga.request)
-    wished = before.problem if problem is None else parse_problem(json_file(problem, "--problem"))
-    transcript = before.told if wished == before.problem else None
-    known = [model_json(each) for each in before.events]
-    events = parse_events(wished, known, *told)
-    now = await _clock(saga, before, outbox)
-    fresh = [each for each in events if each not in before.events]
-    for each in fresh:
-        if now is not None and each.at < now:
-            raise InvalidInputError(
-                f"the day is at {text_of(now)}: nothing becomes known at {text_of(each.at)} any more", field="EVENT.json"
-            )
-    listed = [*known, *(model_json(each) for each in fresh)]
-    request: dict[str, Any] = model_json(
-        parse_request({**saga.request, "problem": model_json(wished), "events": listed, "told": transcript})
-    )
-    return request
-
-
 async def day(options: Options, saga_id: str, at: str | None) -> int:
     domain = await domain_of(options, saga_id, only=NAME)
     with interruptible(saga_id):
@@ -112,7 +87,7 @@ async def day(options: Options, saga_id: str, at: str | None) -> int:
             if saga.plan.accepted is None:
                 raise NotAllowedError(f"saga {saga.id!r} has no plan that was accepted: approve one first", saga_id=saga.id)
             request, plan = parse_request(saga.request), accepted_plan(saga)
-            now = await _clock(saga, request, outbox)
+            now = await opened.domain.clock(saga)
             if at is not None:
                 to = parse_moment_of(request.problem, at, "--at")
                 if now is not None and to < now:
@@ -140,12 +115,6 @@ async def messages(options: Options, saga_id: str) -> int:
         indented = each.text.replace("\n", "\n    ")
         render.stdout.print(f"{each.kind}: {indented}", markup=False)
     return 0
-
-
-async def _clock(saga: Saga, request: ReunionRequest, outbox: Outbox) -> int | None:
-    """Return the time on that day; None before anything has happened."""
-    known = [each for each in (await outbox.clock(saga.id), request.known_until) if each is not None]
-    return max(known, default=None)
 
 
 def _show_day(options: Options, view: SagaView, now: int, request: ReunionRequest, plan: DayPlan) -> int:

@@ -17,12 +17,12 @@ from operator import attrgetter
 
 from sagagraph.domains.travel.cities import City
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates, money_text
-from sagagraph.domains.travel.offers import HotelOffer, Offer
+from sagagraph.domains.travel.offers import HotelOffer, Offer, TransportOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.market import AnyOffer, Market, gather, journeys_of
 from sagagraph.domains.travel.planning.measures import balance, cents, converted
 from sagagraph.domains.travel.planning.planner import Infeasible, infeasible
-from sagagraph.domains.travel.planning.search import Path, best_path
+from sagagraph.domains.travel.planning.search import Path, best_path, time_to_change
 from sagagraph.domains.travel.progress import Standing
 from sagagraph.domains.travel.provider.provider import ReservationProvider, journeys
 from sagagraph.domains.travel.request import TripRequest
@@ -110,7 +110,18 @@ async def _still_to_be_had(damage: Damage, provider: ReservationProvider) -> dic
 def _may_be_had(damage: Damage, offer: Offer) -> bool:
     needed = damage.request.rooms if isinstance(offer, HotelOffer) else damage.request.travellers
     is_refused = offer.offer_id in damage.lost or (offer.offer_id, offer.price) in damage.refused
-    return offer.left >= needed and not is_refused
+    return offer.left >= needed and not is_refused and not _is_missed(damage, offer)
+
+
+def _is_missed(damage: Damage, offer: Offer) -> bool:
+    """Tell whether a late arrival leaves no time to reach it, though there would have been time by the timetable."""
+    for leg in damage.itinerary.legs:
+        late, ride = damage.request.late.get(leg.label), leg.offer
+        if late is not None and isinstance(ride, TransportOffer) and isinstance(offer, TransportOffer):
+            ready = late + time_to_change(offer, is_from_flight=ride.kind == "flight")
+            if offer.origin_city == ride.destination_city and ride.arrives <= offer.departs < ready:
+                return True
+    return False
 
 
 async def _beside_what_failed(

@@ -57,8 +57,13 @@ class _Late(NamedTuple):
     is_flight: bool
 
     def leaves_time_for(self, offer: Transport) -> bool:
-        to_flight = FROM_TRAIN_TO_FLIGHT if isinstance(offer, FlightOffer) else timedelta(0)
-        return offer.departs - self.arrives >= (AFTER_A_FLIGHT if self.is_flight else to_flight)
+        return offer.departs - self.arrives >= time_to_change(offer, is_from_flight=self.is_flight)
+
+
+def time_to_change(offer: Transport, *, is_from_flight: bool) -> timedelta:
+    """Return the least time between an arrival and this departure."""
+    to_flight = FROM_TRAIN_TO_FLIGHT if isinstance(offer, FlightOffer) else timedelta(0)
+    return AFTER_A_FLIGHT if is_from_flight else to_flight
 
 
 class _Place(NamedTuple):

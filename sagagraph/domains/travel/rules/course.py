@@ -58,7 +58,8 @@ def _connections_scopes(case: Case) -> Iterator[tuple[str, CourseView]]:
         offer = leg.offer
         if isinstance(offer, HotelOffer):
             return Sojourn(leg.label, offer.city)
-        return Ride(leg.label, offer.kind, offer.origin_city, offer.destination_city, offer.departs, offer.arrives)
+        arrives = case.request.late.get(leg.label, offer.arrives)
+        return Ride(leg.label, offer.kind, offer.origin_city, offer.destination_city, offer.departs, arrives)
 
     for window in windows(map(row, case.itinerary.legs)):
         labels = [each.label for each in ([before] if before else []) + window]

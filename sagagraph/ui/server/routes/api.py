@@ -112,6 +112,12 @@ class WhatHappened(Body):
     text: str | None = Field(None, max_length=4000)
 
 
+class WhatIsForeseen(Body):
+    """News of a delay, as the saga's domain reads it; the plan is repaired only if it would break."""
+
+    news: Json
+
+
 class OrderedFault(Body):
     """Fault that the sandbox produces at the `nth` such call of this saga from now on; `seconds`: how long a hang lasts."""
 
@@ -171,8 +177,8 @@ class Own(Caller):
         if assumed is None and saga.domain in self.service.pages:
             assumed = self.service.page(saga.domain).draft_of(saga.request).assumed
         remedies = [asdict(each) for each in remedies_of(saga)]
-        unread = await self.service.not_understood(self.saga_id)
-        told = {"request": request, "assumed": assumed or {}, "not_understood": unread, "remedies": remedies}
+        unread, monitor = await self.service.not_understood(self.saga_id), await self.service.foreseen(self.saga_id)
+        told = {"request": request, "assumed": assumed or {}, "not_understood": unread, "remedies": remedies, "monitor": monitor}
         return {**view, **told, "is_busy": self.service.is_busy(self.saga_id), "problem": self.service.problem(self.saga_id)}
 
 
@@ -307,6 +313,12 @@ async def disrupt(body: WhatHappened, own: OwnSaga) -> Json:
     if happened is None:
         raise InvalidInputError(f"this saga has no such disruption; it offers {', '.join(offered) or 'none'}", field="key")
     await own.service.disrupt(own.visitor, own.saga_id, happened)
+    return await own.told()
+
+
+@router.post("/sagas/{saga_id}/foreseen", status_code=202, summary="Judge a delay that is foreseen; repair what would break")
+async def foresee(body: WhatIsForeseen, own: OwnSaga) -> Json:
+    await own.service.foresee(own.visitor, own.saga_id, body.news)
     return await own.told()
 
 
