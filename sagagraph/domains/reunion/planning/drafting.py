@@ -26,7 +26,7 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 0.7
-SHARE: Final = 0.5
+SHARE: Final = 0.7
 """Of the time, that has to be left for a second draft, in which no driver rides back."""
 Ride = tuple[int, int | None, int, Kind]
 """Shift whose driver rides before its first round, or the round that is their last, and in which they ride, as what."""
@@ -71,7 +71,7 @@ def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Bud
         if chosen is None and not master.most_rides:
             break
         if chosen is None:
-            master.let_ride(master.most_rides // 2)
+            master.let_ride(master.most_rides // 4)
     return []
 
 

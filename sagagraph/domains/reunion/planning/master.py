@@ -17,7 +17,7 @@ from ortools.linear_solver.python import model_builder
 from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds
 from sagagraph.planning.budget import Budget
 
-CHEAPEST: Final = 1500
+CHEAPEST: Final = 700
 """How many rounds are chosen from."""
 NEVER: Final = 100_000
 """Minutes that nothing lasts, and what it costs to fetch somebody by no round."""
