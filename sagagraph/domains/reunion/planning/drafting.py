@@ -1,7 +1,4 @@
-"""Draft of a large reunion: the chosen rounds, packed into the shifts of the vehicles, at their times.
-
-(Set covering: Balinski and Quandt, "On an integer program for a delivery problem", 1964.)
-"""
+"""Draft of a large reunion: the chosen rounds, packed into the shifts of the vehicles, at their times."""
 
 from __future__ import annotations
 
@@ -62,7 +59,9 @@ def _acted(rounds: Rounds, driven: Sequence[Driven]) -> tuple[Act, ...]:
 
 
 def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Budget) -> list[Driven]:
-    """Return the best rounds that can be packed; none if none were found in time."""
+    """Return the best rounds that can be packed; none if none were found in time. If there is no choice with so many drivers who
+    ride back, fewer may.
+    """
     while budget.left:
         chosen = master.chosen(budget)
         driven = None if chosen is None else _all_packed(master, chosen, shifts, is_early, budget)
