@@ -1,4 +1,4 @@
-"""Logs: log lines of the commands go to standard error, and nowhere unless they are requested."""
+"""Logs: log lines of the commands go to standard error, and nowhere unless they are requested; a worker's warnings always go there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ class LogLevel(StrEnum):
     WARNING = "warning"
     ERROR = "error"
     OFF = "off"
+
+
+def warn_at_least(*, as_json: bool) -> None:
+    """Show warnings, if nobody has asked for anything else."""
+    import structlog
+
+    if not structlog.is_configured():
+        configure_logs(LogLevel.WARNING, as_json=as_json)
 
 
 def configure_logs(level: LogLevel, *, as_json: bool) -> None:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 SCENARIOS = "tests.agents.scenarios:SAMPLE"
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def test_prebuilt_agents_are_killed_anywhere_and_nothing_is_lost_or_wrongly_undone(store: str) -> None:
     swept = subprocess.run(
         [sys.executable, "-m", "tests.support.sweep", SCENARIOS, "--store", store, "--sample", "1", "--seed", "5"],

@@ -103,9 +103,9 @@ class CommandLine:
     def ledger(self) -> Ledger:
         """Of the reservation service that the commands of this test call."""
         if self.provider:
-            return Ledger(httpx2.get(f"{self.provider}/ledger").json())
+            return Ledger(httpx2.get(f"{self.provider}/ledger", timeout=60).json())
         with EmbeddedSandbox(SandboxSettings(self.store_file.with_name("saga.db.sandbox"))) as running:
-            return Ledger(httpx2.get(f"{running.url}/ledger").json())
+            return Ledger(httpx2.get(f"{running.url}/ledger", timeout=60).json())
 
 
 @dataclass(frozen=True)

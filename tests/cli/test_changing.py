@@ -32,7 +32,7 @@ def booked(command: CommandLine, open_service: OpenService) -> Any:
 
 def withdraw(command: CommandLine, operation: str) -> None:
     (row,) = [row for row in command.ledger().rows["reservations"] if row["operation_id"] == operation]
-    httpx2.post(f"{command.provider}/reservations/{row['id']}/withdraw").raise_for_status()
+    httpx2.post(f"{command.provider}/reservations/{row['id']}/withdraw", timeout=60).raise_for_status()
 
 
 def test_a_reservation_that_fell_through_is_replaced(booked: CommandLine) -> None:

@@ -39,7 +39,7 @@ async def told(session: ClientSession, tool: str, **arguments: Any) -> Any:
 
 
 def reservations(service: EmbeddedSandbox) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = httpx2.get(f"{service.url}/ledger").json()["reservations"]
+    found: list[dict[str, Any]] = httpx2.get(f"{service.url}/ledger", timeout=60).json()["reservations"]
     return found
 
 

@@ -50,7 +50,7 @@ class _World:
 
     @property
     def ledger(self) -> Ledger:
-        return Ledger(httpx2.get(f"{self.url}/ledger").json())
+        return Ledger(httpx2.get(f"{self.url}/ledger", timeout=60).json())
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

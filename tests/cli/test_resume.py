@@ -247,7 +247,7 @@ def booked_by_hand(command: CommandLine, waiting: dict[str, Any], headers: dict[
     """Books what an operation asks for, and returns what it would have returned, as JSON."""
     request = waiting["inputs"]
     body = {"kind": "hotel", "offer_id": request["offer_id"], "quantity": request["quantity"]}
-    landed = httpx2.post(f"{command.provider}/reservations", json=body, headers=headers).json()
+    landed = httpx2.post(f"{command.provider}/reservations", timeout=60, json=body, headers=headers).json()
     return json.dumps(
         {
             "reservation_id": landed["id"],

@@ -26,8 +26,8 @@ def test_the_service_runs_until_it_is_told_to_stop(command: CommandLine, tmp_pat
     running = spawned("sandbox", "--port", "0", "--db", tmp_path / "service.db", "--today", "2025-05-01")
     try:
         command.provider = url = first_line(running).split()[-1]
-        assert httpx2.get(f"{url}/health").json() == {"status": "ok"}
-        assert httpx2.get(f"{url}/clock").json()["now"].startswith("2025-05-01")
+        assert httpx2.get(f"{url}/health", timeout=60).json() == {"status": "ok"}
+        assert httpx2.get(f"{url}/clock", timeout=60).json()["now"].startswith("2025-05-01")
         assert command.trip("served", "--yes")["status"] == "committed"
         assert command.ledger().standing == (5, 1)
         port = url.rsplit(":", 1)[1]

@@ -35,6 +35,10 @@ def working(command: CommandLine, *options: str) -> Iterator[tuple[subprocess.Po
         running.communicate()
 
 
+def got(url: str) -> httpx2.Response:
+    return httpx2.get(url, timeout=60)  # it may have to import a domain first
+
+
 def wait_for(is_so: Callable[[], bool], what: str) -> None:
     give_up_at = time.monotonic() + PATIENCE_S
     while not is_so():
@@ -53,17 +57,17 @@ def test_a_worker_does_what_a_person_only_writes_down(command: CommandLine, serv
     wrong = command("approve", "t", "--detach", "--plan", "another")
     assert (wrong.code, "another" in wrong.err) == (2, True)
     with working(command) as (running, url):
-        wait_for(lambda: httpx2.get(f"{url}/readyz").status_code == 200, "it never was ready")
-        assert httpx2.get(f"{url}/healthz").text == "alive\n"
+        wait_for(lambda: got(f"{url}/readyz").status_code == 200, "it never was ready")
+        assert got(f"{url}/healthz").text == "alive\n"
         assert command("approve", "t", "--detach", "--json").code == 0
         wait_for(lambda: status(command, "t") == "committed", "it was never carried out")
         assert command.ledger().standing == (5, 1)
         assert command("cancel", "t", "--detach").code == 0
         wait_for(lambda: status(command, "t") == "compensated", "it was never undone")
-        page = httpx2.get(f"{url}/metrics").text
+        page = got(f"{url}/metrics").text
         assert "sagagraph_slots 16.0" in page
         assert re.search(r'sagagraph_drives_total\{outcome="ended"\} [12]', page)
-        assert httpx2.get(f"{url}/elsewhere").status_code == 404
+        assert got(f"{url}/elsewhere").status_code == 404
         running.send_signal(signal.SIGTERM)
         assert ended(running).code == 0
     assert (command.ledger().standing, command.ledger().repeated) == ((0, 0), [])
@@ -107,7 +111,7 @@ def test_a_worker_that_is_told_to_stop_ends_what_is_out(command: CommandLine, op
             command("approve", "t", "--detach")
             wait_for(lambda: "AttemptStarted operation=T2" in command("log", "t").out, "nothing was booked")
             running.send_signal(signal.SIGTERM)
-            wait_for(lambda: httpx2.get(f"{url}/readyz").text == "draining\n", "it says nothing of its end")
+            wait_for(lambda: got(f"{url}/readyz").text == "draining\n", "it says nothing of its end")
             assert ended(running).code == 0
         stands = {each["id"]: each["status"] for each in command("status", "t", "--json").json["operations"]}
         assert stands["T2"] == "succeeded"
@@ -131,7 +135,7 @@ def test_two_commands_make_a_fleet_on_temporal(command: CommandLine, service: Em
         assert server.stdout is not None
         assert f"127.0.0.1:{port}" in server.stdout.readline()
         with working(command, "--temporal", f"127.0.0.1:{port}", "--build-id", "1", "--promote") as (running, url):
-            wait_for(lambda: httpx2.get(f"{url}/readyz").status_code == 200, "it never was ready")
+            wait_for(lambda: got(f"{url}/readyz").status_code == 200, "it never was ready")
             command("trip", "--request", command.request_file(), "--saga-id", "t", "--json")
             with pytest.MonkeyPatch.context() as environment:
                 environment.setenv("SAGAGRAPH_TEMPORAL", f"127.0.0.1:{port}")

@@ -21,7 +21,7 @@ _ENVIRONMENT = {**os.environ, **({"TMPDIR": str(_IN_MEMORY)} if os.access(_IN_ME
 @pytest.mark.parametrize(
     ("store", "harm", "scenarios", "sample"),
     [
-        ("sqlite", "kill", "SCENARIOS", 6),
+        ("sqlite", "kill", "SCENARIOS", 3),
         ("sqlite", "stop", "WORKFLOWS", 2),
         ("postgresql", "kill", "SCENARIOS", 2),
         ("postgresql", "stop", "WORKFLOWS", 1),

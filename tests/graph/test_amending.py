@@ -34,15 +34,15 @@ class Service:
 
     @property
     def ledger(self) -> Ledger:
-        return Ledger.model_validate(httpx2.get(f"{self.url}/ledger").json())
+        return Ledger.model_validate(httpx2.get(f"{self.url}/ledger", timeout=60).json())
 
     def withdraw(self, operation: str) -> None:
         """The provider cancels what this operation booked."""
         (reservation,) = [row.id for row in self.ledger.reservations if row.operation_id == operation]
-        assert httpx2.post(f"{self.url}/reservations/{reservation}/withdraw").json()["state"] == "cancelled"
+        assert httpx2.post(f"{self.url}/reservations/{reservation}/withdraw", timeout=60).json()["state"] == "cancelled"
 
     def advance(self, days: float) -> None:
-        httpx2.post(f"{self.url}/clock/advance", json={"seconds": days * DAY_S}).raise_for_status()
+        httpx2.post(f"{self.url}/clock/advance", timeout=60, json={"seconds": days * DAY_S}).raise_for_status()
 
 
 @pytest.fixture

@@ -374,8 +374,8 @@ def raise_price(database: Path, offer: dict[str, Any], url: str) -> None:
     faults.write_text(json.dumps([{"kind": "hotel", "call": "search", "fault": "price_up"}]))
     question = {"city": offer["city"], "check_in": offer["check_in"], "check_out": offer["check_out"], "rooms": offer["rooms"]}
     with EmbeddedSandbox(SandboxSettings(database, faults, TODAY)) as other:
-        httpx2.get(f"{other.url}/offers/hotels", params=question).raise_for_status()
-    assert httpx2.get(f"{url}/offers/{offer['offer_id']}").json()["price"] > offer["price"]
+        httpx2.get(f"{other.url}/offers/hotels", timeout=60, params=question).raise_for_status()
+    assert httpx2.get(f"{url}/offers/{offer['offer_id']}", timeout=60).json()["price"] > offer["price"]
 
 
 async def test_an_offer_that_is_sold_out_since_the_approval_is_replaced_once_that_is_approved(

@@ -61,9 +61,11 @@ def test_a_trip_that_the_app_began_is_carried_on_by_a_worker(tmp_path: Path, emp
             until(lambda: any(each["status"] == "succeeded" for each in state()["operations"]))
         app.kill()
         with worker(empty_database, sandbox.url) as health:
-            figures = until(lambda: 'action="capture_payment"' in (told := httpx2.get(f"{health}/metrics").text) and told)
+            figures = until(
+                lambda: 'action="capture_payment"' in (told := httpx2.get(f"{health}/metrics", timeout=_PATIENCE_S).text) and told
+            )
             assert 'action="capture_payment",domain="travel",outcome="succeeded"' in figures
-        ledger = httpx2.get(f"{sandbox.url}/ledger").json()
+        ledger = httpx2.get(f"{sandbox.url}/ledger", timeout=_PATIENCE_S).json()
     landed = Counter((each["saga_id"], each["operation_id"]) for each in (*ledger["reservations"], *ledger["payments"]))
     assert len(landed) == 4
     assert set(landed.values()) == {1}

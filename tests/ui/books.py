@@ -25,7 +25,7 @@ class Books:
 
 
 def books_of(url: str, saga_id: str) -> Books:
-    ledger = httpx2.get(f"{url}/ledger").json()
+    ledger = httpx2.get(f"{url}/ledger", timeout=60).json()
     own = {
         name: [row for row in ledger[name] if str(row.get("saga_id") or "").startswith(saga_id)]
         for name in ("reservations", "payments", "cancellations", "refunds")
@@ -38,7 +38,7 @@ def books_of(url: str, saga_id: str) -> Books:
 
 def order(url: str, saga_id: str, fault: str | int, **call: Any) -> None:
     """At a call of this saga only: others on the same service are not struck."""
-    told = httpx2.post(f"{url}/faults", json={"saga_id": saga_id, "fault": fault, "nth": 1, **call})
+    told = httpx2.post(f"{url}/faults", timeout=60, json={"saga_id": saga_id, "fault": fault, "nth": 1, **call})
     assert told.status_code == 201, told.text
 
 

@@ -83,8 +83,8 @@ async def test_a_trip_is_planned_approved_booked_watched_and_undone(ann: httpx2.
 async def test_the_best_plan_so_far_is_told_and_can_be_taken(
     ann: httpx2.AsyncClient, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Searching.stop.clear()
-    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", Searching())
+    searching = Searching()
+    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", searching)
     problem = shipped("thanksgiving").model_dump(mode="json")
     saga_id = (await ann.post("/sagas", json={"domain": "reunion", "request": problem})).json()["saga_id"]
     while (told := (await ann.get(f"/sagas/{saga_id}/plan")).json())["best_so_far"] is None:
@@ -93,7 +93,7 @@ async def test_the_best_plan_so_far_is_told_and_can_be_taken(
     assert told["shown"]["plan_hash"] is None
     assert (await ann.post(f"/sagas/{saga_id}/enough")).status_code == 202
     assert (await followed(ann, saga_id))[-1]["type"] == "ApprovalAsked"
-    Searching.stop.set()
+    searching.stop.set()
     after = (await ann.get(f"/sagas/{saga_id}/plan")).json()
     assert after["shown"]["plan"] == told["best_so_far"]
     assert after["best_so_far"] is None

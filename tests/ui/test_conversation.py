@@ -80,8 +80,8 @@ async def test_something_is_supposed_where_there_is_no_plan(service: Service) ->
 async def test_a_plan_is_shown_while_a_better_one_is_sought_and_can_be_taken(
     service: Service, monkeypatch: pytest.MonkeyPatch, said: str | None
 ) -> None:
-    Searching.stop.clear()
-    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", Searching())
+    searching = Searching()
+    monkeypatch.setattr(service.pages["reunion"].domain, "_planner", searching)
     chat = Chat(service, "reunion")
     sketched = await chat.begin(DAY)
     while not sketched.is_sketch:
@@ -93,11 +93,11 @@ async def test_a_plan_is_shown_while_a_better_one_is_sought_and_can_be_taken(
     assert "better one" in all_said(sketched)
     assert plan_hash(sketched) is None
     if said is None:
-        Searching.stop.set()
+        searching.stop.set()
     else:
         await chat.begin(said)
     scene = await chat.quiet()
-    Searching.stop.set()
+    searching.stop.set()
     assert scene.shown is not None
     assert scene.shown.plan.content == sketched.shown.plan.content
     assert scene.waits

@@ -27,7 +27,7 @@ def test_a_fault_that_is_ordered_on_the_page_is_repaired_and_the_repair_is_shown
     person.page.locator("#faults > button").click()
     person.click("order-fault")
     person.page.locator("#trouble-told").get_by_text("Ordered").wait_for()
-    ordered = httpx2.get(f"{sandbox.url}/faults").json()["orders"]
+    ordered = httpx2.get(f"{sandbox.url}/faults", timeout=60).json()["orders"]
     assert [each["saga_id"] for each in ordered if each["fault"] == "refuse"] == [person.saga_id]  # nobody else is struck
     person.click("approve")
     person.until_other_plan(first)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sagagraph.cli import render
+from sagagraph.cli.logs import warn_at_least
 from sagagraph.cli.options import Options
 from sagagraph.cli.session import WITHOUT_ENTRY, carrying, opened_alike, show
 from sagagraph.errors import FleetError, InvalidInputError
@@ -51,6 +52,7 @@ class Work:
 async def work(options: Options, job: Work) -> int:
     """Drive sagas until SIGTERM or Ctrl-C; what is under way then ends first."""
     domains = job.domains()
+    warn_at_least(as_json=options.as_json)
     async with AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(options.settings, create=True))
         health, observers = None, tuple[Observer, ...]()

@@ -19,6 +19,8 @@ Assumptions = Mapping[str, str]
 _LONGEST_FROM_DATES: Final = 21
 """Nights. Whoever names days that are farther apart means that the trip is somewhere between them."""
 _LEAST_WITH_A_NIGHT: Final = 2
+_LONGEST_HOLIDAY: Final = timedelta(days=4)
+"""Of those that are no season."""
 ON_THE_WAY: Final = "from the dates, one night under way"
 _ROOM_TO_BEGIN: Final = timedelta(days=14)
 """After the first day, where nobody said by when the trip ends."""
@@ -141,8 +143,8 @@ def _with_days(said: PartialRequest, today: date, _home: str | None) -> _Step:
     return {"first": today}, {"window": "from today on"}
 
 
-def _with_room(said: PartialRequest, _today: date, _home: str | None) -> _Step:
-    """Lengthen a holiday, or a part of a month, that is shorter than the nights."""
+def _with_room(said: PartialRequest, today: date, _home: str | None) -> _Step:
+    """Lengthen a part of a month that is shorter than the nights; a holiday lies somewhere within them."""
     nights = sum(stop.nights or 0 for stop in said.stops)
     if said.depart is not None or said.first is None or said.last is None:
         return {}, {}
@@ -152,7 +154,10 @@ def _with_room(said: PartialRequest, _today: date, _home: str | None) -> _Step:
     short = nights - (said.last - said.first).days
     if short <= 0:
         return {}, {}
-    return {"last": said.last + timedelta(days=short)}, {"window": "as long as the nights"}
+    before = timedelta(days=0 if is_weekend or said.last - said.first > _LONGEST_HOLIDAY else short)
+    return {"first": max(today, said.first - before), "last": said.last + timedelta(days=short)}, {
+        "window": "as long as the nights"
+    }
 
 
 def _usual(said: PartialRequest) -> Iterator[tuple[str, str]]:

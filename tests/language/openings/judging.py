@@ -17,9 +17,16 @@ import yaml
 TODAY: Final = date(2026, 1, 12)
 _KEPT: Final = 3
 """Every third opening is kept: nobody looks at it while readers are changed."""
-FRESH: Final = ("stranger", "traveller", "cook")
+FRESH: Final = ("stranger", "traveller", "cook", "wanderer", "diner")
 """Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
-_DOMAINS: Final = {"paragraph": "reunion", "stranger": "reunion", "traveller": "trip", "cook": "meal"}
+_DOMAINS: Final = {
+    "paragraph": "reunion",
+    "stranger": "reunion",
+    "traveller": "trip",
+    "cook": "meal",
+    "wanderer": "trip",
+    "diner": "meal",
+}
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
 _ROUTE: Final = re.compile(r"(?P<city>.+?)(?: (?P<nights>\d+))?")

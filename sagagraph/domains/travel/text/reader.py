@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import answered, chosen, is_skipped
-from sagagraph.domains.travel.text.changes import with_named
 from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
@@ -16,6 +15,7 @@ from sagagraph.domains.travel.text.slots import (
     Said,
     is_we,
     read_budget,
+    read_number_left,
     read_party,
     read_stars,
     read_words,
@@ -48,7 +48,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
         InvalidInputError: the text is far too long.
     """
     before = known or PartialRequest()
-    passage = _tagged(with_named(text, before), today)
+    passage = _tagged(text, today)
     question = next(iter(before.missing()), None) if known else None
     if question is not None:
         if is_skipped(passage) and before.can_do_without(question):
@@ -119,6 +119,8 @@ def _sentence(
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
+    if not known.stops:
+        read_number_left(passage, said)
     _read_parts(whole, said, known)
     stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)

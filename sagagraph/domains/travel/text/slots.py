@@ -220,6 +220,8 @@ def _range_of(stars: Quantity) -> tuple[int, int] | None:
 
 # -- people and rooms ----------------------------------------------------------------------------------------------------
 
+_MOST_ALONE: Final = 9
+"""Travellers whom a number alone can mean."""
 _ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
 
 
@@ -264,6 +266,16 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
+
+
+def read_number_left(passage: Passage, said: Said) -> None:
+    """Assume that the only number that nothing else has taken is that of the travellers: `2 pessoas`."""
+    left = [number.count for number in passage.values(Number)]
+    is_party = len(left) == 1 and 1 < (left[0] or 0) <= _MOST_ALONE
+    if is_party and "travellers" not in said.fields:
+        said.fields["travellers"] = left[0]
+        said.notes.append(("travellers", "the only number left"))
+        said.doubts = [doubt for doubt in said.doubts if doubt.field != "travellers"]
 
 
 def _are_others(found: Found) -> bool:

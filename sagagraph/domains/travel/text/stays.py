@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.partial import PartialStop, with_nights
+from sagagraph.domains.travel.request import LONGEST_STAY
 from sagagraph.language.calendar import Expression
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
@@ -66,6 +67,7 @@ class Stay:
     """How many nights more, or, below zero, fewer than before."""
     about: int | None = None
     """What can be assumed, where it is not said exactly: the upper end, or three for a few."""
+    is_of_days: bool = False
 
 
 @dataclass
@@ -205,7 +207,7 @@ def _nights_beside(found: Found) -> Quantity | None:
     counts = [number.count for number in found.values(Number)]
     if counts == [1] and found.values(Number)[0].is_word and not found.led_by(_SAYS.before_one):
         return None
-    if counts and (counts[0] is None or found.values(Number)[0].is_thousands):
+    if counts and (counts[0] is None or counts[0] > LONGEST_STAY):
         return None
     return Quantity((Decimal(counts[0] or 0) if counts else Decimal(2),), "night")
 
@@ -237,7 +239,7 @@ def _stays_of(found: Found, *, has_days: bool = True) -> list[Stay]:
     kind = kind or ("listed" if len(counts) > 1 else "")
     delta = span.delta * NIGHTS[span.unit]
     change = delta if delta and span.change and not span.bound else None
-    return [Stay(found.start, found.end, nights, kind, found.said, change, about) for nights in counts]
+    return [Stay(found.start, found.end, nights, kind, found.said, change, about, span.unit == "day") for nights in counts]
 
 
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
@@ -314,9 +316,9 @@ def with_loose_nights(
     if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
         return (stops[0].lasting(loose[0].nights),)
     parts = [stay for stay in loose if stay.kind != "total"]
-    is_complete = len(parts) == len(open_stops) and (
-        is_in_order or len(parts) > 1 or all(stay.kind == "listed" for stay in parts)
-    )
+    taken = sum(stop.nights or 0 for stop in stops)
+    is_part = is_in_order or len(parts) > 1 or all(stay.kind == "listed" or (stay.nights or 0) < taken for stay in parts)
+    is_complete = len(parts) == len(open_stops) and is_part
     if is_complete or (is_answer and len(parts) <= len(open_stops)):
         return with_nights(stops, dict(zip(open_stops, (stay.nights for stay in parts), strict=False)))
     return stops

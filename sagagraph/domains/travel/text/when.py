@@ -14,6 +14,7 @@ from sagagraph.language.clock import DAY, Clock
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 from sagagraph.language.passage import Found
+from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import PartialRequest
@@ -132,6 +133,8 @@ class _Dates:
             text = f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}."
             self.doubts.ask("depart" if is_day else "window", text)
             return
+        is_first_night = found.led_by(_SAYS.first_night) and not found.followed_by(_SAYS.or_later)
+        is_first_night = is_first_night and any(each.unit in NIGHTS for each in found.passage.values(Quantity))
         relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
         relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
         if expression.is_range and found.led_by(_SAYS.leave):
@@ -146,7 +149,7 @@ class _Dates:
             around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
             self.there.append(first)
             self.doubts.ask("depart", text, otherwise=around, because="around that day")
-        elif relation in ("from", "after") and not found.led_by(_SAYS.nights_from):
+        elif relation in ("from", "after") and not is_first_night:
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
         elif relation in ("by", "before"):
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
@@ -159,8 +162,8 @@ class _Dates:
             self.spans.append((self.there[0], self.departs.pop(), False))
             self.doubts = Said()
         departs = list(dict.fromkeys(self.departs))
-        are_days = departs and self.lasts  # `on the 4th of next month, back on the 9th`
-        spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))
+        are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
+        spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))  # `in May, the 4th to the 9th`
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
         windows = [f"{day_text(first)} to {day_text(last)}" for first, last, is_month in spans if not is_month]
         first = max((*(span[0] for span in spans), *self.firsts), default=None)
