@@ -7,7 +7,7 @@ from functools import reduce
 import pytest
 
 from benchmarks.reunions.generator import generate
-from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
 from sagagraph.domains.reunion.planning.drafting import draft
 from sagagraph.domains.reunion.planning.measure import measure
@@ -95,3 +95,13 @@ def _with(case: str, problem: ReunionProblem) -> ReunionProblem:
         "two do it": (two,),
     }
     return reduce(lambda known, change: change(known), changes[case], problem)
+
+
+@pytest.mark.parametrize(("people", "seed"), [(60, 2), (60, 3), (30, 1)])
+def test_there_is_a_plan_even_if_there_is_no_time(people: int, seed: int) -> None:
+    problem = generate(people, seed, goals=True, hand_overs=True)
+    told: list[tuple[Act, ...]] = []
+    answer = plan(problem, Budget.of(0.0), tell=told.append)
+    assert isinstance(answer, Solved)
+    assert faults(problem, answer.plan) == []
+    assert told[0] == answer.plan.actions

@@ -166,11 +166,7 @@ class _Flows:
             roads = [
                 road for road, taken in self._minutes.items() if before.get(road[0], math.inf) + taken + after[road[1]] <= time
             ]
-            span = self._flow(product(range(first, layer + 1), roads), self.steered)
-            if span:
-                minutes = [float(self._minutes[road]) for _, road in span]
-                self.model.add(model_builder.LinearExpr.weighted_sum(list(span.values()), minutes) <= number * time)
-            flow |= span
+            flow |= self._flow(product(range(first, layer + 1), roads), self.steered)
             here, since, first = there or here, until, layer + 1
         ends = {layer: place for layer, until in enumerate(self._untils) if (place := crew.place_at(until))}
         self._keep_balance(flow, crew.start, number, ends)

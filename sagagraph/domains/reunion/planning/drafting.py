@@ -1,7 +1,4 @@
-"""Draft of a large reunion: the chosen rounds, packed into the shifts of the vehicles, at their times.
-
-(Set covering: Balinski and Quandt, "On an integer program for a delivery problem", 1964.)
-"""
+"""Draft of a large reunion: the chosen rounds, packed into the shifts of the vehicles, at their times."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from typing import Final
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
+from sagagraph.domains.reunion.planning.insertion import Driven, inserted
 from sagagraph.domains.reunion.planning.master import NEVER, Master
 from sagagraph.domains.reunion.planning.model.situation import Situation, Traveller, is_on, journey
 from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds, Shift
@@ -25,46 +23,54 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 0.7
-SHARE: Final = 0.4
-"""Of the time, by when drafts have to be done in which drivers ride back; one in which none does has all of it."""
-LEAST_S: Final = 0.3
-"""With less time there is no such draft."""
-Driven = tuple[Shift, int, Round, list[tuple[Kind, str]]]
-"""By whom a round is driven, from when on, and which drivers ride along."""
+SHARE: Final = 0.7
+"""Of the time, that has to be left for a second draft, in which no driver rides back."""
 Ride = tuple[int, int | None, int, Kind]
 """Shift whose driver rides before its first round, or the round that is their last, and in which they ride, as what."""
 Pairs = dict[tuple[int, int], cp_model.IntVar]
 
 
 def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
-    """Return what everybody does, in order; nothing, if no draft was found, which proves nothing."""
+    """Return what everybody does, in order, at worst as in a first draft; nothing, if there is none, which proves nothing."""
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
-        return tuple(_works(situation, ()))
-    master, is_early = Master(rounds), Objective.WAITING in situation.objectives
-    riding = budget.part(budget.left * SHARE)
-    master.let_ride(0, budget)
-    best = _driven(master, rounds.shifts, is_early, budget)
-    if any(kind.crew != NO_CREW for kind in rounds.names) and not (best and riding.left < LEAST_S):
-        part = riding if best else budget
-        master.let_ride(len(rounds.shifts), part)
-        other = _driven(master, rounds.shifts, is_early, part)
-        best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
-    if not best:
-        return ()
-    actions = tuple(_actions(rounds, best))
-    return tuple(sorted((*actions, *_works(situation, actions)), key=lambda each: (each.start, each.end)))
+        return _acted(rounds, ())
+    enough, best = budget.left * SHARE, list[Driven]()
+    master, is_early = Master(rounds, budget), Objective.WAITING in situation.objectives
+    for most in (len(rounds.shifts), 0) if any(kind.crew != NO_CREW for kind in rounds.names) else (0,):
+        if not best or budget.left > enough:
+            master.let_ride(most)
+            other = _driven(master, rounds.shifts, is_early, budget)
+            best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
+    best = best or inserted(rounds)
+    return _acted(rounds, best) if best else ()
+
+
+def first_draft(situation: Situation) -> tuple[Act, ...]:
+    """Return what everybody does in rounds that come at once, and are not good; nothing, if there is no time for them."""
+    rounds = Rounds(situation)
+    return _acted(rounds, inserted(rounds))
+
+
+def _acted(rounds: Rounds, driven: Sequence[Driven]) -> tuple[Act, ...]:
+    actions = tuple(_actions(rounds, driven))
+    works = _works(rounds.situation, actions)
+    return tuple(sorted((*actions, *works), key=lambda each: (each.start, each.end)))
 
 
 def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Budget) -> list[Driven]:
-    """Return the best rounds that can be packed; none if none were found in time."""
+    """Return the best rounds that can be packed; none if none were found in time. If there is no choice with so many drivers who
+    ride back, fewer may.
+    """
     while budget.left:
         chosen = master.chosen(budget)
-        if chosen is None:
-            break
-        driven = _all_packed(master, chosen, shifts, is_early, budget)
+        driven = None if chosen is None else _all_packed(master, chosen, shifts, is_early, budget)
         if driven is not None:
             return driven
+        if chosen is None and not master.most_rides:
+            break
+        if chosen is None:
+            master.let_ride(master.most_rides // 4)
     return []
 
 
@@ -83,7 +89,7 @@ def _all_packed(
             driven += packed
             continue
         if crews is meeting:
-            master.let_ride(sum(len(each.boards) for each in own) // 2, budget)
+            master.let_ride(sum(len(each.boards) for each in own) // 2)
         for crew in crews - meeting:
             master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
         return None

@@ -1,25 +1,23 @@
 """Master problem of large reunions: which rounds are driven, so that everybody is fetched and every shift has a way to its end.
 
-Rounds are priced by a linear relaxation, which takes in those that pay (column generation: Desrosiers, Soumis and Desrochers,
-"Routing with time windows by column generation", 1984); an integer program chooses among the cheapest.
+Rounds are priced by a linear relaxation over all of them; an integer program chooses among those of the least reduced costs. (Set
+covering: Balinski and Quandt, "On an integer program for a delivery problem", 1964.)
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from itertools import product
+from dataclasses import replace
+from itertools import product, takewhile
 from typing import Final
 
-import numpy as np
 from ortools.linear_solver.python import model_builder
 
 from sagagraph.domains.reunion.planning.rounds import NO_CREW, Kind, Round, Rounds
 from sagagraph.planning.budget import Budget
 
-PRICED: Final = 400
-"""How many rounds are taken in after each relaxation."""
-CHEAPEST: Final = 1500
+CHEAPEST: Final = 700
 """How many rounds are chosen from."""
 NEVER: Final = 100_000
 """Minutes that nothing lasts, and what it costs to fetch somebody by no round."""
@@ -29,129 +27,57 @@ ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = 100"
 """How well is chosen, for SCIP: counted, so that a busy machine does not change it."""
 CHOOSING: Final = 0.6
 """Share of the time that is left after which the best choice so far is taken: it has to be packed, and perhaps chosen again."""
-Column = tuple[int, int, int]
-"""(crew, start, some kinds), by their numbers."""
-Rows = dict[tuple[int, int], model_builder.LinearConstraint]
+Sums = defaultdict[tuple[int, str], list[model_builder.LinearExprT]]
+"""By crew and place."""
 
 
 class Master:
-    def __init__(self, rounds: Rounds) -> None:
-        self._rounds = rounds
-        self._kinds: list[Kind] = list(rounds.names)
-        self._some = [some for some in rounds.together() if rounds.ways(some)]
-        places = {place: number for number, place in enumerate(rounds.situation.places)}
-        first = np.full((len(self._some), len(places)), math.inf)
-        self._holds = np.zeros((len(self._some), len(self._kinds)))
-        order = {kind: number for number, kind in enumerate(self._kinds)}
-        for number, each in enumerate(self._some):
-            for stop, (minutes, _) in rounds.ways(each).items():
-                first[number, places[stop]] = minutes
-            for kind in each.kinds:
-                self._holds[number, order[kind]] += 1
-        to_first = [[rounds.apart(start, place) for place in places] for start in rounds.starts]
-        self._driven = np.array([np.minimum(first + row, NEVER).min(axis=1) for row in to_first])
-        """(starts, some) minutes."""
-        self._lasts = self._driven + np.array([each.minutes for each in self._some])
-        self._ends = np.array([rounds.starts.index(each.end) for each in self._some])
+    def __init__(self, rounds: Rounds, budget: Budget) -> None:
+        self.rounds = rounds
         self.crews = sorted({each.crew for each in rounds.shifts})
-        self._own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
-        self._time = {crew: sum(each.until - each.since for each in own) for crew, own in self._own.items()}
-        self._riding = self._holds @ [float(kind.crew != NO_CREW) for kind in self._kinds]
-        self.most_rides = 0
-        self._pool: list[Column] = []
+        self.own = {crew: [each for each in rounds.shifts if each.crew == crew] for crew in self.crews}
+        in_time = takewhile(lambda _: budget.left, rounds.together())
+        some = (each for each in in_time if rounds.ways(each))
+        every = [each for way in product(some, rounds.starts) if (each := rounds.round_of(*way, NO_CREW)) is not None]
+        self._every = [replace(each, crew=crew) for crew in self.crews for each in every if self._is_possible(crew, each)]
+        self.most_rides, self.pool = 0, list[Round]()
 
-    def let_ride(self, most: int, budget: Budget) -> None:
-        """Let so many drivers at most leave their vehicles for good, and ride along, and price rounds for that."""
-        self.most_rides = most
-        self.price(budget)
+    def let_ride(self, most: int) -> None:
+        """Let so many drivers at most leave their vehicles for good, and ride along; keep the cheapest rounds for that."""
+        self.most_rides, self.pool = most, self._every
+        self.time = {crew: sum(each.until - each.since for each in own) for crew, own in self.own.items()}
+        program, solver = _Program(self, is_whole=False), model_builder.Solver("GLOP")
+        if solver.solve(program.model) != model_builder.SolveStatus.OPTIMAL:  # some shift has no way to its end
+            self.pool = []
+            return
+        order = sorted(range(len(self._every)), key=lambda number: solver.reduced_cost(program.driven[number]))
+        alone = (number for number, each in enumerate(self._every) if len(each.some.kinds) <= 1)
+        self.pool = [self._every[number] for number in sorted({*alone, *order[:CHEAPEST]})]
 
     def shorten(self, crew: int, lasts: int) -> None:
         """Let all rounds of the crew last so long at most."""
-        self._time[crew] = min(self._time[crew], lasts)
+        self.time[crew] = min(self.time[crew], lasts)
 
-    def price(self, budget: Budget) -> None:
-        """Take in rounds, relaxation by relaxation, until none pays any more; keep the cheapest."""
-        possible = {crew: self._possible(crew) for crew in self.crews}
-        single = [number for number, each in enumerate(self._some) if len(each.kinds) <= 1]
-        columns = product(self.crews, range(len(self._rounds.starts)), single)
-        self._pool = alone = [each for each in columns if possible[each[0]][each[1:]]]
-        while budget.left:
-            program = _Program(self, is_whole=False)
-            solver = model_builder.Solver("GLOP")
-            if solver.solve(program.model) != model_builder.SolveStatus.OPTIMAL:  # some shift has no way to its end
-                self._pool = []
-                break
-            costs = sorted(each for crew in self.crews for each in self._reduced(crew, possible[crew], program, solver))
-            known = set(self._pool)
-            new = [column for cost, column in costs if cost < -1e-6 and column not in known][:PRICED]
-            if not new:
-                used = [each for each, often in zip(self._pool, program.driven, strict=True) if solver.value(often) > 0]
-                cheapest = (column for cost, column in costs[:CHEAPEST] if cost < math.inf)
-                self._pool = sorted({*used, *cheapest, *alone})
-                break
-            self._pool = sorted(known.union(new))
-        exact = {each: self._exactly(each) for each in self._pool}
-        self._exact = {column: one for column, one in exact.items() if one is not None}
-        self._pool = list(self._exact)
+    def _is_possible(self, crew: int, each: Round) -> bool:
+        """Tell whether the crew has time and seats for it, and it leads somewhere."""
+        own, apart = self.own[crew], self.rounds.apart
+        riding = sum(kind.crew == crew for kind in each.some.kinds)
+        if each.some.people > own[0].seats or riding >= len(own) or (each.start == each.some.end and not each.some.kinds):
+            return False
+        opens = max(each.opens, min(shift.since + apart(shift.start, each.start) for shift in own))
+        after = 0 if own[0].end is None else apart(each.some.end, own[0].end)
+        return opens <= each.closes and opens + each.lasts + after <= own[0].until
 
-    def _exactly(self, column: Column) -> Round | None:
-        crew, start, some = column
-        return self._rounds.round_of(self._some[some], self._rounds.starts[start], crew)
-
-    def _possible(self, crew: int) -> np.ndarray:
-        """Return (starts, some): whether the crew has time and seats for it, and it leads somewhere."""
-        own = self._own[crew]
-        since, until = min(each.since for each in own), own[0].until
-        opens = np.array([max((kind.opens for kind in each.kinds), default=0) for each in self._some])
-        due = np.array([min((kind.due for kind in each.kinds), default=until) for each in self._some])
-        apart, end = self._rounds.apart, own[0].end
-        before = np.array([min(apart(each.start, start) for each in own) for start in self._rounds.starts])
-        after = np.array([0 if end is None else apart(each.end, end) for each in self._some])
-        riding = self._holds @ [float(kind.crew == crew) for kind in self._kinds]
-        seated = (np.array([each.people for each in self._some]) <= own[0].seats) & (riding < len(own))
-        moves = (np.arange(len(self._rounds.starts))[:, None] != self._ends) | (self._holds.sum(axis=1) > 0)
-        possible: np.ndarray = (
-            (opens < until) & (due > since) & seated & (before[:, None] + self._lasts + after <= self._longest(crew)) & moves
-        )
-        return possible
-
-    def _longest(self, crew: int) -> int:
-        return max(each.until - each.since for each in self._own[crew])
-
-    def _reduced(
-        self, crew: int, possible: np.ndarray, program: _Program, solver: model_builder.Solver
-    ) -> list[tuple[float, Column]]:
-        """Return the reduced costs of the crew's cheapest rounds."""
-        starts = range(len(self._rounds.starts))
-        fetched = np.array([solver.dual_value(row) for row in program.fetched])
-        fetched += [self._dual_of_riding(kind, program, solver) for kind in self._kinds]
-        rows = ((program.moved[crew, start], program.parked[crew, start]) for start in starts)
-        there = np.array([solver.dual_value(moved) + solver.dual_value(parked) for moved, parked in rows])
-        reached = np.array([solver.dual_value(row) if (row := program.reached.get((crew, start))) else 0 for start in starts])
-        spent = zip(program.spent[crew], self.shares(crew, self._lasts), strict=True)
-        moved = there[self._ends] - there[:, None]
-        loops = np.where(np.array(starts)[:, None] == self._ends, -1, MOST_LOOPS) * reached[self._ends]
-        duals = self._holds @ fetched + moved + loops + sum(solver.dual_value(row) * share for row, share in spent)
-        reduced = np.where(possible, self._driven - duals, math.inf)
-        best = np.unravel_index(np.argsort(reduced, axis=None)[:CHEAPEST], reduced.shape)
-        return [(float(reduced[start, some]), (crew, int(start), int(some))) for start, some in zip(*best, strict=True)]
-
-    def _dual_of_riding(self, kind: Kind, program: _Program, solver: model_builder.Solver) -> float:
-        if kind.crew == NO_CREW:
-            return 0.0
-        here, there = (program.moved[kind.crew, self._rounds.starts.index(place)] for place in (kind.here, kind.there))
-        return solver.dual_value(there) - solver.dual_value(here) + solver.dual_value(program.riding)
-
-    def shares(self, crew: int, lasts: np.ndarray) -> list[np.ndarray]:
+    def shares(self, crew: int, lasts: list[int]) -> list[list[float]]:
         """Return what rounds that last so long take of the crew: minutes, and shares of its shifts, of which each has one at most
         (dual feasible functions: Fekete and Schepers, "New classes of fast lower bounds for bin packing problems", 2001).
         """
-        longest = self._longest(crew)
+        longest = max(each.until - each.since for each in self.own[crew])
 
-        def share(times: int) -> np.ndarray:
-            return np.where(times * lasts % longest, times * lasts // longest / (times - 1), lasts / longest)
+        def share(times: int) -> list[float]:
+            return [times * each // longest / (times - 1) if times * each % longest else each / longest for each in lasts]
 
-        return [lasts, share(2), share(3), share(4)]
+        return [[float(each) for each in lasts], share(2), share(3), share(4)]
 
     def chosen(self, budget: Budget) -> list[Round] | None:
         """Return the rounds to drive; None: there are none, or none were found in time."""
@@ -163,55 +89,48 @@ class Master:
             return None
         if sum(solver.value(each) for each in program.left_out) > 0.5:
             return None
-        often = zip(self._pool, program.driven, strict=True)
-        return [self._exact[column] for column, how in often for _ in range(round(solver.value(how)))]
+        often = zip(self.pool, program.driven, strict=True)
+        return [each for each, how in often for _ in range(round(solver.value(how)))]
 
 
 class _Program:
     """Program over the rounds that are known: how often each is driven."""
 
     def __init__(self, master: Master, *, is_whole: bool) -> None:
-        rounds, pool = master._rounds, master._pool
+        rounds, pool = master.rounds, master.pool
         self.model = model_builder.Model()  # type: ignore[no-untyped-call] # OR-Tools does not say
         total, weighted = model_builder.LinearExpr.sum, model_builder.LinearExpr.weighted_sum
         most = max([len(rounds.shifts), *map(len, rounds.names.values())]) if is_whole else math.inf
         self.driven = [self.model.new_var(0, most, is_whole, "") for _ in pool]
-        self.left_out = [self.model.new_num_var(0, math.inf, "") for _ in master._kinds]
-        fetching: list[list[model_builder.Variable]] = [[each] for each in self.left_out]
-        order = {kind: number for number, kind in enumerate(master._kinds)}
-        moving: dict[tuple[int, int], list[model_builder.LinearExprT]] = defaultdict(lambda: [0.0])
-        riding: dict[tuple[int, int], list[model_builder.LinearExprT]] = defaultdict(lambda: [0.0])
-        coming: dict[tuple[int, int], list[model_builder.LinearExprT]] = defaultdict(lambda: [0.0])
-        for (crew, start, some), often in zip(pool, self.driven, strict=True):
-            end = int(master._ends[some])
-            for kind in master._some[some].kinds:
-                fetching[order[kind]].append(often)
+        self.left_out = [self.model.new_num_var(0, math.inf, "") for _ in rounds.names]
+        fetching: dict[Kind, list[model_builder.Variable]] = {
+            kind: [left] for kind, left in zip(rounds.names, self.left_out, strict=True)
+        }
+        moving, riding, coming = (Sums(lambda: [0.0]) for _ in range(3))
+        for each, often in zip(pool, self.driven, strict=True):
+            start, end = (each.crew, each.start), (each.crew, each.some.end)
+            for kind in each.some.kinds:
+                fetching[kind].append(often)
                 if kind.crew != NO_CREW:
-                    riding[kind.crew, rounds.starts.index(kind.there)].append(often)
-                    riding[kind.crew, rounds.starts.index(kind.here)].append(-often)
-            moving[crew, end].append(often)
-            moving[crew, start].append(-often)
-            coming[crew, end].append(-often if start == end else MOST_LOOPS * often)
-        self.fetched = [
+                    riding[kind.crew, kind.there].append(often)
+                    riding[kind.crew, kind.here].append(-often)
+            moving[end].append(often)
+            moving[start].append(-often)
+            coming[end].append(-often if start == end else MOST_LOOPS * often)
+        for kind, some in fetching.items():
             self.model.add(total(some) >= (len(rounds.names[kind]) if kind.crew == NO_CREW else 0))
-            for kind, some in zip(master._kinds, fetching, strict=True)
-        ]
-        rides = [float(master._riding[some]) for _, _, some in pool]
-        self.riding = self.model.add(weighted(self.driven, rides) <= master.most_rides)
-        self.moved, self.parked, self.reached = Rows(), Rows(), Rows()
-        self.spent: dict[int, list[model_builder.LinearConstraint]] = {}
-        for crew, (number, place) in product(master.crews, enumerate(rounds.starts)):
-            begin = sum(each.start == place for each in master._own[crew])
-            needed = sum(each.end == place for each in master._own[crew]) - begin
-            self.moved[crew, number] = self.model.add(total([*moving[crew, number], *riding[crew, number]]) >= needed)
-            self.parked[crew, number] = self.model.add(total(moving[crew, number]) >= -begin)
+        self.model.add(weighted(self.driven, [float(len(each.boards)) for each in pool]) <= master.most_rides)
+        for crew, place in product(master.crews, rounds.starts):
+            begin = sum(each.start == place for each in master.own[crew])
+            needed = sum(each.end == place for each in master.own[crew]) - begin
+            self.model.add(total([*moving[crew, place], *riding[crew, place]]) >= needed)
+            self.model.add(total(moving[crew, place]) >= -begin)
             if not begin:  # no rounds from there and back without one that comes there
-                self.reached[crew, number] = self.model.add(total(coming[crew, number]) >= 0)
-        for crew, own in master._own.items():
-            mine = [(often, start, some) for (of, start, some), often in zip(pool, self.driven, strict=True) if of == crew]
-            shares = master.shares(crew, np.array([master._lasts[start, some] for _, start, some in mine]))
-            room = zip(shares, [master._time[crew], *[len(own)] * 3], strict=True)
-            driven = [often for often, _, _ in mine]
-            self.spent[crew] = [self.model.add(weighted(driven, list(share)) <= limit + 1e-6) for share, limit in room]
-        costs = [float(master._driven[start, some]) for _, start, some in pool]
+                self.model.add(total(coming[crew, place]) >= 0)
+        for crew, own in master.own.items():
+            mine = [(often, each.lasts) for each, often in zip(pool, self.driven, strict=True) if each.crew == crew]
+            shares = master.shares(crew, [lasts for _, lasts in mine])
+            for share, limit in zip(shares, [master.time[crew], *[len(own)] * 3], strict=True):
+                self.model.add(weighted([often for often, _ in mine], share) <= limit + 1e-6)
+        costs = [float(each.driven) for each in pool]
         self.model.minimize(weighted([*self.driven, *self.left_out], [*costs, *[float(NEVER)] * len(self.left_out)]))

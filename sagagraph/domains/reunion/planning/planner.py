@@ -8,7 +8,7 @@ from typing import Final
 
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
-from sagagraph.domains.reunion.planning.drafting import draft
+from sagagraph.domains.reunion.planning.drafting import draft, first_draft
 from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
 from sagagraph.domains.reunion.planning.model.logic import total
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
@@ -35,6 +35,8 @@ MANY: Final = 10
 """If there are more people than these, a draft by rounds is planned first, and there are no alternatives."""
 TOO_MANY: Final = 25
 """If there are more people than these, they are never planned as a whole, but as they are drafted."""
+FIRST_S: Final = 10.0
+"""For a first plan, whatever time there is: it takes half a second of an idle core for 60 people."""
 DRAFT_SHARE: Final = 0.8
 """Of the time."""
 SECONDS_TO_BOUND: Final = 2.5
@@ -53,15 +55,18 @@ def plan(
     """
     problem = sought(problem)
     usual, free = questions_of(problem, setting)
-    if is_too_late(free.outlook(MOST_JOURNEYS)):
-        return Unsolved(is_proof=True)
     began = budget.clock()
-    first = _drafted(usual, budget) if len(problem.people) > MANY else ()
-    if first:
-        tell((*before, *first))
+    if len(problem.people) > MANY:
+        first = timed(usual, first_draft(usual.outlook(0)), Budget.of(FIRST_S, budget.clock), is_any=True)
+        if first:
+            tell((*before, *first))
+        elif is_too_late(free.outlook(MOST_JOURNEYS)):
+            return Unsolved(is_proof=True)
         seconds = budget.clock() - began
-        least = bound_of(problem, budget.part(SECONDS_TO_BOUND), setting, before)
-        return judged(problem, (*before, *first), least, seconds)
+        if best := _drafted(usual, first, budget):
+            tell((*before, *best))
+            least = bound_of(problem, budget.part(SECONDS_TO_BOUND), setting, before)
+            return judged(problem, (*before, *best), least, seconds if first else budget.clock() - began)
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before, tell=tell)
@@ -72,17 +77,17 @@ def plan(
     return _bounded(problem, answer, Budget.of(SECONDS_TO_BOUND_FEW, budget.clock), setting, before)
 
 
-def _drafted(question: Question, budget: Budget) -> tuple[Act, ...]:
-    """Return a plan for many people: the rounds that were chosen, at times that keep to all rules; or else with as many
-    journeys; nothing if there is none in time.
+def _drafted(question: Question, first: tuple[Act, ...], budget: Budget) -> tuple[Act, ...]:
+    """Return a better plan for many people than the first: the rounds that were chosen, at times that keep to all rules; if there
+    is none in time, the first; if that is none either, one with as many journeys.
     """
     drafted = draft(question.outlook(0), budget.part(budget.left * DRAFT_SHARE))
-    found = timed(question, drafted, budget)
-    if drafted and not found:
-        sequence, _ = question.model(sum(act.do == "travel" for act in drafted))
-        answer = search(sequence, (), budget, start_from=drafted)
-        return answer.actions if isinstance(answer, Found) else ()
-    return found
+    found = timed(question, drafted, budget) if budget.left else ()
+    if found or first or not drafted:
+        return found or first
+    sequence, _ = question.model(sum(act.do == "travel" for act in drafted))
+    answer = search(sequence, (), budget, start_from=drafted)
+    return answer.actions if isinstance(answer, Found) else ()
 
 
 def _bounded(problem: ReunionProblem, solved: Solved, budget: Budget, setting: Setting, before: tuple[Act, ...]) -> Solved:

@@ -7,7 +7,7 @@ the sequence model makes the plan from what is chosen.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
@@ -23,7 +23,7 @@ MOST_STOPS: Final = 6
 NEIGHBOURS: Final = 9
 """Who shares a round with whom: those whose ways begin and end at the nearest places."""
 DETOURS: Final = 2
-"""How many of the nearest places that only work leads to a round may go to as well."""
+"""How many of the nearest places to work at a round may go to as well."""
 NO_CREW: Final = -1
 Way = tuple[float, tuple[str, ...]]
 """Minutes, and the stops in order."""
@@ -121,29 +121,31 @@ class Rounds:
                 self.names.setdefault(ride, []).append(shift.driver or "")
 
     def _wanted(self) -> Iterator[tuple[str, Kind]]:
-        for each in self.situation.travellers:
-            if each.name not in self._drivers:
-                here, free = each.place, each.free
-                for goal in sorted(each.goals, key=lambda goal: goal.by):
-                    if goal.place != here:
-                        yield each.name, Kind(here, goal.place, free, goal.by)
-                    here, free = goal.place, goal.by
+        ready = {each.name: each.free for each in self.situation.travellers if each.name not in self._drivers}
         for task in self.situation.tasks:
             is_able = task.who is None or not self._drivers.isdisjoint(task.who)
-            if (
-                task.place is not None
-                and is_able
-                and task.people == 1
-                and not (task.is_watched or task.optional or self._at_home(task))
-            ):
+            if task.place is None or task.people > 1 or task.is_watched or task.optional or self._is_done_there(task, ready):
+                continue
+            if is_able:
                 opens = max(task.window.opens or 0, self.situation.begins)
                 closes = self.situation.ends if task.window.closes is None else task.window.closes
                 yield task.name, Kind(task.place, "", opens, closes, whole_minutes(task.minutes))
+        for each in (each for each in self.situation.travellers if each.name in ready):
+            here, free = each.place, ready[each.name]
+            for goal in sorted(each.goals, key=lambda goal: goal.by):
+                if goal.place != here:
+                    yield each.name, Kind(here, goal.place, free, goal.by)
+                here, free = goal.place, goal.by
 
-    def _at_home(self, task: Task) -> bool:
-        """Tell whether somebody can do it who does not leave its place."""
-        there = (each for each in self.situation.travellers if {each.place} >= {task.place, *(goal.place for goal in each.goals)})
-        return any(each.name not in self._drivers and (task.who is None or each.name in task.who) for each in there)
+    def _is_done_there(self, task: Task, ready: dict[str, int]) -> bool:
+        """Tell whether somebody at its place has time to do it before they leave, and note when they are `ready` then."""
+        for each in (each for each in self.situation.travellers if each.name in ready and each.place == task.place):
+            over = max(ready[each.name], task.window.opens or 0) + whole_minutes(task.minutes)
+            leave = min((goal.by - self.apart(each.place, goal.place) for goal in each.goals), default=math.inf)
+            if over <= min(leave, task.window.closes or math.inf) and (task.who is None or each.name in task.who):
+                ready[each.name] = over
+                return True
+        return False
 
     # -- where they lead -----------------------------------------------------------------------------------------------
 
@@ -202,9 +204,11 @@ class Rounds:
         return self._known[key]
 
     def round_of(self, some: Some, start: str, crew: int) -> Round | None:
-        """Return the round from there; None: it has no time."""
+        """Return the round from there; None: it has no way, or no time."""
         ways = self.ways(some)
-        first = min(ways, key=lambda place: (self.apart(start, place) + ways[place][0], place))
+        first = min(ways, key=lambda place: (self.apart(start, place) + ways[place][0], place), default=start)
+        if first not in ways or self.apart(start, first) + ways[first][0] == math.inf:
+            return None
         now, here, opens, closes = 0, start, 0, self.situation.ends
         boards: list[tuple[Kind, int]] = []
         for stop in ways[first][1]:
@@ -223,7 +227,7 @@ class Rounds:
     # -- who shares one ------------------------------------------------------------------------------------------------
 
     def together(self) -> Iterator[Some]:
-        """Yield what may share a round: people whose ways are neighbours, with up to two stops for work; and empty ways."""
+        """Yield what may share a round: people whose ways are neighbours, perhaps with work on the way; and empty ways."""
         seats = max(each.seats for each in self.shifts)
         riding = [kind for kind in self.names if kind.there]
         working = [kind for kind in self.names if not kind.there]
@@ -235,7 +239,8 @@ class Rounds:
                 for rest in combinations_with_replacement(others, size):
                     kinds = tuple(sorted((first, *rest), key=order.__getitem__))
                     if kinds not in seen and all(kinds.count(each) <= len(self.names[each]) for each in kinds):
-                        seen |= dict.fromkeys([kinds, *((*kinds, *work) for work in self._work_on_the_way(kinds, working))])
+                        near = sorted(working, key=lambda each: self.apart(first.here, each.here))[:DETOURS]
+                        seen |= dict.fromkeys([kinds, *((*kinds, each) for each in near)])
         for kinds in seen:
             if max((each.opens for each in kinds), default=0) <= min((each.due for each in kinds), default=math.inf):
                 ends = {each.there for each in kinds if each.there} or self._ends
@@ -243,16 +248,6 @@ class Rounds:
 
     def _between(self, one: Kind, other: Kind) -> float:
         return self.apart(one.here, other.here) + self.apart(one.there, other.there)
-
-    def _work_on_the_way(self, kinds: tuple[Kind, ...], working: Sequence[Kind]) -> Iterator[tuple[Kind, ...]]:
-        stops = {each.here for each in kinds}
-        near = sorted(working, key=lambda each: self.apart(kinds[0].here, each.here))[:DETOURS]
-        here = [each for each in working if each.here in stops for _ in self.names[each]]
-        for size in range(min(2, len(here)) + 1):
-            for some in combinations(here, size):
-                if some:
-                    yield some
-                yield from ((*some, each) for each in near if each not in here)
 
 
 def _shifts_of(situation: Situation) -> Iterator[Shift]:

@@ -34,9 +34,11 @@ two, hardly.
 """
 EFFORT_FOR_SLACK: Final = 0.4
 """In CP-SAT's own measure, which is the same on a busy machine."""
+EFFORT: Final = 0.3
+"""For each aim after slack."""
 EFFORT_TO_TIME: Final = 10.0
 """For the first aim of a draft, which has times or has none."""
-EFFORT: Final = 0.3
+EFFORT_TO_TIDY: Final = 0.1
 """For each aim after it."""
 COUNTED: Final = 200
 """Up to how many journeys a plan is examined when asking whether it can have more than that."""
@@ -129,13 +131,13 @@ def solve(
     return Solved(made, tuple(attained(*each) for each in enumerate(problem.objectives)), seconds)
 
 
-def timed(question: Question, draft: tuple[Act, ...], budget: Budget) -> tuple[Act, ...]:
-    """Return the draft at the best times that keep to all rules; nothing if there are none."""
+def timed(question: Question, draft: tuple[Act, ...], budget: Budget, *, is_any: bool = False) -> tuple[Act, ...]:
+    """Return the draft at the best times that keep to all rules, or `is_any` that do; nothing if there are none."""
     if not draft:
         return ()
     sequence, aims = replace(question, draft=draft).model(0)
-    limited = replace(budget, effort=budget.effort or EFFORT)
-    found = search(sequence, aims, limited, start_from=draft, foremost=EFFORT_TO_TIME)
+    limited = replace(budget, effort=budget.effort or EFFORT_TO_TIDY)
+    found = search(sequence, () if is_any else aims, limited, start_from=draft, foremost=EFFORT_TO_TIME)
     return found.actions if isinstance(found, Found) else ()
 
 
