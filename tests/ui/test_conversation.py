@@ -375,6 +375,12 @@ async def test_who_eats_does_not_cook(service: Service) -> None:
         assert (await page.read(said, None)).known.get("cooks") == cooks, said
 
 
+async def test_a_dish_that_is_refused_is_not_cooked(service: Service) -> None:
+    for said in ("pancakes, no custard", "pancakes but no custard", "just pancakes, without custard"):
+        known = (await service.pages["recipes"].read(said, None)).known
+        assert [each["recipe"] for each in known["recipes"]] == ["Pancakes"], said
+
+
 async def test_the_board_shows_what_the_rules_have_read_while_a_model_reads(service: Service) -> None:
     shown: list[Conversation] = []
 

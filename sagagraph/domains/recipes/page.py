@@ -250,8 +250,15 @@ def dishes_in(text: str) -> tuple[Dish, ...]:
             start, end = words[place].start(), words[place + size - 1].end()
             is_taken = any(each.start < end and start < each.end for each in found)
             name = None if is_taken else _dish_called("".join(each[0] for each in words[place : place + size]))
-            found += [] if name is None else [Dish(name, start, end)]
+            is_one_of_them = (
+                size > 1 and name is not None and any(_is_whole(each[0], name) for each in words[place : place + size])
+            )
+            found += [] if name is None or is_one_of_them else [Dish(name, start, end)]  # `no custard` is no misspelt custard
     return tuple(sorted(found, key=lambda each: each.start))
+
+
+def _is_whole(word: str, name: str) -> bool:
+    return word.casefold().removesuffix("s") == name.casefold().removesuffix("s")
 
 
 @lru_cache(maxsize=4096)
