@@ -124,13 +124,21 @@ async def watched(domain: object, saga: Saga, news: Any, kept: Documents) -> For
         raise InvalidInputError(f"plans of {saga.domain} are not watched: change the saga instead", field="SAGA")
     foreseen = await domain.foreseen(saga, news)
     key = content_hash([news, saga.plan.version])
-    await kept.put(Document(saga.id, _FINDINGS, key, {"news": news, **foreseen.document}))
+    await kept.put(Document(saga.id, _FINDINGS, key, {"news": news, "version": saga.plan.version, **foreseen.document}))
     return foreseen
 
 
 def is_foreseen(saga: Saga) -> bool:
     """Tell whether the plan is repaired for what is only foreseen: then a person approves the repair, whatever it changes."""
     return saga.plan.disruption.startswith(f"{MONITOR} ")
+
+
+def grave(judged: dict[str, Any] | None, version: int) -> tuple[str, ...]:
+    """Return what was found of this version of the plan, in sentences, without what has room enough."""
+    if judged is None or judged["version"] != version:
+        return ()
+    found = (Finding(**{**each, "level": Level(each["level"])}) for each in judged["findings"])
+    return tuple(each.sentence for each in found if each.level is not Level.NORMAL)
 
 
 async def latest(saga_id: str, kept: Documents) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sagagraph.planning.monitor import Level, Observed, Thresholds, findings
+from sagagraph.planning.monitor import Foreseen, Level, Observed, Thresholds, findings, grave
 
 pytestmark = pytest.mark.quick
 
@@ -31,6 +31,13 @@ def test_the_gravest_is_told_first_and_what_breaks_sooner_is_more_urgent() -> No
     assert found[1].severity == found[2].severity == 0.625
     assert found[1].urgency > found[2].urgency
     assert found[1].impact == pytest.approx(found[1].severity * found[1].urgency, abs=0.001)
+
+
+def test_what_has_room_enough_is_not_told() -> None:
+    found = findings([Observed("calm", 10, 11, 8), Observed("close", 10, 16, 8)], 0, Thresholds(horizon=10))
+    judged = {"version": 2, **Foreseen(found, {}).document}
+    assert [each.split(" (")[0] for each in grave(judged, 2)] == ["warning: close 6 late, with room for 8"]
+    assert grave(judged, 3) == grave(None, 2) == ()
 
 
 @given(late=TIMES, more=TIMES, slack=TIMES, now=TIMES, later=TIMES)

@@ -12,14 +12,17 @@ from msgspec import structs
 
 from sagagraph.context.model import Answer
 from sagagraph.planning.models.reading import listed
+from sagagraph.planning.monitor import grave
 from sagagraph.saga.core.state import Saga
 from sagagraph.settings import Settings
 from sagagraph.ui.chat.conversation import Conversation, Conversations, shown_messages
 from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.chat.turn import Deed
+from sagagraph.ui.html.cards import status_card
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import guest
+from tests.domains.reunion.scripted import LATE, PROBLEM, request
 from tests.support.models.script import Say, Status, Step, Text
 from tests.support.models.server import ModelServer
 from tests.ui.chat import Chat, all_said, last_said, plan_hash, status, wishes
@@ -596,3 +599,21 @@ async def test_a_long_talk_is_kept_within_bounds() -> None:
         conversation = conversation.heard(str(number))
     assert len(conversation.messages) == 200
     assert conversation.messages[-1].text == "499"
+
+
+async def test_what_is_foreseen_stands_in_the_status_of_the_plan_that_it_strains(service: Service) -> None:
+    chat = Chat(service, "reunion")
+    saga_id = await service.begin(chat.visitor, "reunion", request(problem=PROBLEM))
+    await service.decide(chat.visitor, saga_id, plan_hash(await chat.quiet()) or "", approved=True)
+    before = await chat.quiet()
+    assert before.foreseen == ()
+    await service.foresee(chat.visitor, saga_id, {**LATE, "at": "11:15", "from": "12:10"})
+    judged = await service.foreseen(saga_id)
+    assert before.saga is not None
+    (told,) = grave(judged, before.saga.plan.version)
+    assert told.startswith("violation: Bob arrives 10 late, with room for 0")
+    assert f"Foreseen: {told}." in status_card(before.saga, foreseen=(told,))
+    repaired = await chat.quiet()
+    assert (status(repaired), repaired.foreseen) == ("awaiting_approval", (told,))
+    await service.decide(chat.visitor, saga_id, plan_hash(repaired) or "", approved=True)
+    assert (await chat.quiet()).foreseen == ()

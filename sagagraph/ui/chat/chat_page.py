@@ -314,6 +314,7 @@ class ChatPage:
                 is_busy=model.is_busy,
                 told=model.problem,
                 interrupted=model.interrupted,
+                foreseen=model.foreseen,
                 of=saga.id if saga is not None else "",
                 stamp=model.stamp,
             ),

@@ -8,6 +8,7 @@ from datetime import date
 
 from msgspec.structs import replace
 
+from sagagraph.planning.monitor import grave
 from sagagraph.planning.page import Page
 from sagagraph.planning.remedies import Remedy, remedies_of
 from sagagraph.saga.core.amendments import parent_of
@@ -37,6 +38,8 @@ class PageModel:
     today: date | None = None
     is_busy: bool = False
     problem: str = ""
+    foreseen: tuple[str, ...] = ()
+    """What is foreseen and would strain the plan, or break it."""
     is_sketch: bool = False
     """Whether the shown plan is the best so far, while a better one is sought."""
     shared: str = ""
@@ -95,9 +98,12 @@ async def page_model(service: Service, conversations: Conversations, visitor: Vi
     if saga.plan.infeasible and status_of(saga) is SagaStatus.AWAITING_APPROVAL and not conversation.is_open:
         conversation = replace_draft(conversation, draft=page.draft_of(saga.request))  # what was refused holds no longer
     problem, is_sketch = service.problem(saga_id), sketch is not None
+    foreseen = grave(await service.foreseen(saga_id), saga.plan.version)
     versions = () if is_busy else versions_of(saga_id, entries)
     at = "" if is_busy else await service.shared_at(visitor, saga_id)
-    return PageModel(conversation, page, saga, shown, before, interrupted, today, is_busy, problem, is_sketch, at, versions)
+    return PageModel(
+        conversation, page, saga, shown, before, interrupted, today, is_busy, problem, foreseen, is_sketch, at, versions
+    )
 
 
 async def own_plans(service: Service, visitor: Visitor) -> list[Saga]:

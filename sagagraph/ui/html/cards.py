@@ -67,6 +67,7 @@ def status_card(
     is_busy: bool = False,
     told: str = "",
     interrupted: Progress | None = None,
+    foreseen: Sequence[str] = (),
     of: str = "",
     stamp: str = "",
 ) -> Markup:
@@ -86,6 +87,7 @@ def status_card(
         stamp=stamp,
         progress=progress,
         told=told,
+        foreseen=foreseen,
         interrupted=interrupted if status in (SagaStatus.RUNNING, SagaStatus.COMMITTED) else None,
     )
 
