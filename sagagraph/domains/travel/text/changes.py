@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 _SAYS: Final = Forms(__file__, "changes")
 
 
+def with_named(text: str, known: PartialRequest) -> str:
+    """Return the text with the one known city that it has named before, in place of `it`; a hotel there may be meant as well."""
+    found = _SAYS.of_it.search(text)
+    before = text[: found.start()].casefold() if found else ""
+    named = [stop.city for stop in known.stops if stop.city and stop.city.casefold() in before]
+    if found is None or len(named) != 1 or _SAYS.of_a_part.search(before):
+        return text
+    return f"{found['verb']} {named[0]}{text[found.end() :]}"
+
+
 # -- nights ---------------------------------------------------------------------------------------------------------------
 
 

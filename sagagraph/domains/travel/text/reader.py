@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import answered, chosen, is_skipped
+from sagagraph.domains.travel.text.changes import with_named
 from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
@@ -48,7 +49,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
         InvalidInputError: the text is far too long.
     """
     before = known or PartialRequest()
-    passage = _tagged(text, today)
+    passage = _tagged(with_named(text, before), today)
     question = next(iter(before.missing()), None) if known else None
     if question is not None:
         if is_skipped(passage) and before.can_do_without(question):
