@@ -11,7 +11,7 @@ from pydantic import Field
 from sagagraph.coordination.core.config import read_config
 from sagagraph.coordination.core.mission import Mission, Task
 from sagagraph.coordination.core.plan import MissionPlan
-from sagagraph.coordination.core.states import COLUMNS, TaskState
+from sagagraph.coordination.core.states import COLUMNS, RunState, TaskState
 from sagagraph.coordination.view import events_json, mission_json, task_json
 from sagagraph.errors import SagaGraphError, UnknownOperationError
 from sagagraph.saga.core.state import Operation
@@ -192,7 +192,8 @@ async def _board(own: Own, request: Request, problem: str = "") -> HTMLResponse:
     values: dict[str, Any] = {"told": told, "columns": columns, "problem": problem or own.missions.problem(own.id)}
     values["graph"] = _graph(mission.plan, mission) if mission.plan else ""
     values["outputs"] = {order: each.output for order, each in mission.tasks.items() if each.output is not None}
-    values["moves"] = not (mission.waits or mission.state.is_terminal)
+    is_awake = mission.state in (RunState.PENDING, RunState.PLANNING, RunState.RUNNING)
+    values["moves"] = is_awake and not (mission.waits and told["waits_for_person"])  # between two tasks nothing runs
     return page_alone(request, "mission", status_code=422 if problem else 200, **values)
 
 
