@@ -114,7 +114,7 @@ class Mission(Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """Whether nothing more happens without a person."""
+        """Whether, right after a tick, nothing more happens without a person. Between two ticks it can be so for a moment."""
         if self.state is not RunState.RUNNING:
             return self.state not in (RunState.PENDING, RunState.PLANNING)
         return not self.triggers and not any(self.of(*_MOVING))

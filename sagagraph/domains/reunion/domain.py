@@ -14,12 +14,12 @@ from sagagraph.domains.reunion.actions.outbox import Outbox
 from sagagraph.domains.reunion.actions.workflow import day_workflow, revised_workflow
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, as_json, hash_of, parse_request
 from sagagraph.domains.reunion.events import Event
-from sagagraph.domains.reunion.monitor import delays
 from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of
 from sagagraph.domains.reunion.parts import in_words, parts_of, sent_in_words
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.agents import ROLES, ReunionTeam
 from sagagraph.domains.reunion.planning.measure import reasons
+from sagagraph.domains.reunion.planning.monitor import delays
 from sagagraph.domains.reunion.proposals import Proposed, assignment_of
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.robustness import slack_told
