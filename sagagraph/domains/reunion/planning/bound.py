@@ -84,7 +84,7 @@ class _Crew:
     free: int
     stops: tuple[tuple[str, int], ...]
     stays: bool
-    """At the last one."""
+    """At the last one; where they have been everywhere already, they may be anywhere, which the bound allows."""
 
     def place_at(self, moment: int) -> str | None:
         """Return where they have to be at the moment; None: anywhere."""
@@ -227,7 +227,8 @@ def _able(car: Car, crew_of: Mapping[str, _Crew]) -> frozenset[_Crew] | None:
 
 
 def _crew_of(each: Traveller, situation: Situation) -> _Crew:
-    return _Crew(each.place, max(each.free, situation.begins), _stops(each), each.stays_from is not None)
+    stops = _stops(each)
+    return _Crew(each.place, max(each.free, situation.begins), stops, each.stays_from is not None and stops != ())
 
 
 def _moments_between(situation: Situation) -> list[int]:
