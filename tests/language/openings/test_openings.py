@@ -1,4 +1,4 @@
-"""First messages of 150 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 410 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ LEAST_OF_STRANGERS = {
     "cook": (0.65, 0.0),
     "wanderer": (0.65, 0.0),
     "diner": (0.65, 0.0),
+    "guest": (0.78, 0.0),
+    "eater": (0.65, 0.0),
+    "family": (0.38, 0.0),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 LEAST_WITH_A_MODEL = 0.95
