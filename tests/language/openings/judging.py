@@ -76,8 +76,12 @@ class Judged:
     why: str = ""
 
 
+def plural(table: str) -> str:
+    return f"{table.removesuffix('y')}ies" if table.endswith("y") else f"{table}s"
+
+
 def openings(table: str) -> list[Opening]:
-    path = Path(__file__).with_name(f"{table}s.yaml".replace("ys.", "ies."))
+    path = Path(__file__).with_name(f"{plural(table)}.yaml")
     domain = _DOMAINS.get(table, table)
     rows = yaml.safe_load(path.read_text(encoding="utf-8"))
     step = _KEPT if table in FRESH else 1

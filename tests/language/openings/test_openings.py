@@ -10,7 +10,7 @@ import pytest
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.planning.page import Page
-from tests.language.openings.judging import Judged, Opening, Result, figures, judged, openings
+from tests.language.openings.judging import Judged, Opening, Result, figures, judged, openings, plural
 from tests.language.openings.models import Reader, right_slots, wrong_slots
 from tests.language.openings.reading import heard_in, page_of, read_by
 
@@ -52,7 +52,7 @@ async def _judged(opening: Opening, page: Page) -> tuple[Judged, bool]:
 async def test_most_first_messages_lead_to_what_they_mean(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = [each for each, _ in await all_judged(domain)]
     with capsys.disabled():
-        sys.stdout.write(f"\n{domain}s\n{figures(found)}\n")
+        sys.stdout.write(f"\n{plural(domain)}\n{figures(found)}\n")
     assert [(each.opening.text, each.why) for each in found if each.result is Result.WRONG] == []
     for is_kept, least in enumerate((LEAST_RIGHT | LEAST_OF_STRANGERS)[domain]):
         of = [each for each in found if each.opening.is_kept is bool(is_kept)]
