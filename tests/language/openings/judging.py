@@ -17,7 +17,7 @@ import yaml
 TODAY: Final = date(2026, 1, 12)
 _KEPT: Final = 3
 """Every third opening is kept: nobody looks at it while readers are changed."""
-FRESH: Final = ("stranger", "traveller", "cook", "wanderer", "diner")
+FRESH: Final = ("stranger", "traveller", "cook", "wanderer", "diner", "guest", "eater", "family")
 """Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
 _DOMAINS: Final = {
     "paragraph": "reunion",
@@ -26,6 +26,9 @@ _DOMAINS: Final = {
     "cook": "meal",
     "wanderer": "trip",
     "diner": "meal",
+    "guest": "trip",
+    "eater": "meal",
+    "family": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
@@ -73,8 +76,12 @@ class Judged:
     why: str = ""
 
 
+def plural(table: str) -> str:
+    return f"{table.removesuffix('y')}ies" if table.endswith("y") else f"{table}s"
+
+
 def openings(table: str) -> list[Opening]:
-    path = Path(__file__).with_name(f"{table}s.yaml")
+    path = Path(__file__).with_name(f"{plural(table)}.yaml")
     domain = _DOMAINS.get(table, table)
     rows = yaml.safe_load(path.read_text(encoding="utf-8"))
     step = _KEPT if table in FRESH else 1
@@ -154,6 +161,9 @@ def _trip(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]]:
     for name in ("direct", "order", "rooms"):
         if name in meant and request.get(name) != meant[name]:
             yield name, f"{name} {request.get(name)} for {meant[name]}"
+    hours = {f"{side} {span['earliest'] or ''}-{span['latest'] or ''}" for side, span in request.get("hours", {}).items()}
+    if "hours" in meant and meant["hours"] not in hours:
+        yield "hours", f"hours {hours} for {meant['hours']}"
 
 
 def _price(meant: Mapping[str, Any], request: Mapping[str, Any], open_: set[str]) -> Iterable[tuple[str, str]]:

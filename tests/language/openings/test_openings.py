@@ -1,4 +1,4 @@
-"""First messages of 150 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 410 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from sagagraph.errors import SagaGraphError
 from sagagraph.planning.page import Page
-from tests.language.openings.judging import Judged, Opening, Result, figures, judged, openings
+from tests.language.openings.judging import Judged, Opening, Result, figures, judged, openings, plural
 from tests.language.openings.models import Reader, right_slots, wrong_slots
 from tests.language.openings.reading import heard_in, page_of, read_by
 
@@ -22,6 +22,9 @@ LEAST_OF_STRANGERS = {
     "cook": (0.65, 0.0),
     "wanderer": (0.65, 0.0),
     "diner": (0.65, 0.0),
+    "guest": (0.78, 0.0),
+    "eater": (0.65, 0.0),
+    "family": (0.38, 0.0),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 LEAST_WITH_A_MODEL = 0.95
@@ -49,7 +52,7 @@ async def _judged(opening: Opening, page: Page) -> tuple[Judged, bool]:
 async def test_most_first_messages_lead_to_what_they_mean(domain: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = [each for each, _ in await all_judged(domain)]
     with capsys.disabled():
-        sys.stdout.write(f"\n{domain}s\n{figures(found)}\n")
+        sys.stdout.write(f"\n{plural(domain)}\n{figures(found)}\n")
     assert [(each.opening.text, each.why) for each in found if each.result is Result.WRONG] == []
     for is_kept, least in enumerate((LEAST_RIGHT | LEAST_OF_STRANGERS)[domain]):
         of = [each for each in found if each.opening.is_kept is bool(is_kept)]
