@@ -24,7 +24,7 @@ from tests.support.postgres import PostgresServer, postgres_server
 
 OUT = Path(__file__).parents[1] / "docs" / "benchmarks" / "langgraph.md"
 KINDS = ("plain", "read-only", "effect")
-GOALS = {"read-only": (2.0, 1.5), "effect": (2.5, 1.5)}
+GOALS = {"read-only": (1.6, 1.5), "effect": (1.8, 1.5)}
 """CPU and bytes, as multiples of plain LangGraph."""
 TEXT = "x" * 50
 

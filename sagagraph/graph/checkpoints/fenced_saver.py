@@ -65,12 +65,9 @@ class FencedSaver(BaseCheckpointSaver[Any]):
     async def _check(self, config: RunnableConfig) -> None:
         thread = str(config["configurable"]["thread_id"])
         run = config["configurable"].get(RUN)
-        if run is not None:  # even a graph that a node runs on a thread of its own
-            await run.coordinator.check_still_held()
-            return
-        if thread not in self._holders:
+        if run is None and thread not in self._holders:  # a graph that a node runs may have a thread of its own
             raise SupersededError(f"thread {thread!r} is not held by this worker: its checkpoint is not written", saga_id=thread)
-        coordinator = self._holders[thread]
+        coordinator = self._holders[thread] if run is None else run.coordinator
         if coordinator is not None:
             await coordinator.check_still_held()
 

@@ -75,8 +75,9 @@ def journalled_node(declaration: NodeDeclaration, graph: str = "") -> Runnable[A
         name = "/".join(filter(None, (scope.operation, called, str(step), f"{declaration.name}{index}")))
         if len(tasks := scope.inner_tasks(config)) > 1:
             run.inner.asked(tasks, name)
-        prefix = f"{scope.action}.{graph}" if graph and not scope.is_graph else scope.action
-        return await Pass(declaration, run, replace(scope, action=prefix), name, step, state, config).run_through()
+        if graph and not scope.is_graph:
+            scope = replace(scope, action=f"{scope.action}.{graph}")
+        return await Pass(declaration, run, scope, name, step, state, config).run_through()
 
     return Journalled(node, declaration)
 

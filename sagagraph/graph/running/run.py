@@ -231,7 +231,8 @@ class GraphRun:
 
     async def is_journalled(self) -> None:
         """Return when the journal has what LangGraph is about to keep."""
-        await asyncio.gather(*self._ending, return_exceptions=True)
+        if self._ending:
+            await asyncio.gather(*self._ending, return_exceptions=True)
         await self.coordinator.flush()
 
     # -- the end ---------------------------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ def as_kept(encoded: Json) -> Json:
     become lists.
     """
     if isinstance(encoded, list):
-        return [as_kept(each) for each in encoded]
+        return encoded if _SCALARS.issuperset(map(type, encoded)) else [as_kept(each) for each in encoded]
     if not isinstance(encoded, dict):
         return encoded
     if len(encoded) == 1 and "$tuple" in encoded:
