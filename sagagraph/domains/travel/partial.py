@@ -225,18 +225,34 @@ class PartialRequest(BaseModel):
         changed["unread"] = later.unread
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
         changed["notes"] = (*(each for each in self.notes if not _is_said_now(each[0], said)), *later.notes)
-        if {"first", "last"} <= said and "stops" not in said:
-            derived = {
-                n for n in range(len(self.stops)) if dict(self.notes).get(f"stops[{n}].nights", "").startswith(FROM_THE_DATES)
-            }
-            changed["stops"] = with_nights(self.stops, dict.fromkeys(derived))
-        return self._without_dates_that_clash(later).model_copy(update=changed)
+        before = self._with_days_assumed()._without_dates_that_clash(later)
+        if not said.isdisjoint(("first", "last", "depart")) and said.isdisjoint(("stops", "total_nights")):
+            has_end = (later.last or before.last) is not None
+            changed["stops"] = with_nights(self.stops, dict.fromkeys(self._from_the_dates() if has_end else ()))
+        return before.model_copy(update=changed)
+
+    def _from_the_dates(self) -> set[int]:
+        """Return the stops whose nights follow from the days, or will."""
+        notes = dict(self.notes)
+        return {
+            n
+            for n, stop in enumerate(self.stops)
+            if stop.nights is None or notes.get(f"stops[{n}].nights", "").startswith(FROM_THE_DATES)
+        }
+
+    def _with_days_assumed(self) -> Self:
+        """Return what stands where only one of two days, there and back, is said anew."""
+        assumed = (dict(doubt.otherwise) for doubt in self.doubts if doubt.field in DATE_FIELDS)
+        days = next((each for each in assumed if each.get("is_rough") == "False" or each.get("is_rough") is False), {})
+        return self.model_copy(update={name: date.fromisoformat(str(days[name])) for name in ("first", "last") if name in days})
 
     def _without_dates_that_clash(self, later: Self) -> Self:
         """Drop dates that a newer day or window contradicts."""
         first, last, depart = later.first or self.first, later.last or self.last, later.depart or self.depart
         runs_backwards = first and last and first > last
         is_outside = depart and ((first and depart < first) or (last and depart > last))
+        if later.depart and not (later.first or self.is_rough) and last and later.depart <= last and self._from_the_dates():
+            return self.model_copy(update={"first": None})  # the day of the return stands
         if runs_backwards or (is_outside and later.depart):
             return self.model_copy(update={"first": None, "last": None})
         return self.model_copy(update={"depart": None}) if is_outside else self

@@ -86,3 +86,35 @@ def test_what_is_said_later_takes_the_assumption_away() -> None:
     assert (found.complete().stops[0].nights, assumed["stops[0].nights"]) == (4, "from the dates")
     for_three = read_request("for 3 people", cities=GAZETTEER, today=TODAY, known=PartialRequest.of(request))
     assert "travellers" not in completed(for_three, TODAY)[1]
+
+
+@pytest.mark.parametrize("has_plan", [False, True])
+@pytest.mark.parametrize(
+    ("opening", "changes", "nights", "first", "last"),
+    [
+        ("Boston to Paris, leaving 1 June, back on 6 June", ["leave on 2 June"], 4, 2, 6),
+        ("Boston to Paris, leaving 1 June, back on 6 June", ["back on 8 June"], 7, 1, 8),
+        ("Boston to Paris, 17 to 21 June", ["back on 22 June", "leave on the 16th"], 6, 16, 22),
+        ("Boston to Paris, Monday 9 June, Friday 13 June", ["back on 14 June instead"], 5, 9, 14),
+        ("Boston to Paris, leaving 2 June, back on 6 June", ["leave on 1 June and come back on 6 June"], 5, 1, 6),
+        ("Boston to Paris for 5 nights between 1 and 20 June", ["leave on 3 June"], 5, 1, 20),
+    ],
+)
+def test_one_day_that_is_changed_leaves_the_other(
+    opening: str, changes: list[str], nights: int, first: int, last: int, *, has_plan: bool
+) -> None:
+    known = read_request(opening, cities=GAZETTEER, today=TODAY)
+    for change in changes:
+        if has_plan:
+            whole, assumed = completed(known, TODAY)
+            known = PartialRequest.of(whole.complete().model_copy(update={"assumed": dict(assumed)}))
+        known = read_request(change, cities=GAZETTEER, today=TODAY, known=known)
+    found = completed(known, TODAY)[0].complete()
+    assert found.window is not None
+    assert (found.stops[0].nights, found.window.first, found.window.last) == (nights, date(2025, 6, first), date(2025, 6, last))
+
+
+def test_a_day_in_a_month_says_nothing_of_nights() -> None:
+    known = read_request("Boston to Paris in May", cities=GAZETTEER, today=TODAY)
+    found, _ = completed(read_request("leave on 22 May", cities=GAZETTEER, today=TODAY, known=known), TODAY)
+    assert [each.field for each in found.missing()] == ["stops[0].nights"]

@@ -23,7 +23,7 @@ from sagagraph.domains.travel.planning.amendment import wish_of
 from sagagraph.domains.travel.planning.measures import cents, converted
 from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
-from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request, rooms_for
+from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request
 from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.domains.travel.wording import count_text, duration_text
 from sagagraph.errors import InvalidInputError
@@ -123,9 +123,7 @@ class TravelPage(p.Page):
         return parse_request(request, cities=self.domain.cities, today=today).model_dump(mode="json")
 
     def draft_of(self, request: Any) -> p.Draft:
-        trip = wish_of(request)
-        follows = trip.rooms == rooms_for(trip.travellers, trip.children)
-        return self._draft(PartialRequest.of(trip).model_copy(update={"rooms": None} if follows else {}))
+        return self._draft(PartialRequest.of(wish_of(request)))
 
     def _completed(self, said: PartialRequest) -> tuple[PartialRequest, Mapping[str, str]]:
         return completed(said, self._known_day, home=said.home, is_far=self.domain.cities.takes_a_night)

@@ -190,7 +190,7 @@ class _Dates:
         said.doubts += self.doubts.doubts[:1]
         if any(is_month for *_, is_month in spans):
             said.fields["is_rough"] = True
-        elif first is not None or last is not None or depart is not None:
+        elif first is not None or last is not None:
             said.fields["is_rough"] = False
         if not self.doubts.doubts:
             days = {"first": first, "last": last, "depart": depart}
