@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
-from sagagraph.language.quantities import Quantity
+from sagagraph.language.passage import Found
+from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sagagraph.language.passage import Found, Passage
+    from sagagraph.language.passage import Passage
 
 ADULT_FROM: Final = 12
 """Years of age; whoever is called a child and has no age is under it."""
@@ -46,9 +47,9 @@ def with_ages(text: str) -> str:
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
     passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
-    passage.text = _SAYS.ages.sub(lambda found: found["who"], passage.text)
+    passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
     passage.tag("people", _SAYS.aged, _aged)
-    passage.tag("people", _SAYS.children, lambda found: Quantity((Decimal(len(found.values(Number))),), "child"))
+    passage.tag("people", _SAYS.children, lambda found: Quantity((Decimal(len(found.values(object))),), "child"))
     passage.tag("company", _SAYS.leaves, lambda found: Company(None if found["some"] else -_kin_in(found), is_more=True))
     for words in (_SAYS.also_comes, _SAYS.brought):
         passage.tag("company", words, _also_comes)
@@ -65,6 +66,10 @@ def _others(found: Found) -> Company:
     """Read `for my parents`, `my boss wants to go`; a trip for my wife may be one with me."""
     kin = None if _FOR.search(found.said) else len(_SAYS.one.findall(found.said)) or None
     return Company(2 if "parents" in found.said else kin, are_others=True)
+
+
+def _are_ages(found: Found) -> bool:
+    return {each.unit for each in found.values(Quantity)}.isdisjoint((*NIGHTS, "month"))
 
 
 def _aged(found: Found) -> Quantity | None:

@@ -18,11 +18,11 @@ LEAST_RIGHT = {"trip": (0.95, 0.7), "meal": (0.9, 0.85), "reunion": (0.75, 0.2),
 """Of those that were looked at while the readers were changed, and of those that were kept."""
 LEAST_OF_STRANGERS = {
     "stranger": (0.25, 0.0),
-    "traveller": (0.77, 0.0),
+    "traveller": (0.81, 0.0),
     "cook": (0.65, 0.0),
     "wanderer": (0.65, 0.0),
     "diner": (0.65, 0.0),
-    "guest": (0.78, 0.0),
+    "guest": (0.84, 0.0),
     "eater": (0.65, 0.0),
     "family": (0.38, 0.0),
 }
