@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.reunions.generator import generate
+from benchmarks.reunions.measure import measured
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.repair import Repaired, changes, edit_radius, recompute, repair
@@ -148,3 +149,9 @@ def test_another_wish_before_anything_has_happened_keeps_what_it_can() -> None:
     again = repair(later, old, (), budget())
     assert isinstance(again, Repaired)
     assert (again.changed, faults(later, again.solved.plan)) == ((), [])
+
+
+def test_drivers_who_have_been_everywhere_already_are_repaired_too() -> None:
+    struck = measured(12, 1, "hand-overs", 5.0)["struck"]
+    assert [each["event"] for each in struck] == ["cancelled", "delayed", "vehicle_down"]
+    assert {each[arm]["verdict"] for each in struck for arm in ("repair", "recompute")} == {"VALID"}
