@@ -118,3 +118,10 @@ def test_a_day_in_a_month_says_nothing_of_nights() -> None:
     known = read_request("Boston to Paris in May", cities=GAZETTEER, today=TODAY)
     found, _ = completed(read_request("leave on 22 May", cities=GAZETTEER, today=TODAY, known=known), TODAY)
     assert [each.field for each in found.missing()] == ["stops[0].nights"]
+
+
+def test_a_hotel_alone_is_understood() -> None:
+    found = read_request("Hotel only: Paris, 3 nights from 4 May, 2 people, 1 room", cities=GAZETTEER, today=TODAY)
+    assert (found.stay_only, found.rooms, found.unread) == (True, 1, ())
+    trip = read_request("Boston to Paris for 3 nights from 4 May, hotel only", cities=GAZETTEER, today=TODAY)
+    assert (trip.stay_only, trip.unread) == (None, ("hotel only",))

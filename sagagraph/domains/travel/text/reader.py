@@ -127,7 +127,9 @@ def _sentence(
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
-    not_understood += [" ".join(found.said.split()) for found in (*refused, *near, *passage.find(_SAYS.not_planned))]
+    is_stay_only = said.fields.get("stay_only", known.stay_only)
+    refused += [each for each in passage.find(_SAYS.not_planned) if not (is_stay_only and _SAYS.hotel.search(each.said))]
+    not_understood += [" ".join(found.said.split()) for found in (*refused, *near)]
     left = (*not_understood, *passage.unread(_MEANINGLESS))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
