@@ -18,6 +18,10 @@ _UNQUOTED: Final = frozenset({Anchor.CHOICE, Anchor.FLAG})
 """Any words could mean these."""
 _COUNTED: Final = frozenset({Anchor.NUMBER, Anchor.PEOPLE, Anchor.NIGHTS, Anchor.MINUTES, Anchor.RANGE})
 """A number alone says little: the word after it tells what is counted."""
+_STEM: Final = 5
+"""Letters that a label shares with the words for what it counts: `seats`, `nights`."""
+_MOST_PLACES: Final = 4
+"""Where it is looked whether a value was said."""
 _ENDS_OPEN: Final = re.compile(r"[\w.,]*\w")
 """A word after which no comma or full stop stands."""
 
@@ -25,7 +29,8 @@ _ENDS_OPEN: Final = re.compile(r"[\w.,]*\w")
 def quotes_in(text: str, page: Page, before: Draft, after: Draft) -> Quotes:
     """Return the words for each field that the text has filled in: as few of them as state its value.
 
-    A field that no words of the text state, as it follows from others, has none.
+    A field that no words of the text state, as it follows from others, has none; nor has one whose value stands in several
+    places, none of which names it.
     """
     slots, words = page.slots(after), text.split()
     old = {each.name: each.value for each in listed(page.fields(before))}
@@ -40,13 +45,29 @@ def _quote(page: Page, field: Field, slots: Sequence[Slot], words: Sequence[str]
         return ""
     anchor = Anchor.NUMBER if anchor is Anchor.MONEY else anchor  # its currency is a field of its own
 
-    def is_stated(first: int, last: int) -> bool:
-        return page.states(anchor, field.value, " ".join(words[first:last]))
+    quotes: list[str] = []
+    begins = 0
+    while len(quotes) < _MOST_PLACES and (end := _end(page, field, anchor, words[begins:])):
+        quotes.append(_words_of(page, field, anchor, words, begins + end))
+        begins += end
+    named = [each for each in quotes if field.label.casefold()[:_STEM] in each.casefold()]
+    if len({each.casefold() for each in quotes}) == 1:
+        return quotes[0]
+    return named[0] if len(named) == 1 else ""
 
-    if not is_stated(0, len(words)):
-        return ""
-    last = _least(lambda end: is_stated(0, end), len(words))
-    first = last - _least(lambda many: is_stated(last - many, last), last)
+
+def _end(page: Page, field: Field, anchor: Anchor, words: Sequence[str]) -> int:
+    """Return how many words from the beginning state the value; 0: not even all."""
+
+    def is_stated(end: int) -> bool:
+        return page.states(anchor, field.value, " ".join(words[:end]))
+
+    return _least(is_stated, len(words)) if words and is_stated(len(words)) else 0
+
+
+def _words_of(page: Page, field: Field, anchor: Anchor, words: Sequence[str], last: int) -> str:
+    """Return the fewest words up to there that state the value, with what is counted."""
+    first = last - _least(lambda many: page.states(anchor, field.value, " ".join(words[last - many : last])), last)
     own = field.value.casefold().split()
     while first and words[first - 1].casefold() in own:  # a name whose last word would do
         first -= 1
