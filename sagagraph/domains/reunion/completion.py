@@ -55,7 +55,7 @@ def completed(told: Filled) -> Completed:
     home = board.meeting.get("place")
     guessed = tuple(estimates(problem["places"], ((row[0], row[1]) for row in problem["travel_minutes"]), home))
     problem["travel_minutes"] += [[each.here, each.there, each.minutes] for each in guessed]
-    board.assumed |= {f"travel_minutes[{own + n}]": "estimated by the distance" for n, _ in enumerate(guessed)}
+    board.assumed |= {f"travel_minutes[{own + n}]": each.why for n, each in enumerate(guessed)}
     listed = ", ".join(f"{each.here} to {each.there} {each.minutes} minutes" for each in guessed)
     notes = (*dict.fromkeys(board.notes), *((f"{ESTIMATED}: {listed}",) if guessed else ()))
     return Completed(problem, board.assumed, notes, guessed, tuple(_questions(problem)))

@@ -38,6 +38,7 @@ class Estimate:
     here: str
     there: str
     minutes: int
+    why: str
 
 
 def estimates(places: Mapping[str, str], told: Iterator[tuple[str, str]], home: str | None) -> Iterator[Estimate]:
@@ -53,19 +54,20 @@ def estimates(places: Mapping[str, str], told: Iterator[tuple[str, str]], home: 
         return
     known = _positions(places, home)
     for here, there in combinations(places, 2):
-        minutes = None if nx.has_path(roads, here, there) else _minutes(places, known, here, there)
-        if minutes is not None:
-            yield Estimate(here, there, minutes)
+        estimate = None if nx.has_path(roads, here, there) else _estimate(places, known, here, there)
+        if estimate is not None:
+            yield estimate
 
 
-def _minutes(places: Mapping[str, str], known: Mapping[str, Position | None], here: str, there: str) -> int | None:
+def _estimate(places: Mapping[str, str], known: Mapping[str, Position | None], here: str, there: str) -> Estimate | None:
     one, other = known[here], known[there]
     km = 0.0 if one is None or other is None else _distance_km(one, other)
     if km > _FARTHEST_KM:
         return None
     if km < _SAME_TOWN_KM:
-        return TO_THE_AIRPORT if any(_AIRPORT.search(f"{each} {places[each]}") for each in (here, there)) else IN_TOWN
-    return 5 * math.ceil((_START + _DETOUR * km / _KM_A_MINUTE) / 5)
+        is_airport = any(_AIRPORT.search(f"{each} {places[each]}") for each in (here, there))
+        return Estimate(here, there, TO_THE_AIRPORT if is_airport else IN_TOWN, "a guess, as within a town")
+    return Estimate(here, there, 5 * math.ceil((_START + _DETOUR * km / _KM_A_MINUTE) / 5), "estimated by the distance")
 
 
 def _positions(places: Mapping[str, str], home: str | None) -> dict[str, Position | None]:

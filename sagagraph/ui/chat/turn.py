@@ -149,7 +149,7 @@ class Turn:
 
     def _say_same(self, draft: Draft) -> None:
         if not draft.not_understood:
-            self._say(Deed.NOT_TAKEN, f"That changes nothing. {self._page.hint}")
+            self._say(Deed.NOT_TAKEN, f"I read nothing there that the plan does not have already. {self._page.hint}")
 
     def _not_understood(self, draft: Draft, *, is_all: bool) -> str:
         """Say what was not understood and, where nothing else was, what can be said instead."""
