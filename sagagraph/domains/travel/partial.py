@@ -242,9 +242,9 @@ class PartialRequest(BaseModel):
 
     def _with_days_assumed(self) -> Self:
         """Return what stands where only one of two days, there and back, is said anew."""
-        assumed = (dict(doubt.otherwise) for doubt in self.doubts if doubt.field in DATE_FIELDS)
-        days = next((each for each in assumed if each.get("is_rough") == "False" or each.get("is_rough") is False), {})
-        return self.model_copy(update={name: date.fromisoformat(str(days[name])) for name in ("first", "last") if name in days})
+        assumed = (self.model_validate(dict(doubt.otherwise)) for doubt in self.doubts if doubt.field in DATE_FIELDS)
+        days = next((each for each in assumed if each.is_rough is False), None)
+        return self if days is None else self.model_copy(update={"first": days.first, "last": days.last})
 
     def _without_dates_that_clash(self, later: Self) -> Self:
         """Drop dates that a newer day or window contradicts."""

@@ -125,3 +125,17 @@ def test_a_hotel_alone_is_understood() -> None:
     assert (found.stay_only, found.rooms, found.unread) == (True, 1, ())
     trip = read_request("Boston to Paris for 3 nights from 4 May, hotel only", cities=GAZETTEER, today=TODAY)
     assert (trip.stay_only, trip.unread) == (None, ("hotel only",))
+
+
+def test_rooms_that_were_asked_for_stay_asked_for_and_those_that_were_assumed_do_not() -> None:
+    for text, rooms in (("Boston to Paris, 3-5 June, 4 people, 2 rooms", 2), ("Boston to Paris, 3-5 June, 4 people", None)):
+        whole, assumed = made_of(text)
+        request = whole.complete().model_copy(update={"assumed": assumed})
+        assert (PartialRequest.of(request).rooms, request.rooms) == (rooms, 2)
+
+
+def test_a_label_in_the_next_line_is_no_limit_of_the_stars() -> None:
+    form = read_request("Boston to Paris, 3-5 June\nHotel: 3 stars\nMax price: $900", cities=GAZETTEER, today=TODAY)
+    assert (form.stars, form.budget) == ((3, 3), 900)
+    most = read_request("Boston to Paris, 3-5 June, 3 stars max", cities=GAZETTEER, today=TODAY)
+    assert most.stars == (1, 3)

@@ -1,0 +1,31 @@
+"""The words that stand under a field as those in which it was said."""
+
+from __future__ import annotations
+
+import pytest
+
+from sagagraph.planning.models.quoting import quotes_in
+from tests.language.openings.reading import page_of
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize(
+    ("domain", "text", "field", "quote"),
+    [
+        ("trip", "Rome from Prague, 2 people, 2 nights in July", "stops[0].nights", "2 nights"),
+        ("trip", "Rome from Prague, 2 people, 2 nights in July", "travellers", None),  # either 2 could be theirs
+        ("trip", "Rome from Prague, 2 people, 3 nights in July", "travellers", "2 people"),
+        ("trip", "Rome from Prague, Rome for 3 nights in July", "stops[0].city", "Rome"),
+        (
+            "reunion",
+            "Coach Lisa is at home from 8:30 and has a minibus with 8 seats. We meet at the church by 10:30.",
+            "vehicles[0].seats",
+            "8 seats",
+        ),
+    ],
+)
+async def test_words_are_quoted_only_where_it_is_clear_which_ones(domain: str, text: str, field: str, quote: str | None) -> None:
+    page = page_of(domain)
+    quotes = quotes_in(text, page, await page.drafted(None), await page.hear(text, None))
+    assert quotes.get(field, (None, None))[1] == quote
