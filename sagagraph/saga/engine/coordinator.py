@@ -50,7 +50,7 @@ from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.calling.calls import Effects
 from sagagraph.saga.engine.turn.arrivals import Arrival, Batch, command_of, fail_all
 from sagagraph.saga.engine.turn.locking import LockQueue
-from sagagraph.saga.engine.turn.stepping import Stepped
+from sagagraph.saga.engine.turn.stepping import Stepped, StoppedBy, run_in
 from sagagraph.saga.engine.turn.waiting import IsReached, Waiters, anything
 from sagagraph.saga.stores.port import Lease, Note, Request, SagaStore
 
@@ -115,6 +115,9 @@ class Coordinator:
         """Whoever waits for what this turn decides and commits."""
         self._calls: dict[EffectStep, asyncio.Task[c.Command] | None] = {}
         """What is out. One that has only just begun needs no task yet."""
+        self._asker_runs: str | None = None
+        """The operation whose action the running task will call itself, if its call begins now."""
+        self._left_to_asker: CallAction | None = None
         self._context: Context
         self._left: Stepped[float] | None = None
         """A turn that had to wait, for the loop to end."""
@@ -144,35 +147,49 @@ class Coordinator:
 
     async def tell(self, command: c.Command) -> None:
         """Give a command to the core and return when its events are durable; raises the core's objection."""
-        await self._arrive(command)
+        await self.ask(command)
 
     async def tell_until(self, command: c.Command, is_reached: IsReached, *, operation: str, is_alone: bool = False) -> Saga:
         """Give a command to the core and return the first later state for which `is_reached` holds; see `until`.
 
         `is_alone`: nothing else is about to arrive, with which it could share a turn.
         """
-        return await self._arrive(command, is_reached, operation, is_alone=is_alone)
+        answer = self.ask(command, is_reached, operation=operation, is_alone=is_alone)
+        if answer.done():  # a body that runs again would otherwise keep everybody else waiting
+            await asyncio.sleep(0)
+        return await answer
+
+    async def tell_and_perform(self, command: c.Command, is_reached: IsReached, *, operation: str) -> Saga:
+        """Do the same for an operation without effect, and call its action in the running task, if it can be called at once.
+
+        Whoever cancels the task stops the call: only its body can run the operation again then.
+        """
+        answer = self._expect(command, is_reached, operation)
+        self._asker_runs = operation
+        self._wake(is_alone=True)
+        step, self._left_to_asker, self._asker_runs = self._left_to_asker, None, None
+        if step is not None:
+            await self._perform_here(step, answer)
+        return await answer
+
+    def ask(
+        self, command: c.Command | None, is_reached: IsReached = anything, *, operation: str | None = None, is_alone: bool = False
+    ) -> asyncio.Future[Saga]:
+        """Give a command to the core and return the future of the state for which `is_reached` holds; see `tell_until`."""
+        answer = self._expect(command, is_reached, operation)
+        self._wake(is_alone=is_alone)
+        return answer
 
     async def flush(self) -> None:
         """Return when everything that `saga` shows is durable."""
         if self._unwritten:
-            await self._arrive(None, is_alone=True)
+            await self.ask(None, is_alone=True)
 
-    async def _arrive(
-        self,
-        command: c.Command | None,
-        is_reached: IsReached = anything,
-        operation: str | None = None,
-        *,
-        is_alone: bool = False,
-    ) -> Saga:
+    def _expect(self, command: c.Command | None, is_reached: IsReached, operation: str | None) -> asyncio.Future[Saga]:
         self._check_running()
         answer: asyncio.Future[Saga] = asyncio.get_running_loop().create_future()
         self._inbox.append(Arrival(command, answer, is_reached, operation))
-        self._wake(is_alone=is_alone)
-        if answer.done():  # a body that runs again would otherwise keep everybody else waiting
-            await asyncio.sleep(0)
-        return await answer
+        return answer
 
     def hear(self, request: Request) -> None:
         """Take in a person's request."""
@@ -431,7 +448,10 @@ class Coordinator:
         return None
 
     def _start(self, step: EffectStep) -> None:
-        if isinstance(step, CallAction) and not self._action_of(self.saga.operations[step.operation]).validators:
+        if isinstance(step, CallAction) and step.operation == self._asker_runs:
+            self._calls[step] = None
+            self._left_to_asker = step
+        elif isinstance(step, CallAction) and not self._action_of(self.saga.operations[step.operation]).validators:
             self._calls[step] = None
             call = Stepped(self._perform(step), self._context.copy())
             if call.step():
@@ -447,6 +467,16 @@ class Coordinator:
             self._answered(step, call.result)
         else:
             self._calls[step] = asyncio.create_task(self._performed(step, call.rest()), context=self._context.copy())
+
+    async def _perform_here(self, step: CallAction, answer: asyncio.Future[Saga]) -> None:
+        """Make a call in the running task, and stop it once the saga has gone on without it."""
+        with StoppedBy(answer):
+            command: c.Command = c.ActionPaused(step.operation, "its task was cancelled")
+            try:
+                command = await run_in(self._context.copy(), self._perform(step))
+            finally:
+                if self._failure is None:
+                    self._answered(step, command)
 
     async def _performed(self, step: EffectStep, performing: Awaitable[c.Command]) -> c.Command:
         try:

@@ -1,7 +1,8 @@
-"""Stepping: a coroutine is run where it is, as far as it goes without waiting; only what waits needs a task."""
+"""Stepping: a coroutine is run where it is, as far as it goes without waiting; only what waits needs a task, or somebody else's."""
 
 from __future__ import annotations
 
+import asyncio
 import types
 from asyncio import CancelledError
 from collections.abc import Coroutine, Generator
@@ -50,3 +51,49 @@ class Stepped(Generic[T]):
                     waits_for = self._coroutine.send(None)
             except StopIteration as end:
                 return end.value  # type: ignore[no-any-return]  # as the coroutine's
+
+
+@types.coroutine
+def run_in(context: Context, coroutine: Coroutine[Any, None, T]) -> Generator[Any, None, T]:
+    """Run a coroutine in the running task, but in `context`."""
+    step, sent = coroutine.send, None
+    while True:
+        try:
+            waits_for = context.run(step, sent)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # as the coroutine's
+        try:
+            yield waits_for
+        except BaseException as exc:  # noqa: BLE001 - thrown in, to be handled inside
+            step, sent = coroutine.throw, exc
+        else:
+            step, sent = coroutine.send, None
+
+
+class StoppedBy:
+    """Context in which the running task does something that is stopped, without an error, once `over` is done."""
+
+    __slots__ = ("_asked_before", "_is_stopped", "_over", "_task")
+
+    def __init__(self, over: asyncio.Future[Any]) -> None:
+        self._over = over
+        self._task: asyncio.Task[Any] | None = None
+        self._asked_before = 0
+        self._is_stopped = False
+
+    def __enter__(self) -> None:
+        self._task = asyncio.current_task()
+        self._asked_before = self._task.cancelling() if self._task is not None else 0
+        self._over.add_done_callback(self._stop)
+
+    def _stop(self, _over: asyncio.Future[Any]) -> None:
+        if self._task is not None:
+            self._is_stopped = True
+            self._task.cancel()
+
+    def __exit__(self, kind: type[BaseException] | None, _exc: BaseException | None, _trace: object) -> bool:
+        task, self._task = self._task, None
+        self._over.remove_done_callback(self._stop)
+        if not self._is_stopped or task is None:
+            return False
+        return task.uncancel() <= self._asked_before and kind is CancelledError
