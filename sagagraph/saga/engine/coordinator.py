@@ -55,10 +55,8 @@ from sagagraph.saga.engine.turn.waiting import IsReached, Waiters, anything
 from sagagraph.saga.stores.port import Lease, Note, Request, SagaStore
 
 _STILL = float("inf")
-_IDLE_TURNS = 5
-"""Of the event loop, without anything for us: then what is unwritten is written."""
 _UNWRITTEN_S = 0.005
-"""And at the latest after so long."""
+"""What is unwritten waits so long for something that it can be written with."""
 
 
 class Observer(Protocol):
@@ -124,7 +122,6 @@ class Coordinator:
         self._woken = asyncio.Event()
         self._is_asleep = False
         self._watch: asyncio.Handle | None = None
-        self._idle_turns = 0
         self._must_write = False
         self._waiters = Waiters()
         self._is_draining = False
@@ -349,9 +346,8 @@ class Coordinator:
             self._show(batch.entries)
         else:
             self._waiters.show_all(batch.saga)
-        self._idle_turns = 0
-        if self._unwritten and self._watch is None:  # after whoever waits for what is shown, and may ask for more
-            self._watch = asyncio.get_running_loop().call_soon(self._look)
+        if self._unwritten and self._watch is None:
+            self._watch = asyncio.get_running_loop().call_later(_UNWRITTEN_S, self._look)
         return wake_at
 
     def _may_wait(self, batch: Batch, inbox: list[Arrival], starts: list[EffectStep]) -> bool:
@@ -371,20 +367,16 @@ class Coordinator:
         )
 
     def _look(self) -> None:
-        """Look, in each turn of the event loop, whether what is unwritten has waited long enough for company."""
+        """Have what is unwritten written once it has waited long enough for company."""
         self._watch = None
         if not self._unwritten:
             return
-        loop = asyncio.get_running_loop()
-        left_s = self._unwritten[0].at + _UNWRITTEN_S - self._clock() if self._calls else 0.0
-        if left_s > 0.0:  # what one of them answers is written with the rest, if it comes soon
-            self._watch = loop.call_later(left_s, self._look)
-        elif self._calls or self._idle_turns >= _IDLE_TURNS:
+        left_s = self._unwritten[0].at + _UNWRITTEN_S - self._clock()
+        if left_s > 0.0:  # somebody else has written what was there when the time began
+            self._watch = asyncio.get_running_loop().call_later(left_s, self._look)
+        else:
             self._must_write = True
             self._woken.set()
-        else:
-            self._idle_turns += 1
-            self._watch = loop.call_soon(self._look)
 
     async def _write(self, saga: Saga, entries: list[e.Entry], commands: list[c.Command]) -> None:
         """Append what was unwritten and then `entries`, which make `saga`.
@@ -473,7 +465,7 @@ class Coordinator:
         with StoppedBy(answer):
             command: c.Command = c.ActionPaused(step.operation, "its task was cancelled")
             try:
-                command = await run_in(self._context.copy(), self._perform(step))
+                command = await run_in(self._context.copy(), self._perform(step, is_stoppable=True))
             finally:
                 if self._failure is None:
                     self._answered(step, command)
@@ -498,7 +490,7 @@ class Coordinator:
             await asyncio.sleep(0)  # until the function has begun
         return [each for each in self._calls.values() if each is not None]
 
-    async def _perform(self, step: EffectStep) -> c.Command:
+    async def _perform(self, step: EffectStep, *, is_stoppable: bool = False) -> c.Command:
         saga = self.saga
         if isinstance(step, Reverse):
             return await self._reverse(saga)
@@ -510,7 +502,7 @@ class Coordinator:
         action = self._action_of(operation)
         match step:
             case CallAction():
-                return await self._effects.run_action(saga, operation, action)
+                return await self._effects.run_action(saga, operation, action, is_stoppable=is_stoppable)
             case CallProbe():
                 return await self._effects.run_probe(saga, operation, action)
             case CallVoid() | CallCompensation():

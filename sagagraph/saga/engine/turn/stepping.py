@@ -13,11 +13,13 @@ T = TypeVar("T")
 
 
 class Stepped(Generic[T]):
-    """A coroutine that runs in `context`. What it does before it waits must not ask which task it runs in."""
+    """A coroutine that runs in `context`, or in the running one. What it does before it waits must not ask in which task it runs,
+    unless the one that steps also runs the rest.
+    """
 
     __slots__ = ("_context", "_coroutine", "_failure", "_waits_for", "result")
 
-    def __init__(self, coroutine: Coroutine[Any, None, T], context: Context) -> None:
+    def __init__(self, coroutine: Coroutine[Any, None, T], context: Context | None = None) -> None:
         self._coroutine = coroutine
         self._context = context
         self._waits_for: Any = None
@@ -27,7 +29,8 @@ class Stepped(Generic[T]):
     def step(self) -> bool:
         """Run until it waits. Returns whether it has ended with a `result`; what it raises, `rest` raises."""
         try:
-            self._waits_for = self._context.run(self._coroutine.send, None)
+            send = self._coroutine.send
+            self._waits_for = send(None) if self._context is None else self._context.run(send, None)
         except StopIteration as end:
             self.result = end.value
             return True
