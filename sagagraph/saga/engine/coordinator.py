@@ -3,8 +3,8 @@
 A turn of the loop takes all commands that have arrived, decides, adds what is due, appends everything in one commit, and only
 then starts effects (docs/protocol.md rule 1). So parallel outcomes share commits, and an outcome shares one with the intents that
 it makes ready; nothing that is ready waits for a commit of others. Where a body says what comes next, an outcome that would
-settle itself if it were lost is shown to the body first. It is written with what the body asks for then, or as soon as the loop
-is idle (ADR-0007).
+settle itself if it were lost is shown to the body first. It is written with what the body asks for then, or a few milliseconds
+later (ADR-0007).
 """
 
 from __future__ import annotations

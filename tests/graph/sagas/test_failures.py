@@ -197,6 +197,52 @@ async def test_an_invocation_that_is_cancelled_waits_for_the_effect_that_is_out(
     assert ledger.calls("do hotel") == 1
 
 
+async def test_a_node_that_reads_stops_where_its_invocation_is_cancelled_and_runs_again(engine: Engine) -> None:
+    started, ended = asyncio.Event(), []
+
+    async def reads(state: State) -> State:
+        started.set()
+        try:
+            await asyncio.sleep(0 if ended else 30)
+        finally:
+            ended.append(asyncio.current_task())
+        return {"log": ["read"]}
+
+    app = SagaGraph(State).add_node("reads", reads).add_edge(START, "reads").compile(engine=engine)
+    running = asyncio.create_task(app.ainvoke({"log": []}, thread("t")))
+    await started.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert len(ended) == 1
+    assert (await app.ainvoke(None, thread("t")))["log"] == ["read"]
+    assert (len(ended), await statuses(engine, "t")) == (2, {"1/reads": "succeeded"})
+
+
+async def test_a_cancel_from_outside_does_not_wait_for_a_node_that_reads(store_url: str, ledger: Ledger) -> None:
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    async def reads(state: State) -> State:
+        started.set()
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ended.set()
+        return {}
+
+    async with Engine.open(store_url) as engine, Engine.open(store_url) as other:
+        app = fan(ledger, "flight", then=reads).compile(engine=engine)
+        running = asyncio.create_task(app.ainvoke({"log": []}, thread("t")))
+        await started.wait()
+        async with asyncio.timeout(20):
+            assert (await other.cancel("t", by="ann")).status == "compensated"
+            with pytest.raises(SagaClosedError, match="cancelled by ann"):
+                await running
+        assert ended.is_set()
+        assert asyncio.current_task().cancelling() == 0  # type: ignore[union-attr]  # a test runs in a task
+    assert ledger.live() == {}
+
+
 async def test_an_effect_below_a_node_is_waited_for_too(engine: Engine, ledger: Ledger) -> None:
     slow = Ledger(ledger.path, calls_take_s=0.1)
 
