@@ -166,7 +166,11 @@ class Coordinator:
         self._wake(is_alone=True)
         step, self._left_to_asker, self._asker_runs = self._left_to_asker, None, None
         if step is not None:
-            await self._perform_here(step, answer)
+            try:
+                await self._perform_here(step, answer)
+            except BaseException:
+                answer.cancel()
+                raise
         return await answer
 
     def ask(

@@ -1,4 +1,4 @@
-"""Stepping: a coroutine is run where it is, as far as it goes without waiting; only what waits needs a task, or somebody else's."""
+"""Stepping: a coroutine is run where it is, as far as it goes without waiting; only what waits needs a task."""
 
 from __future__ import annotations
 
