@@ -59,18 +59,17 @@ class Stepped(Generic[T]):
 @types.coroutine
 def run_in(context: Context, coroutine: Coroutine[Any, None, T]) -> Generator[Any, None, T]:
     """Run a coroutine in the running task, but in `context`."""
-    step, sent = coroutine.send, None
+    thrown: BaseException | None = None
     while True:
         try:
-            waits_for = context.run(step, sent)
+            waits_for = context.run(coroutine.send, None) if thrown is None else context.run(coroutine.throw, thrown)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # as the coroutine's
+        thrown = None
         try:
             yield waits_for
         except BaseException as exc:  # noqa: BLE001 - thrown in, to be handled inside
-            step, sent = coroutine.throw, exc
-        else:
-            step, sent = coroutine.send, None
+            thrown = exc
 
 
 class StoppedBy:
