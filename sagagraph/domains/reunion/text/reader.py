@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car, car_of, goal, person, road, task
+from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, ROADS, TELLER, Fact, car, car_of, goal, person, road, task
 from sagagraph.domains.reunion.text.values import (
     UP_TO,
     Event,
@@ -15,8 +16,10 @@ from sagagraph.domains.reunion.text.values import (
     Spot,
     When,
     Who,
-    named_in_all,
+    children_in,
     names_in,
+    people_in,
+    pronouns_in,
     sentences,
     tagged,
     valued,
@@ -43,7 +46,7 @@ _T = TypeVar("_T")
 def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     """Return what a text says, and what means nothing here, as it was written. `known`: people on the board."""
     said = sentences(text)
-    reading = _Reading(frozenset(known) | named_in_all(said) | {TELLER}, is_long=len(said) > 1)
+    reading = _Reading(frozenset(known) | people_in(said) | {TELLER}, said)
     for each in said:
         reading.read(each)
     told = {each.name for each in reading.facts} | {name for each in reading.facts for name in each.values.get("who") or ()}
@@ -111,8 +114,12 @@ class _Part:
 
 
 class _Reading:
-    def __init__(self, known: frozenset[str], *, is_long: bool) -> None:
-        self._is_long = is_long
+    def __init__(self, known: frozenset[str], said: list[str]) -> None:
+        self._is_long = len(said) > 1
+        self._children = children_in(said)
+        self._pronouns = pronouns_in(said)
+        self._singles: list[str] = []
+        """Who was spoken of alone, the last of them at the end."""
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self.named: list[str] = []
@@ -121,8 +128,6 @@ class _Reading:
         self._people: tuple[str, ...] = ()
         """Whom the last clause about people was about."""
         self._both: tuple[str, ...] = ()
-        self._one: tuple[str, ...] = ()
-        """The last that was alone: `she` after two names."""
         self._several: tuple[str, ...] = ()
         """The last that were several: `they` after one of them."""
         self._table = ""
@@ -140,6 +145,7 @@ class _Reading:
     def read(self, sentence: str) -> None:
         passage = valued(sentence, self._known)
         self._table = self._way = self._spot = self._last = ""
+        self._has_place = bool(passage.values(Spot))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -153,6 +159,8 @@ class _Reading:
             part = _Part(passage.text[begin:end], passage)
             facts = self._facts(part) if part.is_clear else []
             self.facts += facts
+            if facts and self._is_left(part, facts):
+                self.unread.append(part.said)
             if not facts and not part.kind and not self._table:
                 self._people = ()  # it is about somebody else, of whom nothing is known
             if not facts and part.said and not self._is_only_named(part):
@@ -163,6 +171,20 @@ class _Reading:
             said = part.passage.values(Spot)
             self._spot = next((each.name for each in reversed(said) if each.how != "from" or not is_left), self._spot)
             self._last = said[-1].name if said else self._last
+
+    @staticmethod
+    def _is_left(part: _Part, facts: list[Fact]) -> bool:
+        """Tell whether a value of a clause is in none of its facts: a time, a duration, seats, or somebody."""
+        held = [value for fact in facts for value in fact.values.values()]
+        moments = {each.minutes for each in held if isinstance(each, When)}
+        names = {fact.name for fact in facts} | {name for each in held if isinstance(each, tuple) for name in each} | {*map(str, held)}
+        is_short = any(fact.table == ROADS for fact in facts)
+        return not is_short and (
+            any(each.minutes not in moments for each in part.when)
+            or (part.minutes is not None and all(fact.values.get("minutes") is None for fact in facts))
+            or (part.seats is not None and all(fact.values.get("seats") is None for fact in facts))
+            or any(name not in names and not any(name in each for each in names) for name in part.others)
+        )
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
@@ -203,11 +225,13 @@ class _Reading:
             self._where = {}
         if who is not None:
             self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
+            self._singles += who.names if len(who.names) == 1 and TELLER not in who.names else ()
             self._group = (*who.names, *part.others)
-            self._one = who.names if len(who.names) == 1 else self._one
             self._several = self._group if len(self._group) > 1 else self._several
-        elif whose in ("he", "she", "his", "her") and (len(self._people) > 1 or self._people == (TELLER,)):
-            self._people = tuple(each for each in self._one if each != TELLER)
+        elif whose in ("he", "she", "his", "her"):
+            own = {"his": "he", "her": "she"}.get(whose, whose)
+            alike = (each for each in reversed(self._singles) if self._pronouns.get(each, own) == own)
+            self._people = tuple(islice(alike, 1))
         elif whose == "they" and {*self._people} <= {*self._several}:
             self._people = self._several
         elif whose in ("my", "our", "we"):
@@ -270,6 +294,7 @@ class _Reading:
             yield person(name, prefers=by, **values)
         if them:
             self._people, self._table = them, "people"
+            self._singles += them if len(them) == 1 else ()
             self._several = them if len(them) > 1 else self._several
 
     def _goal(self, part: _Part) -> Iterator[Fact]:
@@ -277,7 +302,8 @@ class _Reading:
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
-        is_first = self._is_long and is_open and is_of_all and part.when
+        is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
+        is_first = self._is_long and is_open and is_of_all and (part.when or is_headed)
         is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
@@ -289,12 +315,14 @@ class _Reading:
         self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
         place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
         by = part.at(*UP_TO, "at", "around", "about", "from")
-        if place is None and not part.when and not part.kind and part.passage.text[:1].isupper():
+        if place is None and not part.when and not part.kind and part.passage.text[:1].isupper() and not self._has_place:
             place = part.said
         place = None if place == HERE else place
         if is_venue:
             place = part.said
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
+        if before == {"place"} and place and by:
+            before = set()  # `the wedding in Kinsale: the ceremony is at St Mary's at 2`
         if before and not self._is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
         self._table = "goals"
@@ -312,7 +340,8 @@ class _Reading:
         if {"rents", "car"} & roles:
             return
         is_theirs = part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people")
-        who = self._people if is_theirs and part.passage.text[:3].lower() != "we " else None
+        is_unclear = part.kind == "pronoun" and len(self._people) == 1 and part.passage.text[:5].lower() == "they "
+        who = self._people if is_theirs and not is_unclear and part.passage.text[:3].lower() != "we " else None
         thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
         is_errand = bool({"fetch", "fetched"} & roles)
         if "fetch" in roles and "fetched" not in roles:
@@ -360,13 +389,16 @@ class _Reading:
             self._where = {"place": None if is_car else place or self._where.get("place"), "from": since}
             said = {"lands": "lands" in roles or None, "fetched": "ride" in roles or None, "drives": drives}
             values = {"place": None if is_car else place, "from": since, **said}
-            yield from (person(name, **values) for name in self._people)
-            yield from self._car(part, place) if drives else ()
+            drivers = self._drivers(part) if drives else self._people
+            for name in self._people:
+                yield person(name, **values if name in drivers else {**values, "drives": None})
+            yield from self._car(part, place, drivers) if drives else ()
         elif len(self._people) > _A_FEW or part.passage.has(_SAYS.joins):
             yield from map(person, self._people)
         yield from (person(name, **self._where) for name in others if "takes_along" in roles)
         if "ride" in roles and others:
             self._people = others[-1:]  # by whom they are fetched
+            self._singles += self._people
 
     def _is_about_people(self, part: _Part) -> bool:
         roles = part.roles
@@ -396,14 +428,23 @@ class _Reading:
         is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
         return True if is_so else None
 
-    def _car(self, part: _Part, place: str | None) -> Iterator[Fact]:
-        if "rents" in part.roles:
-            yield car(RENTAL, place=place, drivers=self._people)
-            return
+    def _drivers(self, part: _Part) -> tuple[str, ...]:
+        """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
         owner = part.passage.first(_SAYS.whose_car)
         who = owner.get("who", Who) if owner else None
-        names = who.names if who else self._people
-        yield car(car_of(names[0]), seats=part.seats, drivers=names)
+        adults = tuple(each for each in (who.names if who else self._people) if each not in self._children or self._people == (each,))
+        return adults if len(adults) < _A_FEW else ()
+
+    def _car(self, part: _Part, place: str | None, drivers: tuple[str, ...]) -> Iterator[Fact]:
+        if "rents" in part.roles:
+            yield car(RENTAL, place=place, seats=part.seats, drivers=self._people)
+            return
+        last = self.facts[-1] if self.facts and self.facts[-1].table == "vehicles" else None
+        if last is not None and part.kind in ("", "it") and part.seats is not None:
+            yield car(last.name, seats=part.seats)
+            return
+        is_named = bool(part.roles & {"car"} or part.seats or part.kind == "own" or (part.subject and part.subject["car"]))
+        yield car(car_of((drivers or self._people)[0]), seats=part.seats, drivers=drivers, named=is_named or None)
 
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""

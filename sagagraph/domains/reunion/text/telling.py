@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, completed
 from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
-from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact
+from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact, car_of
 from sagagraph.domains.reunion.text.places import Places, is_terminal, plain
 from sagagraph.domains.reunion.text.reader import read
 from sagagraph.domains.reunion.text.values import When, names_in
@@ -223,6 +223,8 @@ class _Board:
         since = values.get("from")
         self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
         self._set("people", number, never_alone=values.get("never_alone"))
+        if values.get("drives") is False:
+            self._put_out_of_cars(row["name"])
         self._set("people", number, **{"from": self._moment(since)})
         airports = [key for key, words in self._places.described().items() if is_terminal(f"{key} {words}")]
         if values.get("lands") and row["place"] is None and len(airports) == 1:
@@ -232,10 +234,23 @@ class _Board:
         if fact.name == TELLER and row["place"] is None and "Home" in self._places.described():
             self._assume("people", number, "where you live", place="Home")
 
+    def _put_out_of_cars(self, name: str) -> None:
+        """Take somebody who does not drive from all drivers, and a car that nobody has spoken of but as theirs from the board."""
+        for car in [each for each in self._told["vehicles"] if name in (each.get("drivers") or ())]:
+            car["drivers"] = [each for each in car["drivers"] if each != name]
+            if not car["drivers"] and "seats" not in car and car["name"] == car_of(name):
+                self._told["vehicles"].remove(car)
+
     def _put_car(self, fact: Fact) -> None:
-        number, row = self._row("vehicles", fact.name)
         rows = [self._person(name)[1] for name in fact.values.get("drivers", ())]
         drivers = [row["name"] for row in rows if row.get("drives") is not False]
+        shared = [each for each in self._told["vehicles"] if len(drivers) == 1 and drivers[0] in (each.get("drivers") or ())]
+        if shared and "named" not in fact.values:
+            shared[0]["drivers"] = drivers  # `they have a car, he drives`
+            return
+        number, row = self._row("vehicles", fact.name)
+        if fact.values.get("drivers") == () and "drivers" not in row:
+            row["drivers"] = []
         place = self._key(fact.values.get("place"))
         self._set("vehicles", number, seats=fact.values.get("seats"), drivers=drivers or None)
         self._set("vehicles", number, place=place if fact.name == RENTAL else None)
