@@ -251,7 +251,7 @@ def _plain(text: str) -> set[str]:
 
 
 def _is_same(meant: str, got: str | None) -> bool:
-    return (got is not None and bool(_plain(meant) & _plain(got))) or (meant == "Home" and "home" in str(got).casefold())
+    return (got is not None and bool(_plain(meant) & _plain(got))) or (meant == "Home" and any(word in str(got).casefold() for word in ("home", "'s house")))
 
 
 _DRIVING: Final = set("car van truck bus minibus drive driving driven driver ride lift licence license seat seater fetch pick pickup".split())
@@ -284,6 +284,8 @@ def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
     for number, (one, key) in enumerate(at):
         for other, name in at[:number]:
             is_one = _plain(one) == _plain(other)
+            if one == other == "Home":
+                continue  # of each of them
             if key is not None and name is not None and (key != name if is_one else key == name and not _plain(one) & _plain(other)):
                 yield Wrong("places", f"{one} is {key}, {other} is {name}", _plain(one) | _plain(other))
     if len(heard.missing) > 2:
@@ -317,7 +319,7 @@ def _people(
             yield Wrong(f"people[{number}].drives", f"{name} drives: {drives}", _DRIVING)
     extra = [key for key in people if not any(_plain(key) & _plain(name) for name in meant["people"])]
     if extra:
-        yield Wrong("extra", f"also {extra}")
+        yield Wrong("extra", f"also {extra}", set().union(*map(_plain, extra)))
 
 
 def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:

@@ -9,7 +9,7 @@ from sagagraph.language.forms import Forms
 
 _SAYS: Final = Forms(__file__, "lists")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
-_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:) ?(?P<items>\S.*)")
+_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
 _LISTED: Final = re.compile(r"(?P<label>[^\W\d][\w .&'-]*?)(?P<mark> - |, | \()(?P<items>\S.*)")
 _AND: Final = re.compile(r"\s*(?:&|\+|,|/)\s*|\s+and\s+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ])")
@@ -23,15 +23,17 @@ def written_out(text: str) -> str:
     text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     text = _SAYS.empty_heading.sub("", text)
-    units = [each for line in text.split("\n") for each in ([line] if _BULLET.match(line) else _SENTENCES.split(line))]
+    lines = text.split("\n")
+    units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]
     entries = [_entry(each) for each in units]
     has_people = "\n" in text and any(found and _SAYS.of_people.search(found["items"]) for found in entries)
     told = [_written(each, found, has_people=has_people) for each, found in zip(units, entries, strict=True)]
     names = [name for found in entries if found for name in _small_names(found)]
-    out = "\n".join(told)
+    out = " ".join(told)
     if len(_SAYS.small_style.findall(text)) > 1:
         found_small = (found["who"] for form in (_SAYS.small_kin, _SAYS.small_subject) for found in form.finditer(out))
         names += [name for each in found_small for name in _AND.split(each)]
+        out = _SAYS.small_town.sub(lambda found: found[0].title(), out)
     for name in {*names}:
         out = re.sub(rf"(?<![\w'])(?:{re.escape(name)})(?!\w)", name[0].upper() + name[1:], out)
     return out
@@ -58,8 +60,9 @@ def _small_names(found: re.Match[str]) -> list[str]:
 def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str:
     if found is None:
         return _BULLET.sub("", unit)
+    end = "\n" * unit.endswith("\n")
     is_told = _SAYS.of_people.search(found["items"]) or _SAYS.of_things.search(found["items"])
-    return f"{_told(found['label'], found['items'])}." if is_told or has_people else _BULLET.sub("", unit)
+    return f"{_told(found['label'], found['items'])}.{end}" if is_told or has_people else _BULLET.sub("", unit)
 
 
 def _headed(heading: str, items: str) -> str:

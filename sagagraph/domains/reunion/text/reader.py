@@ -17,6 +17,7 @@ from sagagraph.domains.reunion.text.values import (
     When,
     Who,
     children_in,
+    household_in,
     names_in,
     people_in,
     pronouns_in,
@@ -118,6 +119,7 @@ class _Reading:
         self._is_long = len(said) > 1
         self._children = children_in(said)
         self._pronouns = pronouns_in(said)
+        self._household = household_in(said)
         self._singles: list[str] = []
         """Who was spoken of alone, the last of them at the end."""
         self.facts: list[Fact] = []
@@ -157,12 +159,16 @@ class _Reading:
             if noun and _SAYS.is_of_it.search(passage.text, joint, begin):  # `the present, which is at the jeweller's`
                 self._thing, self._table = noun["thing"], "tasks"
             part = _Part(passage.text[begin:end], passage)
+            thing = self._thing
             facts = self._facts(part) if part.is_clear else []
             self.facts += facts
             if facts and self._is_left(part, facts):
                 self.unread.append(part.said)
+            self.named += part.others if facts else ()
             if not facts and not part.kind and not self._table:
-                self._people = ()  # it is about somebody else, of whom nothing is known
+                self._people, self._singles = (), []  # it is about somebody else, of whom nothing is known
+            if not facts and part.said and not self._is_only_named(part) and self._thing == thing:
+                self._thing = ""
             if not facts and part.said and not self._is_only_named(part):
                 self.unread.append(part.said)
             elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
@@ -171,19 +177,19 @@ class _Reading:
             said = part.passage.values(Spot)
             self._spot = next((each.name for each in reversed(said) if each.how != "from" or not is_left), self._spot)
             self._last = said[-1].name if said else self._last
+            places = [each.values["place"] for each in facts if each.table == "people" and "place" in each.values]
+            self._spot = places[-1] if places else self._spot
 
     @staticmethod
     def _is_left(part: _Part, facts: list[Fact]) -> bool:
         """Tell whether a value of a clause is in none of its facts: a time, a duration, seats, or somebody."""
         held = [value for fact in facts for value in fact.values.values()]
         moments = {each.minutes for each in held if isinstance(each, When)}
-        names = {fact.name for fact in facts} | {name for each in held if isinstance(each, tuple) for name in each} | {*map(str, held)}
         is_short = any(fact.table == ROADS for fact in facts)
         return not is_short and (
             any(each.minutes not in moments for each in part.when)
             or (part.minutes is not None and all(fact.values.get("minutes") is None for fact in facts))
             or (part.seats is not None and all(fact.values.get("seats") is None for fact in facts))
-            or any(name not in names and not any(name in each for each in names) for name in part.others)
         )
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
@@ -246,10 +252,13 @@ class _Reading:
             "everybody": "goals",
             "hosting": "goals",
             "event": "goals",
-            "somebody": "tasks" if {"fetch", "makes", "watched"} & part.roles else "",
+            "somebody": "tasks" if {"fetch", "makes", "watched"} & part.roles or part.passage.has(_SAYS.them) else "",
             "it": self._table,
             "thing": "goals" if is_begun else "tasks",
         }.get(part.kind, "people")
+
+    def _meeting(self) -> list[str]:
+        return [each.values["place"] for each in self.facts if each.table == "goals" and not each.name and "place" in each.values]
 
     # -- readers -------------------------------------------------------------------------------------------------------
 
@@ -303,12 +312,13 @@ class _Reading:
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
         is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
-        is_first = self._is_long and is_open and is_of_all and (part.when or is_headed)
+        is_first = self._is_long and is_open and is_of_all and (part.when or is_headed) and not self._people
         is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
         event = next(iter(part.passage.values(Event)), None)
-        if part.kind == "event" and len(led := _SAYS.event_led.sub("", part.passage.text).split()) > _A_FEW:
+        led = _SAYS.event_led.sub("", part.passage.text).split() if part.kind == "event" else []
+        if len(led) > _A_FEW or _SAYS.names_in_lead.search(" ".join(led)):
             self.unread.append(part.passage.said(" ".join(led)))
         if event and event.whose:
             self._people = event.whose
@@ -355,6 +365,10 @@ class _Reading:
         if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
             is_errand = place is not None and (not part.when or "opens" in roles) and part.passage.has(_SAYS.is_there)
             thing = thing if is_errand else None
+        if thing and self._thing and _SAYS.handling.fullmatch(thing):
+            thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
+        if thing and thing[0].isupper() and " " not in thing and not thing.endswith("s") and not _SAYS.food.fullmatch(thing):
+            return  # it may be somebody
         if thing:
             self._thing, self._table = thing, "tasks"
         elif not (is_of_it and self._thing and (self._table == "tasks" or part.kind == "it" or "watched" in roles)):
@@ -367,7 +381,7 @@ class _Reading:
         minutes = part.minutes if part.minutes is not None or not is_errand else 0
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
         values |= {"who": who, "watched": "watched" in roles or None}
-        if "makes" in roles or any(each is not None for key, each in values.items() if key != "who"):
+        if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (place and "makes" not in roles):
             if part.when and opens is None and closes is None:
                 self.unread.append(part.said)
             yield task(self._thing, is_errand=is_errand or None, **values)
@@ -389,6 +403,7 @@ class _Reading:
             self._where = {"place": None if is_car else place or self._where.get("place"), "from": since}
             said = {"lands": "lands" in roles or None, "fetched": "ride" in roles or None, "drives": drives}
             values = {"place": None if is_car else place, "from": since, **said}
+            values["own_home"] = bool(place and _SAYS.own_home.fullmatch(place)) or None
             drivers = self._drivers(part) if drives else self._people
             for name in self._people:
                 yield person(name, **values if name in drivers else {**values, "drives": None})
@@ -417,7 +432,7 @@ class _Reading:
             place = self._place(part, *(("from", *at) if is_driving else (*at, "from", "to")))
         if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
             return self._spot or None
-        return HERE if place == "home" and self._people == (self._host,) else place
+        return place
 
     def _drives(self, part: _Part) -> bool | None:
         denied = [each.values.get("drives") is False for each in self.facts[-1:]]
@@ -454,4 +469,10 @@ class _Reading:
             return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and part.passage.has(_SAYS.here):
             return HERE
+        if said and _SAYS.at_home.fullmatch(said) and self._people and TELLER not in (*self._people, *part.others):
+            if self._people == (self._host,):
+                return HERE
+            meeting = self._meeting()
+            is_ours = self._people[0] in self._household or any(_SAYS.at_home.match(each) for each in meeting)
+            return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
         return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

@@ -223,6 +223,8 @@ class _Board:
         since = values.get("from")
         self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
         self._set("people", number, never_alone=values.get("never_alone"))
+        if values.get("own_home"):
+            self._assume("people", number, "their own home", place=place)
         if values.get("drives") is False:
             self._put_out_of_cars(row["name"])
         self._set("people", number, **{"from": self._moment(since)})

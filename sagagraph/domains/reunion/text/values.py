@@ -19,6 +19,8 @@ _SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
 _WRITTEN: Final = (
     (r"(?<=[a-z] )r(?= [a-z])", "are"),
+    (r"(?<=\w) \+ (?=[A-Z])", " and "),
+    (r" @ ", " at "),
     (r"( to [\w' ]+): (?=\d)", r"\1 takes "),
     (r"(?i)\b(arriv(?:es?|ing)|lands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-Þ]))", r"\1 at "),
     (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
@@ -148,7 +150,7 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
 
 def _seats(found: Found) -> Seats | None:
     """Read how many fit in, the driver included: `room for two more` is three."""
-    number = found.get("one", Number) or found.get("other", Number)
+    number = found.get("one", Number) or found.get("other", Number) or found.get("third", Number)
     return Seats(number.count + bool(found["more"])) if number and number.count else None
 
 
@@ -186,6 +188,11 @@ def people_in(said: list[str]) -> frozenset[str]:
 def children_in(said: list[str]) -> frozenset[str]:
     """Return who is somebody's child: nobody says that they drive because there is a car."""
     return frozenset(name for each in said for found in _SAYS.children.finditer(each) for name in names_in(found["who"]))
+
+
+def household_in(said: list[str]) -> frozenset[str]:
+    """Return who lives where the one who tells does."""
+    return frozenset(name for each in said for found in _SAYS.household.finditer(each) for name in names_in(found[0]))
 
 
 def pronouns_in(said: list[str]) -> dict[str, str]:
