@@ -271,9 +271,9 @@ def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
     people = {each["name"]: each for each in request.get("people", ())}
     at: list[tuple[str, str | None]] = []
     """Places as they are meant, and by what name they go."""
-    yield from _people(meant, people, places, request, at)
+    yield from _people(meant, people, places, heard, at)
     yield from _cars(meant, heard)
-    yield from _tasks(meant, places, request, at)
+    yield from _tasks(meant, places, heard, at)
     where, _, by = meant["goal"].partition(" by ")
     goal: Mapping[str, Any] = next((each for each in request.get("goals", ()) if each.get("people") == "all"), {})
     at.append((where, goal.get("place")))
@@ -284,8 +284,8 @@ def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
     for number, (one, key) in enumerate(at):
         for other, name in at[:number]:
             is_one = _plain(one) == _plain(other)
-            if one == other == "Home":
-                continue  # of each of them
+            if one == other == "Home" or any(f" in {one}" in places.get(each or "", "") for each in (key, name)):
+                continue  # of each of them; or two places in one town
             if key is not None and name is not None and (key != name if is_one else key == name and not _plain(one) & _plain(other)):
                 yield Wrong("places", f"{one} is {key}, {other} is {name}", _plain(one) | _plain(other))
     if len(heard.missing) > 2:
@@ -296,10 +296,10 @@ def _people(
     meant: Mapping[str, Any],
     people: Mapping[str, Any],
     places: Mapping[str, str],
-    request: Mapping[str, Any],
+    heard: Heard,
     at: list[tuple[str, str | None]],
 ) -> Iterable[Wrong]:
-    drivers = {name for car in request.get("vehicles", ()) for name in car.get("drivers") or ()}
+    drivers = {name for car in heard.request.get("vehicles", ()) for name in car.get("drivers") or ()}
     for name, told in meant["people"].items():
         wanted = _TIME.fullmatch(told)
         assert wanted is not None
@@ -308,7 +308,8 @@ def _people(
             yield Wrong("people", f"nobody called {name}", _plain(name))
             continue
         place = row.get("place")
-        at.append((wanted["place"], place))
+        if f"people[{number}].place" not in heard.assumed:
+            at.append((wanted["place"], place))
         if not _is_same(wanted["place"], places.get(place, place)):
             yield Wrong(f"people[{number}].place", f"{name} at {place} for {wanted['place']}", _plain(wanted["place"]))
         if (row.get("from") or None) != wanted["from"]:
@@ -326,7 +327,11 @@ def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
     """Compare the seats that are said of each car, by its drivers, where a table tells them; nobody has a second car."""
     found = heard.request.get("vehicles", ())
     for name, seats in meant.get("cars", {}).items():
-        own = [each for each in found if any(_plain(name) & _plain(driver) for driver in each.get("drivers") or ())]
+        own = [
+            each
+            for number, each in enumerate(found)
+            if any(_plain(name) & _plain(driver) for driver in each.get("drivers") or ()) or f"vehicles[{number}].drivers" in heard.missing
+        ]
         if not any(each.get("seats") == seats for each in own):
             yield Wrong("vehicles", f"{name} has {[each.get('seats') for each in own]} seats for {seats}", {"seat", "seater", str(seats)})
     for number, each in enumerate(found):
@@ -338,8 +343,9 @@ def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
 
 
 def _tasks(
-    meant: Mapping[str, Any], places: Mapping[str, str], request: Mapping[str, Any], at: list[tuple[str, str | None]]
+    meant: Mapping[str, Any], places: Mapping[str, str], heard: Heard, at: list[tuple[str, str | None]]
 ) -> Iterable[Wrong]:
+    request = heard.request
     by_all = meant["goal"].partition(" by ")[2]
     others = {each["name"]: each for each in request.get("tasks", ()) if each["name"] != "rent a car"}
     for name, told in meant.get("tasks", {}).items():
@@ -347,7 +353,8 @@ def _tasks(
         assert wanted is not None, told
         key = next((key for key in others if _plain(name) & _plain(key)), None)
         if key is None:
-            yield Wrong("tasks", f"no task {name}", _plain(name))
+            lasts = {"minute", "hour", "min", "hr"} if int(wanted["minutes"]) else set()
+            yield Wrong("tasks", f"no task {name}", _plain(name) | lasts)
             continue
         row = others.pop(key)
         number = list(request["tasks"]).index(row)
@@ -356,13 +363,14 @@ def _tasks(
         if (row.get("minutes") or 0) != int(wanted["minutes"]):
             words = {wanted["minutes"], "minute", "hour", "min", "hr"}
             yield Wrong(f"tasks[{number}].minutes", f"{name} takes {row.get('minutes')} for {wanted['minutes']}", words)
-        if (opens, closes) != (wanted["opens"], wanted["closes"]):
+        if (opens, closes) != (wanted["opens"], wanted["closes"]) and f"tasks[{number}].opens" not in heard.assumed:
             words = _clock(opens, closes, wanted["opens"], wanted["closes"])
             yield Wrong(f"tasks[{number}].window", f"{name} is {opens}-{closes} for {told}", words)
         if (row.get("attention") == "watched") is not bool(wanted["watched"]):
             words = {"watch", "watched", "stay", "left", "eye", "alone", "with", "unattended"}
             yield Wrong(f"tasks[{number}].attention", f"{name} is {row.get('attention')}", words)
-        at.append((wanted["place"], row.get("place")))
+        if f"tasks[{number}].place" not in heard.assumed:
+            at.append((wanted["place"], row.get("place")))
         if not _is_same(wanted["place"], places.get(row.get("place"), row.get("place"))):
             yield Wrong(f"tasks[{number}].place", f"{name} at {row.get('place')} for {wanted['place']}", _plain(wanted["place"]))
         who = meant.get("who", {}).get(name, "")

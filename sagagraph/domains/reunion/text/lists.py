@@ -19,6 +19,7 @@ _MOST_WORDS: Final = 4
 
 def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
+    before = text
     text = _SAYS.age.sub(r"\g<who>", text)
     text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
@@ -29,8 +30,8 @@ def written_out(text: str) -> str:
     has_people = "\n" in text and any(found and _SAYS.of_people.search(found["items"]) for found in entries)
     told = [_written(each, found, has_people=has_people) for each, found in zip(units, entries, strict=True)]
     names = [name for found in entries if found for name in _small_names(found)]
-    out = " ".join(told)
-    if len(_SAYS.small_style.findall(text)) > 1:
+    out = re.sub(r"\n +", "\n", " ".join(told))
+    if len(_SAYS.small_style.findall(before)) > 1:
         found_small = (found["who"] for form in (_SAYS.small_kin, _SAYS.small_subject) for found in form.finditer(out))
         names += [name for each in found_small for name in _AND.split(each)]
         out = _SAYS.small_town.sub(lambda found: found[0].title(), out)

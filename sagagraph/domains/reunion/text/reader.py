@@ -120,6 +120,7 @@ class _Reading:
         self._children = children_in(said)
         self._pronouns = pronouns_in(said)
         self._household = household_in(said)
+        self._count = 0
         self._singles: list[str] = []
         """Who was spoken of alone, the last of them at the end."""
         self.facts: list[Fact] = []
@@ -148,6 +149,7 @@ class _Reading:
         passage = valued(sentence, self._known)
         self._table = self._way = self._spot = self._last = ""
         self._has_place = bool(passage.values(Spot))
+        self._count += 1
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -160,7 +162,8 @@ class _Reading:
                 self._thing, self._table = noun["thing"], "tasks"
             part = _Part(passage.text[begin:end], passage)
             thing = self._thing
-            facts = self._facts(part) if part.is_clear else []
+            is_of_another = self._table == "people" and part.kind in ("", "thing") and part.passage.text[:1].isupper()
+            facts = self._facts(part) if part.is_clear and not is_of_another else []
             self.facts += facts
             if facts and self._is_left(part, facts):
                 self.unread.append(part.said)
@@ -222,7 +225,7 @@ class _Reading:
             part.kind, found = "", None  # a verb, `waits at the library`
         if part.kind == "everybody" and self._table == "people" and part.passage.text.startswith("be "):
             part.kind, found = "", None  # `and be here at 10`
-        if part.kind == "pronoun" and found and found["whose"] == "they" and self._table == "tasks":
+        if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table == "tasks":
             part.kind = "it"
         if found is None or (self._table == "people" and _SAYS.is_kin.fullmatch(part.said)):
             return
@@ -312,7 +315,8 @@ class _Reading:
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
         is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
-        is_first = self._is_long and is_open and is_of_all and (part.when or is_headed) and not self._people
+        is_early = self._count <= _A_FEW - 1 and not self._people
+        is_first = self._is_long and is_open and is_of_all and (part.when or is_headed) and is_early
         is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
             return
@@ -322,6 +326,7 @@ class _Reading:
             self.unread.append(part.passage.said(" ".join(led)))
         if event and event.whose:
             self._people = event.whose
+            self.named += event.whose
         self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
         place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
         by = part.at(*UP_TO, "at", "around", "about", "from")
@@ -331,7 +336,7 @@ class _Reading:
         if is_venue:
             place = part.said
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
-        if before == {"place"} and place and by:
+        if before - {"event"} == {"place"} and place and by and part.kind != "":
             before = set()  # `the wedding in Kinsale: the ceremony is at St Mary's at 2`
         if before and not self._is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
@@ -374,14 +379,15 @@ class _Reading:
         elif not (is_of_it and self._thing and (self._table == "tasks" or part.kind == "it" or "watched" in roles)):
             return
         at = ("at", "around", "about")
-        opens = part.at("after", "from", "since", "not before", *(at if "opens" in roles else ()))
+        opens = part.at("after", "from", "since", "not before", *((*at, "by") if "opens" in roles else ()))
         if is_errand and opens is None and "closes" not in roles and (moment := part.at(*at)):
             opens = replace(moment, how="from")
-        closes = part.at(*UP_TO, *(at if "closes" in roles else ()))
+        closes = part.at(*(each for each in UP_TO if opens is None or each != opens.how), *(at if "closes" in roles else ()))
         minutes = part.minutes if part.minutes is not None or not is_errand else 0
+        place = None if "watched" in roles and part.kind == "somebody" else place
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
         values |= {"who": who, "watched": "watched" in roles or None}
-        if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (place and "makes" not in roles):
+        if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (place and ("makes" not in roles or part.kind == "thing")):
             if part.when and opens is None and closes is None:
                 self.unread.append(part.said)
             yield task(self._thing, is_errand=is_errand or None, **values)
@@ -391,8 +397,12 @@ class _Reading:
         roles = part.roles
         if not self._people or not self._is_about_people(part):
             return
+        if self._where.get("place") and part.passage.whole(_SAYS.only_there):
+            return  # `at her house in Rome, in Trastevere`
         since, drives = part.at(*_SINCE), self._drives(part)
         place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
+        if place is None and since is not None and since.how in ("at", "by", "around", "about") and part.kind and not part.passage.has(_SAYS.moves):
+            since = None  # `I would like to serve at 2`
         others = tuple(each for each in part.others if each not in self._people)
         if "no_drive" in roles and part.others:
             yield from (person(name, drives=False) for name in part.others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, completed
 from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
 from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact, car_of
-from sagagraph.domains.reunion.text.places import Places, is_terminal, plain
+from sagagraph.domains.reunion.text.places import Places, is_our_home, is_terminal, plain, shorter
 from sagagraph.domains.reunion.text.reader import read
 from sagagraph.domains.reunion.text.values import When, names_in
 from sagagraph.domains.reunion.times import Moment, text_of
@@ -83,7 +83,9 @@ class _Board:
         self._assumed = dict(before.assumed)
         self._known = [row["name"] for row in self._told["people"]]
         everybody = dict.fromkeys((*self._known, *(each.name for each in said if each.table == "people" and each.name != ALL)))
+        whole = shorter(each for each in everybody if " " in each)
         said = tuple(replace(each, name=name) for each in said for name in (everybody if each.name == ALL else (each.name,)))
+        said = tuple(self._renamed(each, whole) for each in said)
         self._people = [each for each in said if each.table == "people"]
         named = [*(each.name for each in self._people), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
@@ -102,7 +104,18 @@ class _Board:
             for each in (each for each in said if each.table == table):
                 put(each)
         self._share_own_goal()
+        is_ours = is_our_home(self._places.meeting) and any(each.table == "goals" for each in said)
+        if is_ours and not any(row["name"] == TELLER for row in self._told["people"]):
+            self._person(TELLER)
+            self._assume("people", len(self._told["people"]) - 1, "all meet at your home", place=self._key(HERE))
         self._told["places"] = self._places.described()
+
+    @staticmethod
+    def _renamed(fact: Fact, whole: Mapping[str, str]) -> Fact:
+        """Return a fact of somebody by their whole name, where only a part of it is said: `Babcia` is `Babcia Halina`."""
+        if fact.table != "people":
+            return fact
+        return replace(fact, name=whole.get(fact.name.casefold(), fact.name))
 
     @property
     def filled(self) -> Filled:
@@ -173,7 +186,11 @@ class _Board:
             return
         shared = self._shared()
         number = self._told["goals"].index(shared)
-        self._set("goals", number, place=place, by=None if by is None else text_of(self._due(shared, by)))
+        due = None if by is None else self._due(shared, by)
+        is_guess = by is not None and due != by.minutes and shared["by"] is None
+        self._set("goals", number, place=place, by=None if due is None else text_of(due))
+        if is_guess and due is not None:
+            self._assume("goals", number, "in the evening, as nobody says when", by=text_of(due))
         if event := fact.values.get("event"):
             self._told["name"] = event.lower()
 
@@ -272,6 +289,8 @@ class _Board:
                 told = self._moment(moment, is_opening=side == "opens" and moment.how != "from")
                 opens, closes = (told, closes) if side == "opens" else (opens, told)
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
+        if opens and values.get("opens") and values["opens"].is_bare and opens != text_of(values["opens"].before(None)):
+            self._assumed[f"tasks[{number}].opens"] = "in the morning, as shops do"
         if values.get("watched"):
             row["attention"] = "watched"
         if _FOOD.search(row["name"]) and row.get("minutes"):

@@ -33,7 +33,7 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start|arrive by)(?:: | is )(?:at )?",
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start|arrive by)(?:: | is )(?:at )?",
         "we meet at ",
     ),
     (r"\b(St|Mrs?|Dr|Prof)\.(?= [A-Z])", r"\1"),
