@@ -312,13 +312,19 @@ def _people(
             at.append((wanted["place"], place))
         if not _is_same(wanted["place"], places.get(place, place)):
             yield Wrong(f"people[{number}].place", f"{name} at {place} for {wanted['place']}", _plain(wanted["place"]))
-        if (row.get("from") or None) != wanted["from"]:
+        is_asked = row.get("from") is None and f"people[{number}].place" in heard.missing
+        if (row.get("from") or None) != wanted["from"] and not is_asked:
             words = _clock(wanted["from"], row.get("from"))
             yield Wrong(f"people[{number}].from", f"{name} from {row.get('from')} for {wanted['from']}", words)
         drives = row["name"] in drivers or bool(row.get("drives"))
         if wanted["drives"] and drives is not (wanted["drives"] == "drives"):
             yield Wrong(f"people[{number}].drives", f"{name} drives: {drives}", _DRIVING)
-    extra = [key for key in people if not any(_plain(key) & _plain(name) for name in meant["people"])]
+    own = [_plain(name) for name in meant["people"]]
+    extra = [
+        key
+        for number, key in enumerate(people)
+        if not any(_plain(key) & name for name in own) and f"people[{number}].place" not in heard.assumed
+    ]
     if extra:
         yield Wrong("extra", f"also {extra}", set().union(*map(_plain, extra)))
 
@@ -371,7 +377,8 @@ def _tasks(
             yield Wrong(f"tasks[{number}].attention", f"{name} is {row.get('attention')}", words)
         if f"tasks[{number}].place" not in heard.assumed:
             at.append((wanted["place"], row.get("place")))
-        if not _is_same(wanted["place"], places.get(row.get("place"), row.get("place"))):
+        is_asked = row.get("place") is None and "goals[0].place" in heard.missing
+        if not is_asked and not _is_same(wanted["place"], places.get(row.get("place"), row.get("place"))):
             yield Wrong(f"tasks[{number}].place", f"{name} at {row.get('place')} for {wanted['place']}", _plain(wanted["place"]))
         who = meant.get("who", {}).get(name, "")
         if "cars" not in meant:

@@ -31,7 +31,7 @@ def plain(name: str) -> str:
 
 
 def is_venue(name: str) -> bool:
-    return bool(_VENUE.search(name.casefold())) or name.startswith("St ")
+    return bool(_VENUE.search(f" {name.casefold()}")) or name.startswith("St ")
 
 
 def is_our_home(said: str) -> bool:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, ROADS, TELLER, Fact, car, car_of, goal, person, road, task
+from sagagraph.domains.reunion.text.places import is_venue
 from sagagraph.domains.reunion.text.values import (
     UP_TO,
     Event,
@@ -33,7 +34,7 @@ from sagagraph.language.passage import Found, Passage
 _SAYS: Final = Forms(__file__, "clauses")
 _ROLES: Final = Forms(__file__, "roles")
 _WAYS: Final = Forms(__file__, "clauses.ways")
-_SUBJECTS: Final = ("somebody", "everybody", "hosting", "own", "person", "event", "it", "pronoun", "thing")
+_SUBJECTS: Final = ("somebody", "everybody", "group", "hosting", "own", "person", "event", "it", "pronoun", "thing")
 _DENIED: Final = ("no_drive", "alone", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
 _SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
@@ -218,7 +219,10 @@ class _Reading:
     def _turn_to(self, part: _Part) -> None:
         """Notice what the clause is about; without a subject, it is about the same as the one before."""
         found = part.subject
-        if part.kind == "thing" and "there_all" in part.roles:
+        if part.kind == "group":
+            part.kind, part.subject = ("", None) if self._table == "people" else ("everybody", part.subject)
+            found = part.subject
+        if part.kind in ("thing", "event") and "there_all" in part.roles:
             part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
         if is_bare and self._table == "people" and found and not _SAYS.determined.match(found.said):
@@ -248,10 +252,11 @@ class _Reading:
         elif whose.startswith("both"):
             self._people = self._both
         is_errand = {"fetched", "closes", "opens"} & part.roles
-        is_begun = self._table == "goals" and part.when and part.minutes is None and not is_errand
-        is_venue = self._table == "goals" and len(self._people) == 1 and self._is_only_named(part)
+        is_place = part.kind == "thing" and not part.roles and is_venue(found["thing"])
+        is_begun = self._table == "goals" and (part.when or is_place) and part.minutes is None and not is_errand
+        is_alone = self._table == "goals" and len(self._people) == 1 and self._is_only_named(part)
         self._table = {
-            "person": "goals" if is_venue else "people",
+            "person": "goals" if is_alone else "people",
             "everybody": "goals",
             "hosting": "goals",
             "event": "goals",
@@ -317,8 +322,8 @@ class _Reading:
         is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
         is_early = self._count <= _A_FEW - 1 and not self._people
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed) and is_early
-        is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
-        if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
+        is_alone = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
+        if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_alone)):
             return
         event = next(iter(part.passage.values(Event)), None)
         led = _SAYS.event_led.sub("", part.passage.text).split() if part.kind == "event" else []
@@ -327,13 +332,16 @@ class _Reading:
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
+        self.named += re.findall(r"\b([A-Z]\w+)'s", event.name) if event else []
         self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
         place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
         by = part.at(*UP_TO, "at", "around", "about", "from")
         if place is None and not part.when and not part.kind and part.passage.text[:1].isupper() and not self._has_place:
             place = part.said
+        if part.kind == "thing" and place and not part.when and part.subject and is_venue(part.subject["thing"]):
+            place = part.said  # `chapel in Whitby`
         place = None if place == HERE else place
-        if is_venue:
+        if is_alone:
             place = part.said
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if before - {"event"} == {"place"} and place and by and part.kind != "":
@@ -341,7 +349,8 @@ class _Reading:
         if before and not self._is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
         self._table = "goals"
-        if place or by or (event and part.kind in ("event", "hosting")):
+        is_errand = bool({"fetch", "fetched"} & part.roles)
+        if place or by or (event and part.kind in ("event", "hosting") and not is_errand):
             yield goal("", place=place, by=by, event=event.name if event else None)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
@@ -369,10 +378,12 @@ class _Reading:
             thing = part.said_as("for_it")
         if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
             is_errand = place is not None and (not part.when or "opens" in roles) and part.passage.has(_SAYS.is_there)
+            is_errand = is_errand and bool(_SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or ""))
             thing = thing if is_errand else None
         if thing and self._thing and _SAYS.handling.fullmatch(thing):
             thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
-        if thing and thing[0].isupper() and " " not in thing and not thing.endswith("s") and not _SAYS.food.fullmatch(thing):
+        is_plural = part.passage.has(_SAYS.several)
+        if thing and thing[0].isupper() and " " not in thing and not is_plural and not _SAYS.food.fullmatch(thing):
             return  # it may be somebody
         if thing:
             self._thing, self._table = thing, "tasks"
@@ -397,6 +408,10 @@ class _Reading:
         roles = part.roles
         if not self._people or not self._is_about_people(part):
             return
+        last = self.facts[-1] if self.facts and self.facts[-1].table == "vehicles" else None
+        if last is not None and part.kind in ("", "it") and part.seats is not None:
+            yield car(last.name, seats=part.seats)
+            return
         if self._where.get("place") and part.passage.whole(_SAYS.only_there):
             return  # `at her house in Rome, in Trastevere`
         since, drives = part.at(*_SINCE), self._drives(part)
@@ -420,7 +435,10 @@ class _Reading:
             yield from self._car(part, place, drivers) if drives else ()
         elif len(self._people) > _A_FEW or part.passage.has(_SAYS.joins):
             yield from map(person, self._people)
-        yield from (person(name, **self._where) for name in others if "takes_along" in roles)
+        theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", part.said, re.IGNORECASE))
+        yield from (person(name, **self._where) for name in others if "takes_along" in roles and name not in theirs)
+        if part.passage.has(_SAYS.with_me) and self._where.get("place"):
+            yield person(TELLER, **self._where)
         if "ride" in roles and others:
             self._people = others[-1:]  # by whom they are fetched
             self._singles += self._people
@@ -457,16 +475,12 @@ class _Reading:
         """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
         owner = part.passage.first(_SAYS.whose_car)
         who = owner.get("who", Who) if owner else None
-        adults = tuple(each for each in (who.names if who else self._people) if each not in self._children or self._people == (each,))
+        adults = tuple(each for each in (who.names if who else self._people) if each.split()[-1] not in self._children or self._people == (each,))
         return adults if len(adults) < _A_FEW else ()
 
     def _car(self, part: _Part, place: str | None, drivers: tuple[str, ...]) -> Iterator[Fact]:
         if "rents" in part.roles:
             yield car(RENTAL, place=place, seats=part.seats, drivers=self._people)
-            return
-        last = self.facts[-1] if self.facts and self.facts[-1].table == "vehicles" else None
-        if last is not None and part.kind in ("", "it") and part.seats is not None:
-            yield car(last.name, seats=part.seats)
             return
         is_named = bool(part.roles & {"car"} or part.seats or part.kind == "own" or (part.subject and part.subject["car"]))
         yield car(car_of((drivers or self._people)[0]), seats=part.seats, drivers=drivers, named=is_named or None)
@@ -483,6 +497,9 @@ class _Reading:
             if self._people == (self._host,):
                 return HERE
             meeting = self._meeting()
-            is_ours = self._people[0] in self._household or any(_SAYS.at_home.match(each) for each in meeting)
+            is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
+            is_ours = self._people[0] in self._household or (
+                not is_other and any(_SAYS.at_home.match(each) for each in meeting)
+            )
             return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
         return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

@@ -21,6 +21,8 @@ _WRITTEN: Final = (
     (r"(?<=[a-z] )r(?= [a-z])", "are"),
     (r"(?<=\w) \+ (?=[A-Z])", " and "),
     (r" @ ", " at "),
+    (r"\bin to\b", "into"),
+    (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
     (r"( to [\w' ]+): (?=\d)", r"\1 takes "),
     (r"(?i)\b(arriv(?:es?|ing)|lands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-Þ]))", r"\1 at "),
     (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
