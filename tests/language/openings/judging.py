@@ -317,7 +317,8 @@ def _people(
             words = _clock(wanted["from"], row.get("from"))
             yield Wrong(f"people[{number}].from", f"{name} from {row.get('from')} for {wanted['from']}", words)
         drives = row["name"] in drivers or bool(row.get("drives"))
-        if wanted["drives"] and drives is not (wanted["drives"] == "drives"):
+        is_asked = not drives and any(each.endswith(".drivers") for each in heard.missing)
+        if wanted["drives"] and drives is not (wanted["drives"] == "drives") and not is_asked:
             yield Wrong(f"people[{number}].drives", f"{name} drives: {drives}", _DRIVING)
     own = [_plain(name) for name in meant["people"]]
     extra = [

@@ -34,6 +34,11 @@ def is_venue(name: str) -> bool:
     return bool(_VENUE.search(f" {name.casefold()}")) or name.startswith("St ")
 
 
+def names_venue(name: str) -> bool:
+    """Tell whether a word of it is of where people meet: `sports hall Wankdorf`."""
+    return any(is_venue(word) for word in name.split())
+
+
 def is_our_home(said: str) -> bool:
     """Tell whether it is where the one who tells lives: `our house`, not `home` alone."""
     return bool(_OUR_HOME.match(said)) and not said.casefold().startswith("home")

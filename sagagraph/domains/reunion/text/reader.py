@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, ROADS, TELLER, Fact, car, car_of, goal, person, road, task
-from sagagraph.domains.reunion.text.places import is_venue
+from sagagraph.domains.reunion.text.places import names_venue
 from sagagraph.domains.reunion.text.values import (
     UP_TO,
     Event,
@@ -51,8 +51,9 @@ def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     reading = _Reading(frozenset(known) | people_in(said) | {TELLER}, said)
     for each in said:
         reading.read(each)
-    told = {each.name for each in reading.facts} | {name for each in reading.facts for name in each.values.get("who") or ()}
-    return reading.facts, [*reading.unread, *(name for name in reading.named if name not in told)]
+    told = " ".join(name for each in reading.facts for name in (each.name, *(each.values.get("who") or ())))
+    left = (name for name in (*reading.named, *people_in(said)) if name not in told and name not in " ".join(reading.unread))
+    return reading.facts, [*reading.unread, *dict.fromkeys(left)]
 
 
 class _Part:
@@ -122,6 +123,7 @@ class _Reading:
         self._pronouns = pronouns_in(said)
         self._household = household_in(said)
         self._count = 0
+        self._is_goal_told = False
         self._singles: list[str] = []
         """Who was spoken of alone, the last of them at the end."""
         self.facts: list[Fact] = []
@@ -171,6 +173,8 @@ class _Reading:
             self.named += part.others if facts else ()
             if not facts and not part.kind and not self._table:
                 self._people, self._singles = (), []  # it is about somebody else, of whom nothing is known
+            if not facts and len(part.others) > 1:
+                self._table = ""  # it is not clear of whom the next clause tells
             if not facts and part.said and not self._is_only_named(part) and self._thing == thing:
                 self._thing = ""
             if not facts and part.said and not self._is_only_named(part):
@@ -252,7 +256,7 @@ class _Reading:
         elif whose.startswith("both"):
             self._people = self._both
         is_errand = {"fetched", "closes", "opens"} & part.roles
-        is_place = part.kind == "thing" and not part.roles and is_venue(found["thing"])
+        is_place = part.kind == "thing" and not part.roles and names_venue(found["thing"])
         is_begun = self._table == "goals" and (part.when or is_place) and part.minutes is None and not is_errand
         is_alone = self._table == "goals" and len(self._people) == 1 and self._is_only_named(part)
         self._table = {
@@ -321,7 +325,8 @@ class _Reading:
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
         is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
         is_early = self._count <= _A_FEW - 1 and not self._people
-        is_first = self._is_long and is_open and is_of_all and (part.when or is_headed) and is_early
+        is_venue = part.passage.whole(_SAYS.bare_venue) is not None and names_venue(part.said)
+        is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
         is_alone = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_alone)):
             return
@@ -336,9 +341,9 @@ class _Reading:
         self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
         place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
         by = part.at(*UP_TO, "at", "around", "about", "from")
-        if place is None and not part.when and not part.kind and part.passage.text[:1].isupper() and not self._has_place:
+        if place is None and not part.when and not part.kind and (is_venue or part.passage.text[:1].isupper()) and not self._has_place:
             place = part.said
-        if part.kind == "thing" and place and not part.when and part.subject and is_venue(part.subject["thing"]):
+        if part.kind == "thing" and place and not part.when and part.subject and names_venue(part.subject["thing"]):
             place = part.said  # `chapel in Whitby`
         place = None if place == HERE else place
         if is_alone:
@@ -351,7 +356,9 @@ class _Reading:
         self._table = "goals"
         is_errand = bool({"fetch", "fetched"} & part.roles)
         if place or by or (event and part.kind in ("event", "hosting") and not is_errand):
-            yield goal("", place=place, by=by, event=event.name if event else None)
+            is_guess = not is_headed and not event and part.kind not in ("everybody", "event", "hosting") and not self._is_goal_told
+            self._is_goal_told = True
+            yield goal("", place=place, by=by, event=event.name if event else None, guessed=is_guess or None)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
             self._host = names_in(host["who"])[0]
@@ -382,8 +389,9 @@ class _Reading:
             thing = thing if is_errand else None
         if thing and self._thing and _SAYS.handling.fullmatch(thing):
             thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
-        is_plural = part.passage.has(_SAYS.several)
-        if thing and thing[0].isupper() and " " not in thing and not is_plural and not _SAYS.food.fullmatch(thing):
+        is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
+        is_unclear = is_name and (is_errand or part.passage.whole(_SAYS.needs)) and not part.passage.has(_SAYS.several)
+        if is_unclear and not _SAYS.food.fullmatch(thing or ""):
             return  # it may be somebody
         if thing:
             self._thing, self._table = thing, "tasks"

@@ -191,6 +191,9 @@ class _Board:
         due = None if by is None else self._due(shared, by)
         is_guess = by is not None and due != by.minutes and shared["by"] is None
         self._set("goals", number, place=place, by=None if due is None else text_of(due))
+        if fact.values.get("guessed"):
+            said = {"place": place, "by": None if due is None else text_of(due)}
+            self._assume("goals", number, "said first", **{key: value for key, value in said.items() if value})
         if is_guess and due is not None:
             self._assume("goals", number, "in the evening, as nobody says when", by=text_of(due))
         if event := fact.values.get("event"):

@@ -15,7 +15,7 @@ from sagagraph.language.passage import Found, Passage
 from sagagraph.language.utterance.shorthand import in_full, spelled
 
 _SAYS: Final = Forms(__file__, "values")
-_SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
+_SENTENCE_END: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
 _WRITTEN: Final = (
     (r"(?<=[a-z] )r(?= [a-z])", "are"),
