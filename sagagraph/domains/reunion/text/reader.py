@@ -23,6 +23,7 @@ from sagagraph.domains.reunion.text.values import (
     people_in,
     pronouns_in,
     sentences,
+    strays_in,
     tagged,
     valued,
 )
@@ -51,9 +52,12 @@ def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     reading = _Reading(frozenset(known) | people_in(said) | {TELLER}, said)
     for each in said:
         reading.read(each)
-    told = " ".join(name for each in reading.facts for name in (each.name, *(each.values.get("who") or ())))
-    left = (name for name in (*reading.named, *people_in(said)) if name not in told and name not in " ".join(reading.unread))
-    return reading.facts, [*reading.unread, *dict.fromkeys(left)]
+    held = " ".join(f"{each.name} {[*each.values.values()]}" for each in reading.facts).casefold()
+    left = [*reading.named, *people_in(said), *(strays_in(said) if reading.facts else ())]
+    for name in dict.fromkeys(left):
+        if name.casefold() not in held and not any(name in each for each in reading.unread):
+            reading.unread.append(name)
+    return reading.facts, reading.unread
 
 
 class _Part:
@@ -324,7 +328,7 @@ class _Reading:
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
         is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
-        is_early = self._count <= _A_FEW - 1 and not self._people
+        is_early = self._count < _A_FEW and not any(each.table == "people" for each in self.facts)
         is_venue = part.passage.whole(_SAYS.bare_venue) is not None and names_venue(part.said)
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
         is_alone = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1

@@ -38,7 +38,7 @@ _WRITTEN: Final = (
         r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start|arrive by)(?:: | is )(?:at )?",
         "we meet at ",
     ),
-    (r"\b(St|Mrs?|Dr|Prof)\.(?= [A-Z])", r"\1"),
+    (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
     (r"\b(?:i\.e|e\.g)\.,?", ""),
     (r"(?<![\w.'])i(?![\w.])", "I"),
     (r"\bI'm\b", "I am"),
@@ -144,6 +144,7 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
     passage.text = passage.text.strip(" ,.")
     passage.tag("seats", _SAYS.seats, lambda found: _seats(found))
     passage.tag("spot", _SAYS.spot, _spot)
+    passage.tag("spot", _SAYS.spots, _one_of_two)
     passage.tag("event", _SAYS.event, lambda found: Event(found.said, names_in(found.match["whose"] or "")))
     passage.tag("who", _SAYS.people, lambda found: _who(found, known))
     passage.text = _SAYS.is_short.sub(lambda found: found[0].rstrip()[:-2] + " is ", passage.text)
@@ -162,6 +163,14 @@ def _spot(found: Found) -> Spot | None:
     if how == "in" and _SAYS.made.fullmatch(name):
         return None  # `in Ann's Volvo`
     return None if _SAYS.no_spot.search(name) else Spot(how, name)
+
+
+def _one_of_two(found: Found) -> Spot | None:
+    """Take `in the inn Zur Linde at Oberdorf` for one place."""
+    place, town = found.get("a", Spot), found.get("b", Spot)
+    if place is None or town is None or not {place.how, town.how} <= {"at", "in", "on"} or not town.name[0].isupper():
+        return None
+    return Spot(place.how, f"{place.name} {town.how} {town.name}")
 
 
 def _who(found: Found, known: frozenset[str]) -> Who | None:
@@ -185,6 +194,11 @@ def people_in(said: list[str]) -> frozenset[str]:
                 after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
                 known |= {*names_in(found.said), *names_in(after)}
     return frozenset(known)
+
+
+def strays_in(said: list[str]) -> list[str]:
+    """Return words with a capital that may be somebody or something, whoever reads them."""
+    return [word for each in said for found in _SAYS.stray.finditer(each) for word in found[0].removesuffix("'s").split("-")]
 
 
 def children_in(said: list[str]) -> frozenset[str]:
