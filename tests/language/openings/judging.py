@@ -115,7 +115,11 @@ class Wrong:
 def judged(opening: Opening, heard: Heard) -> Judged:
     """Judge what was heard. What is wrong and said to be assumed, or missing, or not understood, is not wrong in silence."""
     is_day = opening.domain == "reunion"
-    wrong = list(_reunion(opening.meant, heard)) if is_day else [Wrong(*each) for each in _JUDGES[opening.domain](opening.meant, heard)]
+    wrong = (
+        list(_reunion(opening.meant, heard))
+        if is_day
+        else [Wrong(*each) for each in _JUDGES[opening.domain](opening.meant, heard)]
+    )
     asked = [
         each for each in heard.missing if each.split(".")[-1] not in opening.missing and each.split("[")[0] not in opening.missing
     ]
@@ -251,17 +255,21 @@ def _plain(text: str) -> set[str]:
 
 
 def _is_same(meant: str, got: str | None) -> bool:
-    return (got is not None and bool(_plain(meant) & _plain(got))) or (meant == "Home" and any(word in str(got).casefold() for word in ("home", "'s house")))
+    return (got is not None and bool(_plain(meant) & _plain(got))) or (
+        meant == "Home" and any(word in str(got).casefold() for word in ("home", "'s house"))
+    )
 
 
-_DRIVING: Final = set("car van truck bus minibus drive driving driven driver ride lift licence license seat seater fetch pick pickup".split())
+_DRIVING: Final = _plain(
+    "car van truck bus minibus drive driving driven driver ride lift licence license seat seater fetch pick pickup"
+)
 
 
 def _clock(*times: str | None) -> set[str]:
     """Return words of which one is in a clause with these times, or whose end this is."""
     hours = [int(each[:2]) for each in times if each]
-    words = "twelve one two three four five six seven eight nine ten eleven".split()
-    named = ({str(hour), f"{hour:02}", str(hour % 12 or 12), words[hour % 12]} for hour in hours)
+    words = "twelve one two three four five six seven eight nine ten eleven"
+    named = ({str(hour), f"{hour:02}", str(hour % 12 or 12), words.split()[hour % 12]} for hour in hours)
     return set().union(*named) | ({"noon"} if 12 in hours else set())
 
 
@@ -286,7 +294,11 @@ def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
             is_one = _plain(one) == _plain(other)
             if one == other == "Home" or any(f" in {one}" in places.get(each or "", "") for each in (key, name)):
                 continue  # of each of them; or two places in one town
-            if key is not None and name is not None and (key != name if is_one else key == name and not _plain(one) & _plain(other)):
+            if (
+                key is not None
+                and name is not None
+                and (key != name if is_one else key == name and not _plain(one) & _plain(other))
+            ):
                 yield Wrong("places", f"{one} is {key}, {other} is {name}", _plain(one) | _plain(other))
     if len(heard.missing) > 2:
         yield Wrong(heard.missing[0], f"{len(heard.missing)} fields are missing")
@@ -337,10 +349,13 @@ def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
         own = [
             each
             for number, each in enumerate(found)
-            if any(_plain(name) & _plain(driver) for driver in each.get("drivers") or ()) or f"vehicles[{number}].drivers" in heard.missing
+            if any(_plain(name) & _plain(driver) for driver in each.get("drivers") or ())
+            or f"vehicles[{number}].drivers" in heard.missing
         ]
         if not any(each.get("seats") == seats for each in own):
-            yield Wrong("vehicles", f"{name} has {[each.get('seats') for each in own]} seats for {seats}", {"seat", "seater", str(seats)})
+            yield Wrong(
+                "vehicles", f"{name} has {[each.get('seats') for each in own]} seats for {seats}", {"seat", "seater", str(seats)}
+            )
     for number, each in enumerate(found):
         is_said = f"vehicles[{number}].seats" not in heard.assumed
         if "cars" in meant and is_said and each.get("seats") not in meant["cars"].values():

@@ -252,4 +252,8 @@ def _remarks(known: Completed, forgotten: list[str]) -> tuple[str, ...]:
     guessed = (f"{each}. {_BETTER}" for each in known.guess)
     listed = [f"{number}. {sentence}" for number, sentence in enumerate(forgotten, 1)]
     said = "\n".join(["People often forget:", *listed, "Say “add all”, or “add 1”, if that holds here."])
-    return (*((f"I took for granted: {'; '.join(known.notes)}.",) if known.notes else ()), *guessed, *((said,) if forgotten else ()))
+    return (
+        *((f"I took for granted: {'; '.join(known.notes)}.",) if known.notes else ()),
+        *guessed,
+        *((said,) if forgotten else ()),
+    )

@@ -1,4 +1,4 @@
-"""Lists, written out as sentences: `Ann: office, no car`, `Ann (office, 4 seats)`, `1. ann, station, 7:40`; and names in small letters."""
+"""Lists, written out as sentences: `Ann: office, no car`, `Ann (office, 4 seats)`, `1. ann, station`; and small names."""
 
 from __future__ import annotations
 

@@ -130,7 +130,12 @@ class Places:
             if key not in self._airports and (f"{wanted} station" == said or wanted == f"{said} station"):
                 yield key
             short, long = sorted((said, wanted), key=len)
-            if long.endswith(f" {short}") and not long.endswith(f" in {short}") and long != f"home in {short}" and short not in ("house", "home", "place"):
+            if (
+                long.endswith(f" {short}")
+                and not long.endswith(f" in {short}")
+                and long != f"home in {short}"
+                and short not in ("house", "home", "place")
+            ):
                 yield key
             if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key

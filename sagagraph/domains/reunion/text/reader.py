@@ -8,7 +8,20 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, ROADS, TELLER, Fact, car, car_of, goal, person, road, task
+from sagagraph.domains.reunion.text.facts import (
+    EVERYBODY,
+    HERE,
+    RENTAL,
+    ROADS,
+    TELLER,
+    Fact,
+    car,
+    car_of,
+    goal,
+    person,
+    road,
+    task,
+)
 from sagagraph.domains.reunion.text.places import names_venue
 from sagagraph.domains.reunion.text.values import (
     UP_TO,
@@ -52,7 +65,8 @@ def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     reading = _Reading(frozenset(known) | people_in(said) | {TELLER}, said)
     for each in said:
         reading.read(each)
-    held = " ".join(f"{each.name} {[*each.values.values()]}" for each in reading.facts).casefold()
+    values = (value for each in reading.facts for key, value in each.values.items() if key != "event")
+    held = " ".join([*(each.name for each in reading.facts), *map(str, values)]).casefold()
     left = [*reading.named, *people_in(said), *(strays_in(said) if reading.facts else ())]
     for name in dict.fromkeys(left):
         if name.casefold() not in held and not any(name in each for each in reading.unread):
@@ -164,7 +178,7 @@ class _Reading:
             named = part.others[-1:] if part and _SAYS.is_of_them.search(passage.text, joint, begin) else ()
             if named:  # `with her sister Zara, who has a Clio`
                 self._people, self._table = named, "people"
-            noun = _SAYS.noun.fullmatch(part.passage.text.strip()) if part else None
+            noun: re.Match[str] | None = _SAYS.noun.fullmatch(part.passage.text.strip()) if part else None
             if noun and _SAYS.is_of_it.search(passage.text, joint, begin):  # `the present, which is at the jeweller's`
                 self._thing, self._table = noun["thing"], "tasks"
             part = _Part(passage.text[begin:end], passage)
@@ -345,7 +359,13 @@ class _Reading:
         self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
         place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
         by = part.at(*UP_TO, "at", "around", "about", "from")
-        if place is None and not part.when and not part.kind and (is_venue or part.passage.text[:1].isupper()) and not self._has_place:
+        if (
+            place is None
+            and not part.when
+            and not part.kind
+            and (is_venue or part.passage.text[:1].isupper())
+            and not self._has_place
+        ):
             place = part.said
         if part.kind == "thing" and place and not part.when and part.subject and names_venue(part.subject["thing"]):
             place = part.said  # `chapel in Whitby`
@@ -360,7 +380,9 @@ class _Reading:
         self._table = "goals"
         is_errand = bool({"fetch", "fetched"} & part.roles)
         if place or by or (event and part.kind in ("event", "hosting") and not is_errand):
-            is_guess = not is_headed and not event and part.kind not in ("everybody", "event", "hosting") and not self._is_goal_told
+            is_guess = (
+                not is_headed and not event and part.kind not in ("everybody", "event", "hosting") and not self._is_goal_told
+            )
             self._is_goal_told = True
             yield goal("", place=place, by=by, event=event.name if event else None, guessed=is_guess or None)
         host = _SAYS.host.fullmatch(place or "")
@@ -389,13 +411,15 @@ class _Reading:
             thing = part.said_as("for_it")
         if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
             is_errand = place is not None and (not part.when or "opens" in roles) and part.passage.has(_SAYS.is_there)
-            is_errand = is_errand and bool(_SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or ""))
+            is_errand = is_errand and bool(
+                _SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or "")
+            )
             thing = thing if is_errand else None
         if thing and self._thing and _SAYS.handling.fullmatch(thing):
             thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
-        is_unclear = is_name and (is_errand or part.passage.whole(_SAYS.needs)) and not part.passage.has(_SAYS.several)
-        if is_unclear and not _SAYS.food.fullmatch(thing or ""):
+        is_one = is_name and not part.passage.has(_SAYS.several)
+        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.food.fullmatch(thing or ""):
             return  # it may be somebody
         if thing:
             self._thing, self._table = thing, "tasks"
@@ -410,7 +434,9 @@ class _Reading:
         place = None if "watched" in roles and part.kind == "somebody" else place
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
         values |= {"who": who, "watched": "watched" in roles or None}
-        if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (place and ("makes" not in roles or part.kind == "thing")):
+        if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (
+            place and ("makes" not in roles or part.kind == "thing")
+        ):
             if part.when and opens is None and closes is None:
                 self.unread.append(part.said)
             yield task(self._thing, is_errand=is_errand or None, **values)
@@ -428,7 +454,13 @@ class _Reading:
             return  # `at her house in Rome, in Trastevere`
         since, drives = part.at(*_SINCE), self._drives(part)
         place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
-        if place is None and since is not None and since.how in ("at", "by", "around", "about") and part.kind and not part.passage.has(_SAYS.moves):
+        if (
+            place is None
+            and since is not None
+            and since.how in ("at", "by", "around", "about")
+            and part.kind
+            and not part.passage.has(_SAYS.moves)
+        ):
             since = None  # `I would like to serve at 2`
         others = tuple(each for each in part.others if each not in self._people)
         if "no_drive" in roles and part.others:
@@ -487,7 +519,11 @@ class _Reading:
         """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
         owner = part.passage.first(_SAYS.whose_car)
         who = owner.get("who", Who) if owner else None
-        adults = tuple(each for each in (who.names if who else self._people) if each.split()[-1] not in self._children or self._people == (each,))
+        adults = tuple(
+            each
+            for each in (who.names if who else self._people)
+            if each.split()[-1] not in self._children or self._people == (each,)
+        )
         return adults if len(adults) < _A_FEW else ()
 
     def _car(self, part: _Part, place: str | None, drivers: tuple[str, ...]) -> Iterator[Fact]:
@@ -510,8 +546,6 @@ class _Reading:
                 return HERE
             meeting = self._meeting()
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
-            is_ours = self._people[0] in self._household or (
-                not is_other and any(_SAYS.at_home.match(each) for each in meeting)
-            )
+            is_ours = self._people[0] in self._household or (not is_other and any(_SAYS.at_home.match(each) for each in meeting))
             return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
         return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

@@ -114,7 +114,9 @@ class _Board:
     def _renamed(fact: Fact, whole: Mapping[str, str]) -> Fact:
         """Return a fact of somebody by their whole name, where only a part of it is said: `Babcia` is `Babcia Halina`."""
         names = {
-            key: tuple(whole.get(name.casefold(), name) for name in fact.values[key]) for key in ("who", "drivers") if key in fact.values
+            key: tuple(whole.get(name.casefold(), name) for name in fact.values[key])
+            for key in ("who", "drivers")
+            if key in fact.values
         }
         name = whole.get(fact.name.casefold(), fact.name) if fact.table == "people" else fact.name
         return replace(fact, name=name, values={**fact.values, **names})

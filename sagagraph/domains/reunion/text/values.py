@@ -35,7 +35,8 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start|arrive by)(?:: | is )(?:at )?",
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start|arrive by)"
+        r"(?:: | is )(?:at )?",
         "we meet at ",
     ),
     (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
@@ -174,9 +175,7 @@ def _one_of_two(found: Found) -> Spot | None:
 
 
 def _who(found: Found, known: frozenset[str]) -> Who | None:
-    """Read names. Kin is somebody; any other word with a capital is only if somewhere something is said of it that is only said of
-    people.
-    """
+    """Read names. Kin is somebody; any other word with a capital only if it is known to be."""
     names = names_in(found.said, known)
     return Who(names) if names else None
 
