@@ -191,9 +191,10 @@ class _Reading:
             self.named += part.others if facts else ()
             if not facts and not part.kind and not self._table:
                 self._people, self._singles = (), []  # it is about somebody else, of whom nothing is known
+            self._singles += part.others if not facts and len(part.others) == 1 else ()
             if not facts and len(part.others) > 1:
                 self._table = ""  # it is not clear of whom the next clause tells
-            if not facts and part.said and not self._is_only_named(part) and self._thing == thing:
+            if not facts and part.kind and not self._is_only_named(part) and self._thing == thing:
                 self._thing = ""
             if not facts and part.said and not self._is_only_named(part):
                 self.unread.append(part.said)
@@ -418,7 +419,7 @@ class _Reading:
         if thing and self._thing and _SAYS.handling.fullmatch(thing):
             thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
-        is_one = is_name and not part.passage.has(_SAYS.several)
+        is_one = is_name and not part.passage.has(_SAYS.several) and not _SAYS.shop.fullmatch(place or "")
         if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.food.fullmatch(thing or ""):
             return  # it may be somebody
         if thing:
