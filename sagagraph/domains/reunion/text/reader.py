@@ -62,12 +62,13 @@ _T = TypeVar("_T")
 def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     """Return what a text says, and what means nothing here, as it was written. `known`: people on the board."""
     said = sentences(text)
-    reading = _Reading(frozenset(known) | people_in(said) | {TELLER}, said)
+    people = people_in(said)
+    reading = _Reading(frozenset(known) | people | {TELLER}, said)
     for each in said:
         reading.read(each)
     values = (value for each in reading.facts for key, value in each.values.items() if key != "event")
     held = " ".join([*(each.name for each in reading.facts), *map(str, values)]).casefold()
-    left = [*reading.named, *people_in(said), *(strays_in(said) if reading.facts else ())]
+    left = [*reading.named, *people, *(strays_in(said) if reading.facts else ())]
     for name in dict.fromkeys(left):
         if name.casefold() not in held and not any(name in each for each in reading.unread):
             reading.unread.append(name)
