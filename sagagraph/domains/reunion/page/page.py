@@ -11,7 +11,7 @@ from typing import Any, Final
 from sagagraph.context.model import Model
 from sagagraph.domains.reunion.actions.actions import ASSIGN
 from sagagraph.domains.reunion.actions.calendar import invitation_ics
-from sagagraph.domains.reunion.completion import ESTIMATED, completed
+from sagagraph.domains.reunion.completion import Completed, completed
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, Sending, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
@@ -145,7 +145,7 @@ class ReunionPage(Page):
             )
         told = Transcript(filled=filled) if known.assumed else None
         request = as_json(ReunionRequest(problem=problem, day=self._today(), told=told))
-        remarks = _remarks(known.notes, [each.sentence for each in suggestions(problem)])
+        remarks = _remarks(known, [each.sentence for each in suggestions(problem)])
         return Draft(filled, (), (), unread, request, remarks, assumed=known.assumed)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
@@ -248,9 +248,12 @@ def _sent_to(sending: Sending) -> str:
     return "; ".join(filter(None, (mail, calendar)))
 
 
-def _remarks(notes: tuple[str, ...], forgotten: list[str]) -> tuple[str, ...]:
-    granted = [each for each in notes if not each.startswith(ESTIMATED)]
-    guessed = [f"{each[0].upper()}{each[1:]}. {_BETTER}" for each in notes if each.startswith(ESTIMATED)]
+def _remarks(known: Completed, forgotten: list[str]) -> tuple[str, ...]:
+    guessed = (f"{each}. {_BETTER}" for each in known.guess)
     listed = [f"{number}. {sentence}" for number, sentence in enumerate(forgotten, 1)]
     said = "\n".join(["People often forget:", *listed, "Say “add all”, or “add 1”, if that holds here."])
-    return (*((f"I took for granted: {'; '.join(granted)}.",) if granted else ()), *guessed, *((said,) if forgotten else ()))
+    return (
+        *((f"I took for granted: {'; '.join(known.notes)}.",) if known.notes else ()),
+        *guessed,
+        *((said,) if forgotten else ()),
+    )
