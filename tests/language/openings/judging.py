@@ -17,7 +17,7 @@ import yaml
 TODAY: Final = date(2026, 1, 12)
 _KEPT: Final = 3
 """Every third opening is kept: nobody looks at it while readers are changed."""
-FRESH: Final = ("stranger", "traveller", "cook", "wanderer", "diner", "guest", "eater", "family")
+FRESH: Final = ("stranger", "traveller", "cook", "wanderer", "diner", "guest", "eater", "family", "passenger", "chef")
 """Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
 _DOMAINS: Final = {
     "paragraph": "reunion",
@@ -29,6 +29,8 @@ _DOMAINS: Final = {
     "guest": "trip",
     "eater": "meal",
     "family": "reunion",
+    "passenger": "trip",
+    "chef": "meal",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)

@@ -25,6 +25,8 @@ LEAST_OF_STRANGERS = {
     "guest": (0.84, 0.0),
     "eater": (0.65, 0.0),
     "family": (0.38, 0.0),
+    "passenger": (0.0, 0.0),
+    "chef": (0.0, 0.0),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 LEAST_WITH_A_MODEL = 0.95
