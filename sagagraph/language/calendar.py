@@ -166,6 +166,8 @@ def _holiday(found: Found, today: date) -> Holiday:
     def days(year: int) -> tuple[date, date] | None:
         if name.startswith("easter"):
             return easter(year) - timedelta(days=2), easter(year) + timedelta(days=1)
+        if name.startswith(("whit", "pentecost")):
+            return easter(year) + timedelta(days=48), easter(year) + timedelta(days=50)
         if name.startswith("new"):
             return date(year, 12, 31), date(year + 1, 1, 1)
         if name == "thanksgiving":

@@ -175,6 +175,8 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     ranges: list[tuple[int, int]] = []
     for found in passage.take(_SAYS.stars):
         quantity = found.get("stars", Quantity)
+        if quantity and found["up"]:
+            quantity = replace(quantity, bound="least")
         stars = _range_of(quantity) if quantity else None
         if quantity and quantity.change:
             said.ask("stars", f"{found.said!r} than what: how many stars do you want?")

@@ -135,7 +135,7 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-")
             is_first = visit.role is Role.BARE or (n == 0 and is_led)
-            forms = (_SAYS.link, _SAYS.side_by_side) if len(visits) == 2 else (_SAYS.link,)  # `boston lisbon`
+            forms = (_SAYS.link, _SAYS.side_by_side, _SAYS.slash)[: 3 if len(visits) == 2 else 1]  # `boston lisbon`, `Boston/Lisbon`
             if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
                 break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, time, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
@@ -213,6 +213,9 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     passage.take(_SAYS.date)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
+        first, last = found.get("weekday", Weekday), found.get("last", Weekday)
+        if first and last:
+            said.fields["total_nights"] = (last.number - first.number) % 7
     named = passage.take(_SAYS.holiday)
     holidays = [holiday for found in named if (holiday := found.get("holiday", Holiday))]
     if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
@@ -220,7 +223,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     if holidays and not (expressions or dates.departs):
         holiday = holidays[0]
         text = f"{holiday.name.capitalize()}: between which days?"
-        about = {"first": holiday.first, "last": holiday.last, "is_rough": True}
+        about: dict[str, Any] = {"first": holiday.first, "last": holiday.last, "is_rough": True}
+        about |= {"total_nights": (holiday.last - holiday.first).days} if holiday.last and "weekend" in holiday.name else {}
         dates.doubts.ask(
             "window",
             text,
