@@ -31,6 +31,8 @@ _PARTS: Final = (
 )
 
 
+_LAST_WEEK: Final = 22
+"""Day of a month after which a week may reach into the next one."""
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """By the month in which they begin, on the northern half of the world; each has three."""
 
@@ -105,6 +107,7 @@ def tag_dates(passage: Passage, today: date) -> None:
     passage.tag("date", _SAYS.nth_alone, _day_alone, group="day")
     passage.tag("date", _SAYS.weekday_of_a_date, _day_with_weekday)
     passage.tag("date", _SAYS.between_two, _range)
+    passage.tag("date", _SAYS.week_of, _week)
 
 
 def upcoming(weekday: Weekday, today: date) -> date:
@@ -279,6 +282,15 @@ def _range(found: Found) -> Expression | None:
     if found["span"] == "and" and not found["between"]:
         return None
     return Expression(found.said, first.first, last.first, first.weekday)
+
+
+def _week(found: Found) -> Expression | None:
+    """Read `the week of 20 April`, within one month."""
+    day = found.get("date", Expression)
+    if day is None or day.is_range or day.is_month or len(day.first) != 1 or day.first[0].begins > _LAST_WEEK:
+        return None
+    end = day.first[0].begins + 6
+    return Expression(found.said, day.first, (replace(day.first[0], begins=end, ends=end),))
 
 
 # -- which days are meant ------------------------------------------------------------------------------------------------

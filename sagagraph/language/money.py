@@ -59,8 +59,7 @@ def currencies_meant(written: str, codes: frozenset[str] | None) -> tuple[str, .
         if _CURRENCIES[names].fullmatch(written.strip()):
             return tuple(names.upper().split())
     code = written.strip().upper()
-    is_unrated = written.isupper() and code in _UNRATED
-    return (code,) if is_unrated or (code in codes if codes is not None else len(code) == 3) else ()
+    return (code,) if code in _UNRATED or (code in codes if codes is not None else len(code) == 3) else ()
 
 
 def tag_money(passage: Passage, codes: frozenset[str], cues: Cues) -> None:

@@ -51,6 +51,10 @@ class Belief:
     """In Recipe2Plan's form; temperatures are in degrees Fahrenheit."""
 
 
+def has_time(line: str) -> bool:
+    return _TIME.search(line) is not None
+
+
 def read_meal(text: str, claims: Sequence[Sequence[Claim]] = ()) -> Meal:
     """Read recipes, a blank line between them: a name and then the steps, a line each, as in `Whisk the eggs (5 min).`
 

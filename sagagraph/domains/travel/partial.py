@@ -155,6 +155,8 @@ class PartialRequest(BaseModel):
             stops = [{"city": stop.city or stop.said, "nights": stop.nights} for stop in self.stops]
             days = {"first": str(self.first), "last": str(self.last)} if self.first and self.last else None
             told = {name: value for name, value in self.model_dump(mode="json").items() if name in (*_SAME, "budget") and value}
+            if self.budget_each is not None:
+                told["budget"] = str(self.budget_each * (self.travellers or 1))
             return {**told, "stops": stops, "window": days, "return_to": None if self.one_way else self.return_to or self.origin}
 
     def missing(self) -> tuple[Question, ...]:

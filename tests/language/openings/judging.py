@@ -135,7 +135,7 @@ _TELLS: Final = {
     "when": rf"{_MONTH}|\w+day|week\w*|today|tomorrow|easter|whit\w*|christmas|spring|summer|autumn|winter|holidays?|until|till|"
     r"back",
     "who": r"we|us|our|me|people|adults?|persons?|pax|friends?|mates|couple|family|kids?|children|child|baby|wife|husband|mum|"
-    r"dad|parents|son|sons|daughters?|mother|father|party|alone|myself|boyfriend|girlfriend",
+    r"dad|parents|son|sons|daughters?|mother|father|party|alone|myself|boyfriend|girlfriend|\da",
     "children": r"kids?|child\w*|baby|infant|toddler|sons?|daughters?|girls?|boys?|years?|yrs?|old",
     "nights": r"nights?|days?|weeks?|fortnight",
     "stars": r"stars?|hotels?",

@@ -26,11 +26,14 @@ from sagagraph.domains.travel.text.slots import (
 from sagagraph.domains.travel.text.stays import tag_nights
 from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
 from sagagraph.language.forms import Forms
-from sagagraph.language.passage import Passage
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import Found, Passage
+from sagagraph.language.people import Company
 from sagagraph.language.places import Place, tag_places
 from sagagraph.language.tagging import tagged
 
 if TYPE_CHECKING:
+    import re
     from datetime import date
 
     from sagagraph.domains.travel.cities import Gazetteer
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 
 _SAYS: Final = Forms(__file__, "reader")
 _MEANINGLESS: Final = _SAYS.listed("MEANINGLESS")
+_MOST_IN_A_PARTY: Final = 20
+_SHORT_LINE: Final = 60
 
 _ASKED_FIRST: Final = _SAYS.text("ASKED_FIRST").split()
 
@@ -89,12 +94,36 @@ def _read_parts(text: str, said: Said, known: PartialRequest) -> None:
         said.notes.append(("origin", "only a hotel was mentioned"))
 
 
+def _label_words(passage: Passage) -> frozenset[str]:
+    """Write what labels mean into the text: from where, to where, how many. Return their words, which are understood then."""
+    words: list[str] = []
+
+    def written(match: re.Match[str]) -> str:
+        found = Found(passage, match)
+        words.extend(found["label"].split())
+        cue = "from " if _SAYS.starts.search(found["label"]) else "back to " if _SAYS.ends.search(found["label"]) else "to "
+        return match[0] + ("" if found.get("place", Place) is None or found["link"] else cue)
+
+    passage.tag("company", _SAYS.party, _party_of, "number")
+    passage.text = _SAYS.label.sub(written, passage.text)
+    return frozenset(words)
+
+
+def _party_of(found: Found) -> Company | None:
+    """Read a bare number behind a label as how many travel, unless the label is one of nights, money or stars."""
+    is_other = _SAYS.limits.search(found["label"]) is not None
+    count = found.values(Number)[0].count
+    return None if is_other or not count or count > _MOST_IN_A_PARTY else Company(count)
+
+
 def left_unread(text: str) -> tuple[str, ...]:
     """Return what means something in a text of which nothing is understood."""
     return Passage.of(text).unread(_MEANINGLESS)
 
 
 def _tagged(text: str, today: date) -> Passage:
+    lines = [line.strip(" -*•	") for line in text.splitlines() if line.strip()]
+    text = (". " if max(map(len, lines), default=0) <= _SHORT_LINE else " ").join(lines)
     return tagged(text, today=today, units=TRIP_UNITS, currencies=CURRENCIES, cues=CUES)
 
 
@@ -105,6 +134,7 @@ def _sentence(
     asked = question.field if question is not None and not is_about_a_city else None
     currencies = take_currencies(passage)
     tag_places(passage, cities)
+    understood = _MEANINGLESS | _label_words(passage)
     refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]
     near = passage.take(_SAYS.near, lambda found: (place := found.get("place", Place)) is not None and place.city is None)
     tag_stars(passage)
@@ -128,9 +158,9 @@ def _sentence(
     if stops != known.stops:
         said.fields["stops"] = stops
     is_stay_only = said.fields.get("stay_only", known.stay_only)
-    refused += [each for each in passage.find(_SAYS.not_planned) if not (is_stay_only and _SAYS.hotel.search(each.said))]
+    refused += [] if is_stay_only else passage.find(_SAYS.not_planned)
     not_understood += [" ".join(found.said.split()) for found in (*refused, *near)]
-    left = (*not_understood, *passage.unread(_MEANINGLESS))
+    left = (*not_understood, *passage.unread(understood))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
     return PartialRequest(**said.fields, notes=tuple(said.notes), unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))

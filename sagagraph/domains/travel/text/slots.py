@@ -72,6 +72,7 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 
 # -- money ---------------------------------------------------------------------------------------------------------------
 
+CORRECTS: Final = _SAYS.corrects
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 LARGEST_BUDGET: Final = 1_000_000_000
@@ -91,6 +92,8 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
         money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
+        if found.led_by(CORRECTS):
+            amounts.clear()
         if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
             said.ask("budget", doubt, otherwise=_in_thousands(money, doubt), because="three digits are thousands")
         elif money.most is not None and not money.change:
@@ -117,6 +120,8 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
+        if not money.currencies and not known.currency:
+            said.notes.append(("currency", "the one of the prices"))
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
 
@@ -250,6 +255,8 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     companies += [None if each.count is None else before + each.delta for each in more]
     children += [young + (each.delta if each.unit == "child" else 0) for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
+    if any(each.has_grown for each in found_companies):
+        said.notes.append(("children", "who is 12 or older travels as an adult"))
     if None in companies:
         said.ask("travellers", "How many of you travel, all together?")
     elif len(counts) > 1:

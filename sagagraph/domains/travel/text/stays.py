@@ -135,7 +135,9 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-")
             is_first = visit.role is Role.BARE or (n == 0 and is_led)
-            forms = (_SAYS.link, _SAYS.side_by_side, _SAYS.slash)[: 3 if len(visits) == 2 else 1]  # `boston lisbon`, `Boston/Lisbon`
+            forms = (_SAYS.link, _SAYS.side_by_side, _SAYS.slash)[
+                : 3 if len(visits) == 2 else 1
+            ]  # `boston lisbon`, `Boston/Lisbon`
             if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
                 break
@@ -313,7 +315,7 @@ def with_loose_nights(
     if each is not None:
         return tuple(stop.lasting(each) if is_answer or stop.nights is None or stop.city in named else stop for stop in stops)
     open_stops = [n for n, stop in enumerate(stops) if stop.nights is None]
-    if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
+    if len(stops) == 1 and len({stay.nights for stay in loose}) == 1 and (open_stops or is_answer):
         return (stops[0].lasting(loose[0].nights),)
     parts = [stay for stay in loose if stay.kind != "total"]
     taken = sum(stop.nights or 0 for stop in stops)

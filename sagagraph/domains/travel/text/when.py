@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
-from sagagraph.domains.travel.text.slots import Said
+from sagagraph.domains.travel.text.slots import CORRECTS, Said
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Rough, Weekday, resolved, upcoming
 from sagagraph.language.clock import DAY, Clock
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _SAYS: Final = Forms(__file__, "when")
 
+_NO_LIMIT: Final = ("at", "about", "around")
+"""Where nobody leaves or arrives then (`a meeting at noon`), it is no hour of a journey."""
+
 # -- hours ---------------------------------------------------------------------------------------------------------------
 
 
@@ -29,7 +32,7 @@ def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not."""
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
     for words in (_SAYS.bare, _SAYS.limit):
-        for found in passage.take(words):
+        for found in passage.take(words, lambda each: each["relation"] not in _NO_LIMIT or _subject(each) is not None):
             read_limits = _limit(found)
             is_clear = bool(read_limits)
             for what, limit, moment in read_limits:
@@ -209,6 +212,7 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             words = passage.said(denied + found.match[0]).strip()
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
+            dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today)
     passage.take(_SAYS.date)
     for found in passage.take(_SAYS.weekday):
