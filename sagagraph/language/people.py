@@ -77,8 +77,8 @@ def _told_by_ages(found: Found) -> Quantity | None:
 
 
 def _ages_in(found: Found) -> list[int]:
-    ages = (each.count if isinstance(each, Quantity | Number) else None for each in found.values(object))
-    return [age for age in ages if age is not None]
+    years = [*found.values(Number), *(each for each in found.values(Quantity) if each.unit == "year")]
+    return [age for each in years if (age := each.count) is not None]
 
 
 def _are_ages(found: Found) -> bool:
@@ -131,7 +131,7 @@ def _company(found: Found) -> Company | None:
         return Company(2 + sum(each.count or 0 for each in people), children=_children_in(people))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
-        return Company(None)
+        return Company(None, children=_children_in(people))
     if found["children"] and units != ["person", "child"]:
         return None
     if is_one_of_several(found):

@@ -167,7 +167,7 @@ def _read_as_assumed(heard: Heard) -> Iterable[str]:
 def _is_named(name: str, opening: Opening, unread: Iterable[str]) -> bool:
     """Tell whether words that are named as unread tell of this very field: by a value that is meant, or by a word for it."""
     meant = opening.meant
-    about = _SAID_IN.get(name.split(" ")[0], name)
+    about = _SAID_IN.get(name.split(" ")[0], name.split(" ")[0])
     values = _meaning(f"{meant.get(about, '')} {name.partition(' ')[2]}") - {"back", "by"}
     words = re.compile(rf"(?i)\b(?:{_TELLS.get(name.split(' ')[0], '(?!)')})\b")
     return any(words.search(each) or values & _meaning(each) for each in unread)

@@ -24,7 +24,7 @@ from sagagraph.domains.travel.text.slots import (
     take_currencies,
 )
 from sagagraph.domains.travel.text.stays import tag_nights
-from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
+from sagagraph.domains.travel.text.when import read_dates, read_hours, read_shift, read_weekdays
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
 from sagagraph.language.passage import Found, Passage
@@ -146,6 +146,7 @@ def _sentence(
     read_hours(passage, said)
     read_weekdays(passage, said, known)
     read_legs(passage, said, today)
+    read_shift(passage, said, known)
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")

@@ -257,7 +257,9 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if any(each.has_grown for each in found_companies):
         said.notes.append(("children", "who is 12 or older travels as an adult"))
-    if None in companies:
+    if None in companies and known.travellers and any(children):
+        said.fields["children"] = max(children)
+    elif None in companies:
         said.ask("travellers", "How many of you travel, all together?")
     elif len(counts) > 1:
         said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")

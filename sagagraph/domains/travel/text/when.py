@@ -238,6 +238,22 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     dates.conclude(said)
 
 
+def read_shift(passage: Passage, said: Said, known: PartialRequest) -> None:
+    """Move days that are known: the first, the last or, where nobody says which, both."""
+    days = known.with_days_assumed()
+
+    def is_shift(found: Found) -> bool:
+        span = found.get("span", Quantity)
+        return span is not None and span.change in ("later", "earlier") and span.unit in NIGHTS and span.delta != 0
+
+    for found in passage.take(_SAYS.shift, is_shift) if days.depart or days.first else ():
+        quantity = found.values(Quantity)[0]
+        by = timedelta(days=quantity.delta * NIGHTS[quantity.unit])
+        moved = {"depart", "first"} if found["leave"] else {"last"} if found["back"] else {"depart", "first", "last"}
+        before = {name: getattr(days, name) for name in moved}
+        said.fields |= {name: day + by for name, day in before.items() if day is not None}
+
+
 def _month_of(known: PartialRequest) -> list[Expression]:
     """Return the month in which the trip is so far: `the 25th` is in that one."""
     first, last = known.first or known.depart, known.last or known.depart

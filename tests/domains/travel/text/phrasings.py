@@ -47,7 +47,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Business: Boston to Paris, arrive by 9 June, leave on 12 June",),
-            "asks: How many nights in Paris? (not understood: Business)",
+            "asks: How many nights in Paris?",
         ),
         (
             ("Boston to Paris for 3 nights in May, 2 people, $1,000/person",),
@@ -383,7 +383,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Rome for 3 nights in May at 9am",),
-            "asks: 'at 9am': at what hour do you want to leave at the earliest, and arrive at the latest?",
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 9am)",
         ),
         (("London to Rome for 3 nights on 05/06",), "asks: When do you want to travel? 05/06 can be 5 June or 6 May."),
         (
@@ -958,11 +958,11 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Rome for 3 nights in May, only between 8am and 9pm",),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 8, 9)",
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 8am, 9pm)",
         ),
         (
             ("Boston to Rome for 3 nights in May, depart between 9am and noon",),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 9, noon)",
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 9am, noon)",
         ),
         (
             ("Boston to Rome for 3 nights in May, no red-eyes",),
