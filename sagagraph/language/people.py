@@ -137,13 +137,13 @@ def _company(found: Found) -> Company | None:
     if is_one_of_several(found):
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
+    babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
-        babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
         grown = "grown" in units
         return None if is_everybody else Company(count, children=_children_in(people) + babies, has_grown=grown)
     if found["alone"]:
         return Company(1)
     kin = _kin_in(found) + (number.count or 0 if number else 0)
-    return Company(count + kin, children=_children_in(people))
+    return Company(count + kin, children=_children_in(people) + babies)

@@ -122,7 +122,7 @@ def left_unread(text: str) -> tuple[str, ...]:
 
 
 def _tagged(text: str, today: date) -> Passage:
-    lines = [line.strip(" -*•	") for line in text.splitlines() if line.strip()]
+    lines = [line.strip().lstrip("-*• ") for line in text.splitlines() if line.strip()]
     text = (". " if max(map(len, lines), default=0) <= _SHORT_LINE else " ").join(lines)
     return tagged(text, today=today, units=TRIP_UNITS, currencies=CURRENCIES, cues=CUES)
 

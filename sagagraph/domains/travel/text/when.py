@@ -164,6 +164,8 @@ class _Dates:
         if len(self.there) == len(self.departs) == 1 and self.there < self.departs:  # `arrive on 9 March, leave on the 12th`
             self.spans.append((self.there[0], self.departs.pop(), False))
             self.doubts = Said()
+        elif self.there and self.departs:
+            self.doubts = Said()
         departs = list(dict.fromkeys(self.departs))
         are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
         spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))  # `in May, the 4th to the 9th`
@@ -215,6 +217,11 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today)
     passage.take(_SAYS.date)
+    for found in passage.take(_SAYS.day_beside, lambda each: bool(dates.there or (each["after"] and dates.departs))):
+        if found["after"]:
+            dates.lasts.append((dates.there or dates.departs)[0] + _ONE_DAY)
+        else:
+            dates.departs.append(dates.there[0] - _ONE_DAY)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
