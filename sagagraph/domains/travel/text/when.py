@@ -251,7 +251,8 @@ def read_shift(passage: Passage, said: Said, known: PartialRequest) -> None:
 
     def is_shift(found: Found) -> bool:
         span = found.get("span", Quantity)
-        return span is not None and span.change in ("later", "earlier") and span.unit in NIGHTS and span.delta != 0
+        is_whole = not (found["leave"] or found["back"]) or known.day_of_return() is not None or (found["leave"] and days.depart)
+        return bool(span and is_whole and span.change in ("later", "earlier") and span.unit in NIGHTS and span.delta)
 
     for found in passage.take(_SAYS.shift, is_shift) if days.depart or days.first else ():
         quantity = found.values(Quantity)[0]

@@ -632,7 +632,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Paris for 3 nights in May", "a week later"),
-            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: week later)",
+            "Boston → Paris 3 → Boston; 2025-05-08 to 2025-06-07",
         ),
         (
             ("Boston to Paris for 3 nights in May", "two more nights in Rome"),
@@ -676,7 +676,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "a week later"),
-            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-01 to 2025-06-25 (not understood: week later)",
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-08 to 2025-07-02",
         ),
         (
             ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "add 2 nights in Madrid"),
@@ -708,11 +708,11 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "a week later"),
-            "Boston → Paris 3 → Boston; leaves 2025-06-05; 2 people, rooms: 1; 3 stars (not understood: week later)",
+            "Boston → Paris 3 → Boston; leaves 2025-06-12; 2 people, rooms: 1; 3 stars",
         ),
         (
             ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "leave two days earlier"),
-            "Boston → Paris 3 → Boston; leaves 2025-06-05; 2 people, rooms: 1; 3 stars (not understood: two days earlier)",
+            "Boston → Paris 3 → Boston; leaves 2025-06-03; 2 people, rooms: 1; 3 stars",
         ),
         (
             ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "one more person"),
