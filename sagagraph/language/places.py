@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from sagagraph.language.forms import Forms
 from sagagraph.language.passage import LEAD
+from sagagraph.language.utterance.shorthand import COMMON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "places")
-_NO_NAMES, _ALSO_WORDS, _PLAIN_WORDS = map(_SAYS.listed, ("NO_NAMES", "ALSO_WORDS", "PLAIN_WORDS"))
+_ALSO_WORDS: Final = _SAYS.listed("ALSO_WORDS")
+_NO_NAMES: Final = _SAYS.listed("NO_NAMES") | _SAYS.listed("FILLING")
+_PLAIN_WORDS: Final = _SAYS.listed("PLAIN_WORDS") | _NO_NAMES | COMMON
 _ONLY_WITH_A_CAPITAL: Final = _SAYS.listed("ONLY_WITH_A_CAPITAL")
 
 _WITHIN_A_NAME: Final = re.compile(r"(?!\s*-\s|\s+-)[\s.'-]+")

@@ -21,7 +21,7 @@ _SHORT: Final = re.compile(
     re.IGNORECASE,
 )
 _LETTERS: Final = re.compile(r"(?<![^\W_])[a-z]{5,}(?![^\W_])")
-_COMMON: Final = _SAYS.listed("COMMON")
+COMMON: Final = _SAYS.listed("COMMON")
 _REAL: Final = _SAYS.listed("REAL")
 """Words of their own that only look like slips."""
 
@@ -52,9 +52,9 @@ def spelled(text: str, known: frozenset[str] = frozenset()) -> str:
 
 @cache
 def _common(word: str, known: frozenset[str]) -> str:
-    if word in _COMMON or word in _REAL or word in known:
+    if word in COMMON or word in _REAL or word in known:
         return word
-    words = _COMMON | known
+    words = COMMON | known
     swapped = [each for each in words if sorted(each) == sorted(word)]
     near = get_close_matches(word, words, 1, 0.83)
     close = swapped or [each for each in near if each in known or each[-1] == word[-1]]  # else, it is inflected

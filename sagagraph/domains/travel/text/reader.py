@@ -16,7 +16,6 @@ from sagagraph.domains.travel.text.slots import (
     Said,
     is_we,
     read_budget,
-    read_number_left,
     read_party,
     read_stars,
     read_words,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import Question
 
 _SAYS: Final = Forms(__file__, "reader")
-_MEANINGLESS: Final = _SAYS.listed("MEANINGLESS")
+_MEANINGLESS: Final = _SAYS.listed("FILLING")
 _MOST_IN_A_PARTY: Final = 20
 _SHORT_LINE: Final = 60
 
@@ -151,8 +150,6 @@ def _sentence(
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
-    if not known.stops:
-        read_number_left(passage, said)
     _read_parts(whole, said, known)
     stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)

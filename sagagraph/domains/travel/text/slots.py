@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.partial import Question
-from sagagraph.domains.travel.request import CURRENCIES, LONGEST_STAY, Direct, JourneyHours, Order, rooms_for
-from sagagraph.language.forms import Forms, form
+from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
+from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.numbers import Number
 from sagagraph.language.people import PEOPLE, Company, is_one_of_several
@@ -162,8 +162,7 @@ MOST_STARS: Final = 5
 
 def tag_stars(passage: Passage) -> None:
     """Tag stars; a bare number after stars is one of stars."""
-    for words in (_SAYS.stars_too, _SAYS.stars_after):
-        passage.tag("stars", words, lambda found: _stars_of(found.get("n", Number)), "these")
+    passage.tag("stars", _SAYS.stars_too, lambda found: _stars_of(found.get("n", Number)), "these")
 
 
 def _stars_of(number: Number | None) -> Quantity | None:
@@ -173,9 +172,7 @@ def _stars_of(number: Number | None) -> Quantity | None:
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    of_each = (_SAYS.of_each,) if len(passage.find(_SAYS.of_each)) > 1 else ()
-    for words in (_SAYS.stars_but, _SAYS.stars_there, *of_each):
-        passage.take(words, lambda found: _stars_there(found, said, known))
+    passage.take(_SAYS.stars_there, lambda found: _stars_there(found, said, known))
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges: list[tuple[int, int]] = []
     for found in passage.take(_SAYS.stars):
@@ -227,8 +224,6 @@ def _range_of(stars: Quantity) -> tuple[int, int] | None:
 
 # -- people and rooms ----------------------------------------------------------------------------------------------------
 
-_NUMBER: Final = form("{n}")
-_FOR: Final = re.compile(r"(?i)\bfor $")
 _ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
 
 
@@ -277,21 +272,6 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
-
-
-def read_number_left(passage: Passage, said: Said) -> None:
-    """Assume that the only number that nothing else has taken says how long the only stop lasts of which nobody has said it:
-    `Rome for 3 nights and Florence for 2`.
-    """
-    stops = said.fields.get("stops", ())
-    left = [found for found in passage.find(_NUMBER) if found.led_by(_FOR)]
-    unsaid = [place for place, stop in enumerate(stops) if stop.nights is None]
-    nights = left[0].values(Number)[0].count if len(left) == len(unsaid) == 1 else None
-    if nights is not None and 0 < nights <= LONGEST_STAY and not said.fields.get("total_nights"):
-        passage.take(_NUMBER, lambda found: found.led_by(_FOR) is not None)
-        place = unsaid[0]
-        said.fields["stops"] = (*stops[:place], stops[place].model_copy(update={"nights": nights}), *stops[place + 1 :])
-        said.notes.append((f"stops[{place}].nights", "the only number left"))
 
 
 def _are_others(found: Found) -> bool:
