@@ -263,13 +263,13 @@ def _is_month(found: Found) -> bool:
     """Tell whether it is a month: `may` and `march` are verbs too."""
     if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
         return True
-    if found["part"] or found["next"] or found.led_by(_SAYS.leads_to_a_month) or found.passage.whole(_SAYS.month_alone):
+    if found["part"] or found["next"] or found.passage.whole(_SAYS.month_alone):
         return True
-    if found.led_by(_SAYS.month_before) or found.followed_by(_SAYS.month_after):
-        return True
-    if found.led_by(_SAYS.listed_before) and found.followed_by(_SAYS.listed_after):
+    if found.led_by(_SAYS.before_a_month) or found.followed_by(_SAYS.after_a_month):
         return True
     before, after = found.match.string[: found.start].rstrip(), found.match.string[found.end :].lstrip()
+    if found.led_by(_SAYS.listing) and not after[:1].isalnum():
+        return True
     begins_a_sentence = not before or before[-1] in ".!?"
     return found.match["month"][0].isupper() and not (begins_a_sentence and after[:1].isalpha())
 

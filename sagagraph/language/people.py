@@ -41,9 +41,8 @@ class Company:
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter comes too. She's 4` as `my 4 year old daughter comes too`."""
-    text = _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
-    return _SAYS.told_age.sub(r"\g<my> \g<years> year old \g<kin>", text)
+    """Write `my daughter (4)` as `my 4 year old daughter`."""
+    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
 
 
 def tag_people(passage: Passage) -> None:
