@@ -61,6 +61,7 @@ def test_places_in_a_row(text: str, places: list[int]) -> None:
         ("extend the stay by two nights", "2 night more"),
         ("a week later", "1 week later"),
         ("a few days", "day"),
+        ("12 km", "12 km"),
     ],
 )
 def test_quantities(text: str, said: str) -> None:

@@ -73,13 +73,11 @@ _AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Den
 def _with_currency_at_home(read: PartialRequest, cities: Gazetteer) -> PartialRequest:
     """Assume of crowns, yens and pesos that they are those of the country where the trip starts."""
     start = cities.find_name(read.origin) if read.origin else None
-    country = start.country if start else ""
-    doubts = []
-    for doubt in read.doubts:
-        likely = next((code for code in doubt.candidates if _AT_HOME.get(code) == country), None)
-        if doubt.field == "currency" and likely is not None:
-            doubt = doubt.model_copy(update={"otherwise": (("currency", likely),), "because": f"as used in {country}"})
-        doubts.append(doubt)
+    here = next((code for code, country in _AT_HOME.items() if start and country == start.country), "")
+    likely = {"otherwise": (("currency", here),), "because": f"as used in {_AT_HOME.get(here)}"}
+    doubts = (
+        each.model_copy(update=likely) if each.field == "currency" and here in each.candidates else each for each in read.doubts
+    )
     return read.model_copy(update={"doubts": tuple(doubts)})
 
 

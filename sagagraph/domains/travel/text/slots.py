@@ -161,12 +161,10 @@ MOST_STARS: Final = 5
 
 
 def tag_stars(passage: Passage) -> None:
-    """Tag stars; a bare number after stars is one of stars."""
-    passage.tag("stars", _SAYS.stars_too, lambda found: _stars_of(found.get("n", Number)), "these")
-
-
-def _stars_of(number: Number | None) -> Quantity | None:
-    return Quantity((number.value,), "star") if number is not None and number.value is not None else None
+    """Tag a bare number after stars: it is one of stars."""
+    passage.tag(
+        "stars", _SAYS.stars_too, lambda found: Quantity((Decimal(found.values(Number)[-1].count or 0),), "star"), "these"
+    )
 
 
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
