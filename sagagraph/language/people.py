@@ -71,13 +71,9 @@ def _others(found: Found) -> Company:
 
 def _told_by_ages(found: Found) -> Quantity | None:
     """Read `the kids are 6 and 9`; where only some are children, nobody knows how many."""
-    young = {age < ADULT_FROM for age in _ages_in(found)}
-    return Quantity((Decimal(len(_ages_in(found))),), "child" if young == {True} else "other") if len(young) == 1 else None
-
-
-def _ages_in(found: Found) -> list[int]:
     years = [*found.values(Number), *(each for each in found.values(Quantity) if each.unit == "year")]
-    return [age for each in years if (age := each.count) is not None]
+    young = {(each.count or 0) < ADULT_FROM for each in years}
+    return Quantity((Decimal(len(years)),), "child" if young == {True} else "other") if len(young) == 1 else None
 
 
 def _are_ages(found: Found) -> bool:

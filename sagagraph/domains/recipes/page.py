@@ -16,7 +16,7 @@ from sagagraph.domains.recipes.events import SAYS, event_in, in_words, offered, 
 from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Cooked
 from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
-from sagagraph.domains.recipes.text import has_time
+from sagagraph.domains.recipes.text import TIME
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock, Lasting
 from sagagraph.language.forms import form
@@ -249,7 +249,7 @@ def _is_recipe(text: str) -> bool:
     """Tell a recipe, a step in each line, from a menu, of which the lines name more dishes than times."""
     lines = text.strip().splitlines()
     dishes = {each.name for each in dishes_in(text)}
-    return len(lines) > 1 and (len(dishes) < 2 or sum(has_time(line) for line in lines) >= len(dishes))
+    return len(lines) > 1 and (len(dishes) < 2 or len(TIME.findall(text)) >= len(dishes))
 
 
 def _beginning(cooked: Cooked) -> datetime:

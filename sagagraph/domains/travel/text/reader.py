@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _SAYS: Final = Forms(__file__, "reader")
 _MEANINGLESS: Final = _SAYS.listed("FILLING")
-_MOST_IN_A_PARTY: Final = 20
 _SHORT_LINE: Final = 60
 
 _ASKED_FIRST: Final = _SAYS.text("ASKED_FIRST").split()
@@ -101,16 +100,9 @@ def _label_words(passage: Passage) -> frozenset[str]:
         cue = "from " if _SAYS.starts.search(found["label"]) else "back to " if _SAYS.ends.search(found["label"]) else "to "
         return match[0] + ("" if found.get("place", Place) is None or found["link"] else cue)
 
-    passage.tag("company", _SAYS.party, _party_of, "number")
+    passage.tag("company", _SAYS.party, lambda found: Company(found.values(Number)[0].count), "number")
     passage.text = _SAYS.label.sub(written, passage.text)
     return frozenset(words)
-
-
-def _party_of(found: Found) -> Company | None:
-    """Read a bare number behind a label as how many travel, unless the label is one of nights, money or stars."""
-    is_other = _SAYS.limits.search(found["label"]) is not None
-    count = found.values(Number)[0].count
-    return None if is_other or not count or count > _MOST_IN_A_PARTY else Company(count)
 
 
 def left_unread(text: str) -> tuple[str, ...]:

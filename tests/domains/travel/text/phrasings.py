@@ -72,7 +72,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("Boston to Rome, stopping 2 nights in Paris on the way, 5 nights in Rome, August",),
             "Boston → Paris 2 → Rome 5 → Boston; 2025-08-01 to 2025-08-31",
         ),
-        (("10 nights Paris & Rome from Boston in October, 6 in Paris",), "asks: How many nights in Rome?"),
+        (("10 nights Paris & Rome from Boston in October, 6 in Paris",), "asks: How many nights in Paris: 10 or 6?"),
         (
             ("Rome to Paris and Cologne, 2 nights each, June; train only if it lands before noon, otherwise stay in Paris",),
             "Rome → Paris 2 → Cologne 2 → Rome; 2025-06-01 to 2025-06-30 "
