@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.answers import answered, chosen, is_skipped
+from sagagraph.domains.travel.text.answers import SKIPPED, answered, chosen
 from sagagraph.domains.travel.text.changes import with_named
 from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
     TRIP_UNITS,
+    WE,
     Said,
-    is_we,
     read_budget,
     read_party,
     read_stars,
@@ -55,7 +55,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     passage = _tagged(with_named(text, before), today)
     question = next(iter(before.missing()), None) if known else None
     if question is not None:
-        if is_skipped(passage) and before.can_do_without(question):
+        if passage.has(SKIPPED) and before.can_do_without(question):
             return before.without_doubt(question.field)
         if full := chosen(passage.said(), question):
             passage = _tagged(full, today)
@@ -128,7 +128,7 @@ def _sentence(
     near = passage.take(_SAYS.near, lambda found: (place := found.get("place", Place)) is not None and place.city is None)
     tag_stars(passage)
     tag_nights(passage)
-    whole, said, are_we = passage.said(), Said(), is_we(passage)
+    whole, said, are_we = passage.said(), Said(), passage.has(WE)
     read_words(passage, said, "order", "direct", "no_limit", "hotels")
     read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)

@@ -72,6 +72,7 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 
 # -- money ---------------------------------------------------------------------------------------------------------------
 
+WE: Final = _SAYS.we
 CORRECTS: Final = _SAYS.corrects
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
@@ -275,7 +276,3 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
 def _are_others(found: Found) -> bool:
     company = found.get("company", Company)
     return company is not None and company.are_others
-
-
-def is_we(passage: Passage) -> bool:
-    return passage.has(_SAYS.we)

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 _SAYS: Final = Forms(__file__, "when")
 
-_NO_LIMIT: Final = ("at", "about", "around")
-"""Where nobody leaves or arrives then (`a meeting at noon`), it is no hour of a journey."""
-
 # -- hours ---------------------------------------------------------------------------------------------------------------
 
 
@@ -32,7 +29,7 @@ def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not."""
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
     for words in (_SAYS.bare, _SAYS.limit):
-        for found in passage.take(words, lambda each: each["relation"] not in _NO_LIMIT or _subject(each) is not None):
+        for found in passage.take(words, lambda each: not each["loose"] or _subject(each) is not None):
             read_limits = _limit(found)
             is_clear = bool(read_limits)
             for what, limit, moment in read_limits:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text.slots import Said, is_we, read_party
+from sagagraph.domains.travel.text.slots import WE, Said, read_party
 
 from .slots import NOTHING, passage_of, said
 
