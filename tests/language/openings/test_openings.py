@@ -15,25 +15,22 @@ from tests.language.openings.judging import Judged, Opening, Result, figures, ju
 from tests.language.openings.models import Reader, right_slots, wrong_slots
 from tests.language.openings.reading import heard_in, page_of, read_by
 
-LEAST_RIGHT = {"trip": (0.95, 0.7), "meal": (0.9, 0.85), "reunion": (0.75, 0.2), "paragraph": (0.55, 0.9)}
+LEAST_RIGHT = {"trip": (0.95, 0.85), "meal": (0.95, 0.95), "reunion": (0.75, 0.2), "paragraph": (0.55, 0.9)}
 """Of those that were looked at while the readers were changed, and of those that were kept."""
 LEAST_OF_STRANGERS = {
     "stranger": (0.25, 0.0),
-    "traveller": (0.81, 0.0),
-    "cook": (0.65, 0.0),
-    "wanderer": (0.65, 0.0),
-    "diner": (0.65, 0.0),
-    "guest": (0.84, 0.0),
-    "eater": (0.65, 0.0),
+    "traveller": (0.84, 0.0),
+    "cook": (0.95, 0.0),
+    "wanderer": (0.84, 0.0),
+    "diner": (0.89, 0.0),
+    "guest": (0.95, 0.0),
+    "eater": (0.95, 0.0),
     "family": (0.38, 0.0),
-    "passenger": (0.0, 0.0),
-    "chef": (0.0, 0.0),
+    "passenger": (0.81, 0.0),
+    "chef": (0.95, 0.0),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
-MOST_WRONG = {
-    "trip": 4, "traveller": 3, "guest": 4, "passenger": 11, "cook": 1, "eater": 2,
-    "reunion": 5, "paragraph": 2, "stranger": 10, "family": 1,
-}  # fmt: skip
+MOST_WRONG = {"trip": 1, "reunion": 5, "paragraph": 2, "stranger": 10, "family": 1}
 """Of each table, at most: wrong in silence, under a judge to whom only words of that very field are a warning."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}

@@ -8,7 +8,7 @@ from .slots import NOTHING, passage_of, said
 
 
 def party(text: str) -> Said:
-    return said(text, read_party, NOTHING, is_we=is_we(passage_of(text)))[0]
+    return said(text, read_party, NOTHING, is_we=passage_of(text).has(WE))[0]
 
 
 @pytest.mark.parametrize(
