@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LABELLED: Final = re.compile(
     r"(?i)(?<!\d )\b(?P<unit>adults?|children|kids|people|persons?|travell?ers?|passengers?|guests|nights|days|rooms|cooks)"
-    r":\s*(?P<number>\d+)"
+    r":\s*(?P<number>\d+)(?=\s*(?:[,;.\n]|$))"
 )
 """`Adults: 2`, as in a form."""
 _DOTTED: Final = re.compile(r"\b(\d{1,2}\.\d{1,2})\s*[-–]\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])")

@@ -186,7 +186,8 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
     passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
-    if not any(each.is_range for each in passage.values(Expression)):
+    dates = passage.values(Expression)
+    if len(dates) < 2 and not any(each.is_range for each in dates):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":

@@ -161,7 +161,7 @@ class _Dates:
         if len(self.there) == len(self.departs) == 1 and self.there < self.departs:  # `arrive on 9 March, leave on the 12th`
             self.spans.append((self.there[0], self.departs.pop(), False))
             self.doubts = Said()
-        elif self.there and self.departs:
+        elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
         departs = list(dict.fromkeys(self.departs))
         are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
