@@ -71,8 +71,9 @@ def _others(found: Found) -> Company:
 
 def _told_by_ages(found: Found) -> Quantity | None:
     """Read `the kids are 6 and 9`; where only some are children, nobody knows how many."""
-    years = [*found.values(Number), *(each for each in found.values(Quantity) if each.unit == "year")]
-    young = {(each.count or 0) < ADULT_FROM for each in years}
+    years = [each.count or 0 for each in found.values(Quantity) if each.unit == "year"]
+    years += [each.count or 0 for each in found.values(Number)]
+    young = {age < ADULT_FROM for age in years}
     return Quantity((Decimal(len(years)),), "child" if young == {True} else "other") if len(young) == 1 else None
 
 

@@ -232,13 +232,9 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
         holiday = holidays[0]
         text = f"{holiday.name.capitalize()}: between which days?"
         about: dict[str, Any] = {"first": holiday.first, "last": holiday.last, "is_rough": True}
-        about |= {"total_nights": (holiday.last - holiday.first).days} if holiday.last and "weekend" in holiday.name else {}
-        dates.doubts.ask(
-            "window",
-            text,
-            otherwise=about if holiday.first else None,
-            because=holiday.name,
-        )
+        if holiday.first and holiday.last and "weekend" in holiday.name:
+            about["total_nights"] = (holiday.last - holiday.first).days
+        dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name)
     dates.conclude(said)
 
 
