@@ -17,7 +17,19 @@ import yaml
 TODAY: Final = date(2026, 1, 12)
 _KEPT: Final = 3
 """Every third opening is kept: nobody looks at it while readers are changed."""
-FRESH: Final = ("stranger", "traveller", "cook", "wanderer", "diner", "guest", "eater", "family", "gathering")
+FRESH: Final = (
+    "stranger",
+    "traveller",
+    "cook",
+    "wanderer",
+    "diner",
+    "guest",
+    "eater",
+    "family",
+    "gathering",
+    "passenger",
+    "chef",
+)
 """Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
 _DOMAINS: Final = {
     "paragraph": "reunion",
@@ -30,6 +42,8 @@ _DOMAINS: Final = {
     "eater": "meal",
     "family": "reunion",
     "gathering": "reunion",
+    "passenger": "trip",
+    "chef": "meal",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
@@ -113,7 +127,9 @@ class Wrong:
 
 
 def judged(opening: Opening, heard: Heard) -> Judged:
-    """Judge what was heard. What is wrong and said to be assumed, or missing, or not understood, is not wrong in silence."""
+    """Judge what was heard. What is wrong is silent, unless that very field is asked for, assumed for a reason in the text, or
+    told in words that are named as unread.
+    """
     is_day = opening.domain == "reunion"
     wrong = (
         list(_reunion(opening.meant, heard))
@@ -125,13 +141,11 @@ def judged(opening: Opening, heard: Heard) -> Judged:
     ]
     if is_day and not wrong:
         asked = []  # empty cells of a right board, of which the judge has counted no more than two
-    open_fields = {name.split("[")[0].split(".")[0] for name in (*heard.missing, *heard.assumed)}
-    if is_day:
-        silent = [each.why for each in wrong if not _is_named(each, heard)]
-    else:
-        silent = [each.why for each in wrong if not (heard.unread or asked or _is_said(each.field, open_fields))]
+    silent = [
+        each.why for each in wrong if not (_is_clause_named(each, heard) if is_day else _is_said(each.field, opening, heard))
+    ]
     if silent:
-        return Judged(opening, Result.WRONG, "; ".join(silent))
+        return Judged(opening, Result.WRONG, f"{'; '.join(silent)}; unread {heard.unread}")
     whys = "; ".join(each.why for each in wrong)
     if asked:
         return Judged(opening, Result.ASKED, f"asked for {', '.join(asked)}; {whys}; unread {heard.unread}")
@@ -140,12 +154,66 @@ def judged(opening: Opening, heard: Heard) -> Judged:
     return Judged(opening, Result.RIGHT)
 
 
-def _is_said(name: str, open_fields: set[str]) -> bool:
-    own = {"when": {"window", "depart", "first", "last"}, "nights": {"stops"}, "who": {"travellers"}}
-    return not open_fields.isdisjoint(own.get(name, {name}))
+_OWN: Final = {"window": "when", "depart": "when", "currency": "budget", "travellers": "who"}
+"""By the field of a request: the name under which it is judged."""
+_USUAL: Final = ("nobody else was mentioned", "a round trip", "two in each room")
+"""Reasons that say that nobody has spoken of it: where somebody has, the assumption says nothing of it."""
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_TELLS: Final = {
+    "when": rf"{_MONTH}|\w+day|week\w*|today|tomorrow|easter|whit\w*|christmas|spring|summer|autumn|winter|holidays?|until|till|"
+    r"back",
+    "who": r"we|us|our|me|people|adults?|persons?|pax|friends?|mates|couple|family|kids?|children|child|baby|wife|husband|mum|"
+    r"dad|parents|son|sons|daughters?|mother|father|party|alone|myself|boyfriend|girlfriend|\da",
+    "children": r"kids?|child\w*|baby|infant|toddler|sons?|daughters?|girls?|boys?|years?|yrs?|old",
+    "nights": r"nights?|days?|weeks?|fortnight",
+    "stars": r"stars?|hotels?",
+    "direct": r"direct|nonstop|non-stop|changes?|planes",
+    "order": r"cheap\w*|comfort\w*|fast\w*|best",
+    "rooms": r"rooms?|twin|double",
+    "hours": r"morning|evening|noon|afternoon|am|pm|hours?|o'clock",
+    "return_to": r"return|back|round|one|way|single",
+    "budget": r"euros?|pounds?|dollars?|bucks|budget|eur|usd|gbp|max\w*",
+    "cooks": r"cooks?|cook\w*|help\w*|alone|myself|wife|husband|mum|dad|flatmate|roommate|couple|hand|two|three|four|together",
+    "warm": r"warm|hot|minutes?|mins?|eaten|served",
+    "goals": r"by|at|meet|dinner|lunch|party|ceremony|service|everyone|everybody|all",
+}
+"""By what is judged: words that tell of it, beside those of what is meant."""
+_SAID_IN: Final = {"origin": "route", "stops": "route", "nights": "route", "recipes": "dishes", "goals": "goal"}
+"""By what is judged: where an opening says what is meant."""
+_DIGITS: Final = re.compile(r"\d+")
 
 
-def _is_named(wrong: Wrong, heard: Heard) -> bool:
+def _stem(name: str) -> str:
+    """Return the field, without its place or part: `stops[0].nights` are nights."""
+    return "nights" if name.endswith(".nights") else name.split("[")[0].split(".")[0]
+
+
+def _read_as_assumed(heard: Heard) -> Iterable[str]:
+    return (name for name, why in heard.assumed.items() if why not in _USUAL)
+
+
+def _is_said(name: str, opening: Opening, heard: Heard) -> bool:
+    """Tell whether the field of a trip or a meal is asked for, assumed for a reason in the text, or named as unread."""
+    open_fields = {_OWN.get(each, each) for each in map(_stem, (*heard.missing, *_read_as_assumed(heard)))} | {"missing"}
+    open_fields |= {"return_to"} if "origin" in open_fields else set()
+    return name in open_fields or _is_named(name, opening, heard.unread)
+
+
+def _is_named(name: str, opening: Opening, unread: Iterable[str]) -> bool:
+    """Tell whether words that are named as unread tell of this very field: by a value that is meant, or by a word for it."""
+    meant = opening.meant
+    about = _SAID_IN.get(name.split(" ")[0], name.split(" ")[0])
+    values = _meaning(f"{meant.get(about, '')} {name.partition(' ')[2]}") - {"back", "by"}
+    words = re.compile(rf"(?i)\b(?:{_TELLS.get(name.split(' ')[0], '(?!)')})\b")
+    return any(words.search(each) or values & _meaning(each) for each in unread)
+
+
+def _meaning(text: str) -> set[str]:
+    """Return the words and the digits of a text, as they can be compared."""
+    return {word[:5] for word in _plain(_ascii(text)) if len(word) > 1} | set(_DIGITS.findall(text.replace(",", "")))
+
+
+def _is_clause_named(wrong: Wrong, heard: Heard) -> bool:
     """Tell whether this very field is asked for or assumed, or its clause is named as not understood."""
     return wrong.field in {*heard.missing, *heard.assumed} or any(wrong.words & _plain(each) for each in heard.unread)
 
