@@ -29,6 +29,8 @@ _IN_THE_EVENING: Final = re.compile(
     r"\b(?:dinner|supper|party|concert|evening|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
 )
 _IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", re.IGNORECASE)
+_OF_TELLER: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e)\b(?! (?:own )?(?:house|home|place|flat|apartment|garden)\b)")
+"""Words of somebody who takes part, and not only has a house."""
 _OPEN, _EIGHT, _MORNING_ENDS, _NOON = 5 * 60, 8 * 60, 11 * 60, 12 * 60
 _RENTING: Final = "rent a car"
 _LONG: Final = 4
@@ -105,7 +107,7 @@ class _Board:
                 put(each)
         self._share_own_goal()
         is_ours = is_our_home(self._places.meeting) and any(each.table == "goals" for each in said)
-        if is_ours and not any(row["name"] == TELLER for row in self._told["people"]):
+        if is_ours and _OF_TELLER.search(text) and not any(row["name"] == TELLER for row in self._told["people"]):
             self._person(TELLER)
             self._assume("people", len(self._told["people"]) - 1, "all meet at your home", place=self._key(HERE))
         self._told["places"] = self._places.described()
