@@ -25,20 +25,8 @@ class Fact:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def person(name: str, **values: Any) -> Fact:
-    return Fact("people", name, _said(values))
-
-
-def goal(name: str, **values: Any) -> Fact:
-    return Fact("goals", name, _said(values))
-
-
-def task(name: str, **values: Any) -> Fact:
-    return Fact("tasks", name, _said(values))
-
-
-def car(name: str, **values: Any) -> Fact:
-    return Fact("vehicles", name, _said(values))
+def fact(table: str, name: str, **values: Any) -> Fact:
+    return Fact(table, name, {key: value for key, value in values.items() if value is not None})
 
 
 def road(here: str, there: str, minutes: float) -> Fact:
@@ -48,7 +36,3 @@ def road(here: str, there: str, minutes: float) -> Fact:
 
 def car_of(name: str) -> str:
     return "my car" if name == TELLER else f"{name}'s car"
-
-
-def _said(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}

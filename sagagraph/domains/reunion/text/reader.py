@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Any, Final, TypeVar
 
 from sagagraph.domains.reunion.text.facts import (
@@ -15,12 +14,9 @@ from sagagraph.domains.reunion.text.facts import (
     ROADS,
     TELLER,
     Fact,
-    car,
     car_of,
-    goal,
-    person,
+    fact,
     road,
-    task,
 )
 from sagagraph.domains.reunion.text.places import names_venue
 from sagagraph.domains.reunion.text.values import (
@@ -143,8 +139,8 @@ class _Reading:
         self._household = household_in(said)
         self._count = 0
         self._is_goal_told = False
-        self._singles: list[str] = []
-        """Who was spoken of alone, the last of them at the end."""
+        self._mentioned: list[tuple[str, ...]] = []
+        """Who was spoken of together, or alone."""
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self.named: list[str] = []
@@ -152,14 +148,9 @@ class _Reading:
         self._known = known
         self._people: tuple[str, ...] = ()
         """Whom the last clause about people was about."""
-        self._both: tuple[str, ...] = ()
-        self._several: tuple[str, ...] = ()
-        """The last that were several: `they` after one of them."""
         self._table = ""
         """What the last clause of this sentence was about."""
         self._thing = self._spot = self._last = self._host = ""
-        self._group: tuple[str, ...] = ()
-        """Whom the last clause about people named."""
         self._where: dict[str, Any] = {}
         """Where they are, and from when on."""
         self._way = ""
@@ -191,8 +182,8 @@ class _Reading:
                 self.unread.append(part.said)
             self.named += part.others if facts else ()
             if not facts and not part.kind and not self._table:
-                self._people, self._singles = (), []  # it is about somebody else, of whom nothing is known
-            self._singles += part.others if not facts and len(part.others) == 1 else ()
+                self._people, self._mentioned = (), []  # it is about somebody else, of whom nothing is known
+            self._mentioned += [part.others] if not facts and len(part.others) == 1 else []
             if not facts and len(part.others) > 1:
                 self._table = ""  # it is not clear of whom the next clause tells
             if not facts and part.kind and not self._is_only_named(part) and self._thing == thing:
@@ -261,20 +252,10 @@ class _Reading:
         if who is not None and who.names != self._people:
             self._where = {}
         if who is not None:
-            self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
-            self._singles += who.names if len(who.names) == 1 and TELLER not in who.names else ()
-            self._group = (*who.names, *part.others)
-            self._several = self._group if len(self._group) > 1 else self._several
-        elif whose in ("he", "she", "his", "her"):
-            own = {"his": "he", "her": "she"}.get(whose, whose)
-            alike = (each for each in reversed(self._singles) if self._pronouns.get(each, own) == own)
-            self._people = tuple(islice(alike, 1))
-        elif whose == "they" and {*self._people} <= {*self._several}:
-            self._people = self._several
-        elif whose in ("my", "our", "we"):
-            self._people = self._group if whose == "we" and TELLER in self._group else (TELLER,)
-        elif whose.startswith("both"):
-            self._people = self._both
+            self._people = who.names
+            self._mentioned += [who.names, *([(*who.names, *part.others)] if part.others else [])]
+        elif whose:
+            self._people = self._meant_by(whose)
         is_errand = {"fetched", "closes", "opens"} & part.roles
         is_place = part.kind == "thing" and not part.roles and names_venue(found["thing"])
         is_begun = self._table == "goals" and (part.when or is_place) and part.minutes is None and not is_errand
@@ -288,6 +269,20 @@ class _Reading:
             "it": self._table,
             "thing": "goals" if is_begun else "tasks",
         }.get(part.kind, "people")
+
+    def _meant_by(self, pronoun: str) -> tuple[str, ...]:
+        """Return whom a pronoun means: the last of those who were spoken of whom it fits."""
+        last = self._mentioned[::-1]
+        if pronoun in ("he", "she", "his", "her"):
+            own = {"his": "he", "her": "she"}.get(pronoun, pronoun)
+            fits = (each for each in last if len(each) == 1 and TELLER not in each and self._pronouns.get(each[0], own) == own)
+        elif pronoun in ("my", "our", "we"):
+            fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun == "we" or len(each) == 1))
+        elif pronoun.startswith("both"):
+            fits = iter([tuple(dict.fromkeys(name for group in self._mentioned for name in group))[-2:]])
+        else:
+            fits = (each for each in last if len(each) > 1 and {*self._people} <= {*each})
+        return next(fits, self._people if pronoun in ("they", "their") else ())
 
     def _meeting(self) -> list[str]:
         return [each.values["place"] for each in self.facts if each.table == "goals" and not each.name and "place" in each.values]
@@ -319,7 +314,7 @@ class _Reading:
     def _company(self, part: _Part) -> Iterator[Fact]:
         names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,) if part.passage.has(_SAYS.all) else ()
         if "alone" in part.roles and "watched" not in part.roles:
-            yield from (person(name, never_alone=True) for name in names)
+            yield from (fact("people", name, never_alone=True) for name in names)
 
     def _passengers(self, part: _Part) -> Iterator[Fact]:
         """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
@@ -329,14 +324,13 @@ class _Reading:
         by = self._people[0] if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
         place = self._place(part, "at", "in", "on", "from", "near")
-        yield from (person(by) for _ in them[:1] if by)
+        yield from (fact("people", by) for _ in them[:1] if by)
         for name in them:
             values = {"place": place, "from": part.at("after", "at", "from"), "drives": False, "fetched": True}
-            yield person(name, prefers=by, **values)
+            yield fact("people", name, prefers=by, **values)
         if them:
             self._people, self._table = them, "people"
-            self._singles += them if len(them) == 1 else ()
-            self._several = them if len(them) > 1 else self._several
+            self._mentioned.append(them)
 
     def _goal(self, part: _Part) -> Iterator[Fact]:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
@@ -357,7 +351,6 @@ class _Reading:
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
-        self.named += re.findall(r"\b([A-Z]\w+)'s", event.name) if event else []
         self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
         place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
         by = part.at(*UP_TO, "at", "around", "about", "from")
@@ -371,9 +364,6 @@ class _Reading:
             place = part.said
         if part.kind == "thing" and place and not part.when and part.subject and names_venue(part.subject["thing"]):
             place = part.said  # `chapel in Whitby`
-        place = None if place == HERE else place
-        if is_alone:
-            place = part.said
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if before - {"event"} == {"place"} and place and by and part.kind != "":
             before = set()  # `the wedding in Kinsale: the ceremony is at St Mary's at 2`
@@ -386,11 +376,11 @@ class _Reading:
                 not is_headed and not event and part.kind not in ("everybody", "event", "hosting") and not self._is_goal_told
             )
             self._is_goal_told = True
-            yield goal("", place=place, by=by, event=event.name if event else None, guessed=is_guess or None)
+            yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=is_guess or None)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
             self._host = names_in(host["who"])[0]
-            yield person(self._host, place=place)
+            yield fact("people", self._host, place=place)
 
     def _task(self, part: _Part) -> Iterator[Fact]:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
@@ -441,7 +431,7 @@ class _Reading:
         ):
             if part.when and opens is None and closes is None:
                 self.unread.append(part.said)
-            yield task(self._thing, is_errand=is_errand or None, **values)
+            yield fact("tasks", self._thing, is_errand=is_errand or None, **values)
 
     def _person(self, part: _Part) -> Iterator[Fact]:
         """Read who is where, from when on, and who drives what."""
@@ -450,7 +440,7 @@ class _Reading:
             return
         last = self.facts[-1] if self.facts and self.facts[-1].table == "vehicles" else None
         if last is not None and part.kind in ("", "it") and part.seats is not None:
-            yield car(last.name, seats=part.seats)
+            yield fact("vehicles", last.name, seats=part.seats)
             return
         if self._where.get("place") and part.passage.whole(_SAYS.only_there):
             return  # `at her house in Rome, in Trastevere`
@@ -466,9 +456,9 @@ class _Reading:
             since = None  # `I would like to serve at 2`
         others = tuple(each for each in part.others if each not in self._people)
         if "no_drive" in roles and part.others:
-            yield from (person(name, drives=False) for name in part.others)
+            yield from (fact("people", name, drives=False) for name in part.others)
         elif "must" in roles and place and since:
-            yield from (goal(name, place=place, by=since) for name in self._people)
+            yield from (fact("goals", name, place=place, by=since) for name in self._people)
         elif any((place, since, drives is not None, {"lands", "ride"} & roles)):
             is_car = bool(part.subject and part.subject["car"])
             self._where = {"place": None if is_car else place or self._where.get("place"), "from": since}
@@ -477,17 +467,17 @@ class _Reading:
             values["own_home"] = bool(place and _SAYS.own_home.fullmatch(place)) or None
             drivers = self._drivers(part) if drives else self._people
             for name in self._people:
-                yield person(name, **values if name in drivers else {**values, "drives": None})
+                yield fact("people", name, **values if name in drivers else {**values, "drives": None})
             yield from self._car(part, place, drivers) if drives else ()
         elif len(self._people) > _A_FEW or part.passage.has(_SAYS.joins):
-            yield from map(person, self._people)
+            yield from (fact("people", name) for name in self._people)
         theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", part.said, re.IGNORECASE))
-        yield from (person(name, **self._where) for name in others if "takes_along" in roles and name not in theirs)
+        yield from (fact("people", name, **self._where) for name in others if "takes_along" in roles and name not in theirs)
         if part.passage.has(_SAYS.with_me) and self._where.get("place"):
-            yield person(TELLER, **self._where)
+            yield fact("people", TELLER, **self._where)
         if "ride" in roles and others:
             self._people = others[-1:]  # by whom they are fetched
-            self._singles += self._people
+            self._mentioned.append(self._people)
 
     def _is_about_people(self, part: _Part) -> bool:
         roles = part.roles
@@ -530,10 +520,10 @@ class _Reading:
 
     def _car(self, part: _Part, place: str | None, drivers: tuple[str, ...]) -> Iterator[Fact]:
         if "rents" in part.roles:
-            yield car(RENTAL, place=place, seats=part.seats, drivers=self._people)
+            yield fact("vehicles", RENTAL, place=place, seats=part.seats, drivers=self._people)
             return
         is_named = bool(part.roles & {"car"} or part.seats or part.kind == "own" or (part.subject and part.subject["car"]))
-        yield car(car_of((drivers or self._people)[0]), seats=part.seats, drivers=drivers, named=is_named or None)
+        yield fact("vehicles", car_of((drivers or self._people)[0]), seats=part.seats, drivers=drivers, named=is_named or None)
 
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""

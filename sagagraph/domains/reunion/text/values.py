@@ -18,7 +18,6 @@ _SAYS: Final = Forms(__file__, "values")
 _SENTENCE_END: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
 _WRITTEN: Final = (
-    (r"(?<=[a-z] )r(?= [a-z])", "are"),
     (r"(?<=\w) \+ (?=[A-Z])", " and "),
     (r" @ ", " at "),
     (r"\bin to\b", "into"),
@@ -40,9 +39,6 @@ _WRITTEN: Final = (
         "we meet at ",
     ),
     (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
-    (r"\b(?:i\.e|e\.g)\.,?", ""),
-    (r"(?<![\w.'])i(?![\w.])", "I"),
-    (r"\bI'm\b", "I am"),
     (r"(?i)\b(we|they)'re\b", r"\1 are"),
     (r"(?i)\b(I|we|they)'ve\b", r"\1 have"),
     (r"(?i)\b(we|they|I|s?he)'(?:d|ll)\b", r"\1 will"),
@@ -52,7 +48,6 @@ _WRITTEN: Final = (
     (rf"(?i)\bfrom {_AN_HOUR} ?(?:to|-) ?{_AN_HOUR}", r"from \1 until \2"),
     (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
-    (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (r"(?i)\b(there)'s\b", r"\1 is"),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
