@@ -397,8 +397,6 @@ class _Reading:
             thing = part.said_as("fetches") or thing
         if not thing and (is_errand or "makes" in roles):
             thing = part.said_as("fetches" if is_errand else "made")
-        if not thing and "watched" in roles:
-            thing = part.said_as("watches") or None
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
         if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
@@ -475,16 +473,9 @@ class _Reading:
         yield from (fact("people", name, **self._where) for name in others if "takes_along" in roles and name not in theirs)
         if part.passage.has(_SAYS.with_me) and self._where.get("place"):
             yield fact("people", TELLER, **self._where)
-        if "ride" in roles and others:
-            self._people = others[-1:]  # by whom they are fetched
-            self._mentioned.append(self._people)
 
     def _is_about_people(self, part: _Part) -> bool:
         roles = part.roles
-        if "fetch" in roles and "ride" not in roles and part.passage.has(_SAYS.them):
-            return False  # of whom nobody has spoken
-        if part.kind == "it":
-            return bool(part.seats) or (bool(self.facts) and self.facts[-1].table == "vehicles")
         return self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
 
     def _whereabouts(self, part: _Part, *, is_driving: bool) -> str | None:

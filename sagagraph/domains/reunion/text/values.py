@@ -47,6 +47,7 @@ _WRITTEN: Final = (
     (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
     (rf"(?i)\bfrom {_AN_HOUR} ?(?:to|-) ?{_AN_HOUR}", r"from \1 until \2"),
     (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
+    (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (r"(?i)\b(there)'s\b", r"\1 is"),
