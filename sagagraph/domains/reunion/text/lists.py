@@ -20,10 +20,8 @@ _MOST_WORDS: Final = 4
 def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
-    text = _SAYS.age.sub(r"\g<who>", text)
     text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
-    text = _SAYS.empty_heading.sub("", text)
     lines = text.split("\n")
     units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]
     entries = [_entry(each) for each in units]
@@ -48,8 +46,7 @@ def _entry(unit: str) -> re.Match[str] | None:
     if found is None or _SAYS.no_items.match(found["items"]):
         return None
     label = found["label"]
-    is_long = len(_AND.sub(" ", label).split()) > _MOST_WORDS
-    return None if is_long or _SAYS.of_a_goal.fullmatch(label) or _SAYS.no_label.search(label) else found
+    return None if _SAYS.of_a_goal.fullmatch(label) or _SAYS.no_label.search(label) else found
 
 
 def _small_names(found: re.Match[str]) -> list[str]:
@@ -91,8 +88,6 @@ def _told(label: str, items: str) -> str:
             lead = "is "
         elif _SAYS.vehicle.match(item) and not item[0].isdigit():
             lead = "has " if _SAYS.determined.match(item) else "has a "
-        elif clauses and _SAYS.make.fullmatch(item):
-            lead = "has a "
         clause = f"{lead}{item}"
         clauses.append(_SAYS.lasts.sub("takes ", _SAYS.fetched_from.sub("must be fetched from", clause)) if is_thing else clause)
     begin = "the " * (is_thing and not _SAYS.determined.match(names)) + names
