@@ -183,7 +183,6 @@ class _Reading:
             self.named += part.others if facts else ()
             if not facts and not part.kind and not self._table:
                 self._people, self._mentioned = (), []  # it is about somebody else, of whom nothing is known
-            self._mentioned += [part.others] if not facts and len(part.others) == 1 else []
             if not facts and len(part.others) > 1:
                 self._table = ""  # it is not clear of whom the next clause tells
             if not facts and part.kind and not self._is_only_named(part) and self._thing == thing:
@@ -204,8 +203,7 @@ class _Reading:
         """Tell whether a value of a clause is in none of its facts: a time, a duration, seats, or somebody."""
         held = [value for fact in facts for value in fact.values.values()]
         moments = {each.minutes for each in held if isinstance(each, When)}
-        is_short = any(fact.table == ROADS for fact in facts)
-        return not is_short and (
+        return (
             any(each.minutes not in moments for each in part.when)
             or (part.minutes is not None and all(fact.values.get("minutes") is None for fact in facts))
             or (part.seats is not None and all(fact.values.get("seats") is None for fact in facts))
@@ -467,7 +465,7 @@ class _Reading:
             for name in self._people:
                 yield fact("people", name, **values if name in drivers else {**values, "drives": None})
             yield from self._car(part, place, drivers) if drives else ()
-        elif len(self._people) > _A_FEW or part.passage.has(_SAYS.joins):
+        elif part.passage.has(_SAYS.joins):
             yield from (fact("people", name) for name in self._people)
         theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", part.said, re.IGNORECASE))
         yield from (fact("people", name, **self._where) for name in others if "takes_along" in roles and name not in theirs)
@@ -490,10 +488,9 @@ class _Reading:
         return place
 
     def _drives(self, part: _Part) -> bool | None:
-        denied = [each.values.get("drives") is False for each in self.facts[-1:]]
         if {"no_drive", "ride"} & part.roles:
             return False
-        if part.kind == "own" and any(denied):
+        if part.kind == "own" and self.facts and self.facts[-1].values.get("drives") is False:
             return None  # `I need a lift, my car is in the garage`
         is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
         return True if is_so else None
@@ -525,8 +522,6 @@ class _Reading:
         if said is None and part.passage.has(_SAYS.here):
             return HERE
         if said and _SAYS.at_home.fullmatch(said) and self._people and TELLER not in (*self._people, *part.others):
-            if self._people == (self._host,):
-                return HERE
             meeting = self._meeting()
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
             is_ours = self._people[0] in self._household or (not is_other and any(_SAYS.at_home.match(each) for each in meeting))
