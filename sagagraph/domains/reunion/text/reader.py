@@ -178,6 +178,8 @@ class _Reading:
             is_of_another = self._table == "people" and part.kind in ("", "thing") and part.passage.text[:1].isupper()
             facts = self._facts(part) if part.is_clear and not is_of_another else []
             self.facts += facts
+            if part.passage.whole(_SAYS.retracts):
+                self.facts = [each for each in self.facts if each.name != self._thing]
             if facts and self._is_left(part, facts):
                 self.unread.append(part.said)
             self.named += part.others if facts else ()
@@ -275,7 +277,7 @@ class _Reading:
             own = {"his": "he", "her": "she"}.get(pronoun, pronoun)
             fits = (each for each in last if len(each) == 1 and TELLER not in each and self._pronouns.get(each[0], own) == own)
         elif pronoun in ("my", "our", "we"):
-            fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun == "we" or len(each) == 1))
+            fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun != "my" or len(each) == 1))
         elif pronoun.startswith("both"):
             fits = iter([tuple(dict.fromkeys(name for group in self._mentioned for name in group))[-2:]])
         else:

@@ -28,6 +28,7 @@ _WRITTEN: Final = (
     (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
     (r"\s*(?:->|=>|→)\s*", " to "),
+    (r"\bI \(([A-Z]\w+)\)", r"I am \1. I"),
     (r"\s*[()],?\s*", ", "),
     (
         r"(?i)\b((?:the|our|my) (?:\w+ )?(?:van|car|bus|minibus|truck)(?:, [^,.]*,)?) (?:is|will be) driven by (?-i:([A-Z]\w+))",
@@ -165,6 +166,8 @@ def _spot(found: Found) -> Spot | None:
 def _one_of_two(found: Found) -> Spot | None:
     """Take `in the inn Zur Linde at Oberdorf` for one place."""
     place, town = found.get("a", Spot), found.get("b", Spot)
+    if place and town and _SAYS.activity.search(place.name):
+        return town
     if place is None or town is None or not {place.how, town.how} <= {"at", "in", "on"} or not town.name[0].isupper():
         return None
     return Spot(place.how, f"{place.name} {town.how} {town.name}")
