@@ -1,1 +1,1 @@
-"""Text: what people say about a reunion, read by slots (`people`, `things`, `company`), turned into a problem, and corrected."""
+"""Text: what people say about a reunion, read clause by clause into facts, put on its board, and corrected."""

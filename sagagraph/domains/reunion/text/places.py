@@ -13,7 +13,6 @@ _OUR_HOME: Final = re.compile(
     re.IGNORECASE,
 )
 _TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
-_SHOP: Final = re.compile(r" (?:shop|store)$")
 _HOUSE: Final = re.compile(
     r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?(?P<town> in [A-Z][\w ]+)?$", re.IGNORECASE
 )
@@ -122,8 +121,6 @@ class Places:
             if said.startswith("st ") and wanted in ("church", "chapel", "cathedral"):
                 yield key
             if said.removesuffix("'s") == wanted.removesuffix("'s"):
-                yield key
-            if _SHOP.sub("", wanted) == _SHOP.sub("", said):
                 yield key
             if f"{wanted} airport" == said or (wanted == f"{said} airport" and (key in self._airports or key.isupper())):
                 yield key

@@ -11,7 +11,6 @@ from sagagraph.domains.reunion.text.facts import (
     EVERYBODY,
     HERE,
     RENTAL,
-    ROADS,
     TELLER,
     Fact,
     car_of,
@@ -150,7 +149,7 @@ class _Reading:
         """Whom the last clause about people was about."""
         self._table = ""
         """What the last clause of this sentence was about."""
-        self._thing = self._spot = self._last = self._host = ""
+        self._thing = self._spot = self._last = ""
         self._where: dict[str, Any] = {}
         """Where they are, and from when on."""
         self._way = ""
@@ -379,8 +378,7 @@ class _Reading:
             yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=is_guess or None)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
-            self._host = names_in(host["who"])[0]
-            yield fact("people", self._host, place=place)
+            yield fact("people", names_in(host["who"])[0], place=place)
 
     def _task(self, part: _Part) -> Iterator[Fact]:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
