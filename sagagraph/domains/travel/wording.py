@@ -1,7 +1,7 @@
 """Wording: days, durations, counts and offers as people read them."""
 
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
 from decimal import Decimal
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
@@ -11,6 +11,17 @@ from sagagraph.domains.travel.request import TrainIf
 
 def day_text(day: date) -> str:
     return f"{day.day} {day:%B %Y}"
+
+
+def span_text(first: date, last: date) -> str:
+    """Format `17 to 21 April 2026`, with as much of the first day as differs."""
+    short = f"{first.day} {first:%B}" if first.year == last.year else day_text(first)
+    return f"{first.day if (first.year, first.month) == (last.year, last.month) else short} to {day_text(last)}"
+
+
+def moment_text(moment: datetime) -> str:
+    """Format `Wed 3 Jun 15:25`."""
+    return f"{moment:%a} {moment.day} {moment:%b %H:%M}"
 
 
 def duration_text(minutes: int) -> str:
@@ -23,9 +34,9 @@ def count_text(count: int, singular: str) -> str:
     return f"{count} {singular}{'' if count == 1 else 's'}"
 
 
-def compared(more: Decimal, currency: str = PRICE_CURRENCY) -> str:
-    """Format `$21 more`."""
-    return f"{money_text(abs(more), currency)} {'more' if more > 0 else 'less'}" if more else "the same price"
+def compared(more: Decimal, money: Callable[[Decimal, str], str] = money_text) -> str:
+    """Format `$21 more`. `money`: formats the amount."""
+    return f"{money(abs(more), PRICE_CURRENCY)} {'more' if more > 0 else 'less'}" if more else "the same price"
 
 
 def party_text(travellers: int, children: int) -> str:
@@ -51,5 +62,5 @@ def train_if_text(condition: TrainIf) -> str:
 def headline(offer: Offer) -> str:
     """Return one leg in a few words."""
     if isinstance(offer, HotelOffer):
-        return f"{offer.name}, {offer.city}, {offer.check_in} to {offer.check_out}"
-    return f"{offer.kind} {offer.number}, {offer.origin_city} to {offer.destination_city}, {offer.departs:%Y-%m-%d %H:%M}"
+        return f"{offer.name}, {offer.city}, {span_text(offer.check_in, offer.check_out)}"
+    return f"{offer.kind} {offer.number}, {offer.origin_city} to {offer.destination_city}, {moment_text(offer.departs)}"

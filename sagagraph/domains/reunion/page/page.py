@@ -184,6 +184,11 @@ class ReunionPage(Page):
     def view(self, plan: Any) -> PlanView:
         return view_of(DayPlan.model_validate(plan))
 
+    def names(self, plan: Any) -> dict[str, str]:
+        """Return whose part of the day each is, and what of it comes first."""
+        own = {part.who: [step.what for step in part.steps[:1]] for part in parts_of(DayPlan.model_validate(plan))}
+        return {f"{ASSIGN} {who}": ": ".join((f"{who}'s part", *first)) for who, first in own.items()}
+
     def figures(self, saga: Saga, plan: Any, cost: Mapping[str, Any] | None) -> Figures | None:  # noqa: ARG002
         found = tradeoffs(parse_request(saga.request).problem, DayPlan.model_validate(plan).plan)
         return (

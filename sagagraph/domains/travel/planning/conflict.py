@@ -9,11 +9,11 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text, plain_amount
+from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text
 from sagagraph.domains.travel.offers import FlightOffer, Offer
 from sagagraph.domains.travel.planning import wishes as w
 from sagagraph.domains.travel.planning.market import Market
-from sagagraph.domains.travel.planning.measures import Weigh, converted, most_cents, price_alone, worth
+from sagagraph.domains.travel.planning.measures import Weigh, converted, price_alone, worth
 from sagagraph.domains.travel.planning.search import Path, best_path
 from sagagraph.domains.travel.request import ANY_STARS, Direct, TripRequest
 from sagagraph.domains.travel.wording import count_text, day_text, listed
@@ -100,7 +100,8 @@ def _nearest_stars(request: TripRequest, market: Market) -> Relaxation:
     )
     stars = next(stars for stars in wider if _has_trip(w.changed(request, stars=stars), market))
     other = w.changed(request, stars=stars)
-    sentence = f"no trip has hotels with {w.stars_text(request)} everywhere: it needs {w.stars_text(other)}"
+    everywhere = " everywhere" if len(request.stops) > 1 else ""
+    sentence = f"no trip has hotels with {w.stars_text(request)}{everywhere}: it needs {w.stars_text(other)}"
     return _relaxed(request, w.Wish.STARS, other, sentence, {"stars": list(stars)})
 
 
@@ -112,15 +113,13 @@ def _least_budget(request: TripRequest, market: Market) -> Relaxation:
         return Relaxation(
             w.in_words(request, w.Wish.BUDGET),
             f"no rate for {request.currency} is known, and the budget is in it; {costs}",
-            needs=f"budget {plain_amount(dollars)} {PRICE_CURRENCY}",
+            needs=f"budget {money_text(dollars)}",
             change={"budget": as_json_number(dollars), "currency": PRICE_CURRENCY},
         )
     other = converted(request, cents, market.rates)
     least = dollars if other is None else other.total
-    over = Decimal(cents - (most_cents(request, market.rates) or 0)) / 100
-    also = "" if other is None else f" ({money_text(over)})"
     total, more, budget = (money_text(amount, request.currency) for amount in (least, least - asked, asked))
-    sentence = f"the cheapest trip costs {total}, {more}{also} more than the budget of {budget}"
+    sentence = f"the cheapest trip costs {total}, {more} more than the budget of {budget}"
     return _relaxed(request, w.Wish.BUDGET, w.changed(request, budget=least), sentence, {"budget": as_json_number(least)})
 
 
