@@ -13,6 +13,7 @@ from sagagraph.planning.fields import Field, Fields, Part, State, Widget
 from sagagraph.planning.page import Line, Page
 
 _PARTS: Final = re.compile("; | · ")
+_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _MOST_TOLD: Final = 4
 _LONGEST: Final = 120
 
@@ -110,8 +111,15 @@ def _named(parts: Sequence[Part]) -> Iterator[tuple[str, Field]]:
 
 
 def _words(field: Field) -> str:
-    if field.widget is Widget.DATE:
-        with suppress(ValueError):
-            day = date.fromisoformat(field.value)
-            return f"{day.day} {day:%B %Y}"
-    return dict(field.choices).get(field.value, field.value)
+    return dated(dict(field.choices).get(field.value, field.value))
+
+
+def dated(text: str) -> str:
+    """Return a text with its dates as people write them: `17 April 2026`, not `2026-04-17`."""
+    return _DAY.sub(lambda found: _in_words(found[0]), text)
+
+
+def _in_words(day: str) -> str:
+    with suppress(ValueError):
+        return f"{date.fromisoformat(day):%-d %B %Y}"
+    return day

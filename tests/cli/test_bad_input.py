@@ -134,7 +134,7 @@ def test_a_budget_that_nothing_fits_has_no_plans(command: CommandLine) -> None:
     assert told.code == 1
     assert told.json["plans"] == []
     assert any("budget" in reason for reason in told.json["reasons"])
-    assert (told.json["verdict"], told.json["conflict"]) == ("INVALID", ["budget $100"])
+    assert (told.json["verdict"], told.json["conflict"]) == ("INVALID", ["budget 100 USD"])
     (relaxation,) = told.json["relaxations"]
     assert relaxation["needs"] == f"budget {relaxation['change']['budget']} USD"
     enough = command("trip", "--request", command.request_file(**relaxation["change"]), "--plan-only", "--json")

@@ -28,6 +28,11 @@ Money = Annotated[
 Price = Annotated[Money, Field(ge=0)]
 
 
+def plain_amount(amount: Decimal) -> str:
+    """Format `1234.50`, and without decimals if there are none: `5000`."""
+    return f"{amount:.0f}" if amount == amount.to_integral_value() else f"{amount:.2f}"
+
+
 def in_cents(amount: Decimal) -> int:
     return int(amount * 100)
 

@@ -16,6 +16,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.narration import compared, in_retrospect, narrate
+from sagagraph.ui.differences import dated
 from sagagraph.ui.visitors import Visitor
 
 _MOST_KEPT: Final = 1000
@@ -152,5 +153,6 @@ def recalled(conversation: Conversation, saga: Saga | None, page: Page) -> Conve
 
 
 def as_chat(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Escape the text: Gradio's chat inserts it as HTML even where Markdown is switched off."""
-    return [{"role": each.role, "content": escape(each.text, quote=False)} for each in messages]
+    """Escape the text, and tell its dates as people do: Gradio's chat inserts it as HTML even where Markdown is switched off."""
+    told = ((each.role, dated(each.text) if each.role == "assistant" else each.text) for each in messages)
+    return [{"role": role, "content": escape(text, quote=False)} for role, text in told]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.ui.chat.page_model import PageModel
-from sagagraph.ui.differences import price_change
+from sagagraph.ui.differences import dated, price_change
 from sagagraph.ui.pictures.comparison import offers_of
 from sagagraph.ui.wording import version_words
 
@@ -40,7 +40,7 @@ def choice_in_words(model: PageModel, kind: str, which: str) -> str:
         offers = offers_of(model.shown, model.page)
         return next((f"Plan {place}: {told}" for place, (own, told, _) in enumerate(offers, 1) if own == which), "")
     if kind == "remedy" and 0 <= number < len(model.remedies):
-        return model.remedies[number].label
+        return dated(model.remedies[number].label)
     version = next((each for each in model.versions if each.number == number), None)
     if kind == "version" and version is not None and model.saga is not None:
         return f"Back to: {version_words(model.page, version, model.saga)}"

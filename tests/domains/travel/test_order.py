@@ -64,7 +64,7 @@ async def test_the_better_order_is_taken(price: int, first: str) -> None:
 async def test_the_given_order_is_kept_where_nobody_frees_it() -> None:
     found = await propose(trip(**{**ANY, "order": Order.GIVEN}), OfferBook([*rome_first(), *paris_first(9000)]))
     assert isinstance(found, Infeasible)
-    assert found.conflict == ("budget $5,000",)
+    assert found.conflict == ("budget 5000 USD",)
 
 
 async def test_only_what_some_order_can_reach_is_asked_and_nothing_twice() -> None:

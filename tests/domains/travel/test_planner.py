@@ -178,7 +178,7 @@ async def test_at_most_so_many_are_proposed_the_preferred_one_first() -> None:
 
 def test_a_budget_that_nothing_fits_names_the_nearest_miss() -> None:
     assert refused(trip(budget=Decimal(800)), sample_offers()) == (
-        "no trip keeps this wish: budget $800",
+        "no trip keeps this wish: budget 800 USD",
         "the cheapest trip costs $1,969, $1,169 more than the budget of $800",
     )
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text
+from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money_text, plain_amount
 from sagagraph.domains.travel.offers import FlightOffer, Offer
 from sagagraph.domains.travel.planning import wishes as w
 from sagagraph.domains.travel.planning.market import Market
@@ -113,7 +113,7 @@ def _least_budget(request: TripRequest, market: Market) -> Relaxation:
         return Relaxation(
             w.in_words(request, w.Wish.BUDGET),
             f"no rate for {request.currency} is known, and the budget is in it; {costs}",
-            needs=f"budget {money_text(dollars)}",
+            needs=f"budget {plain_amount(dollars)} {PRICE_CURRENCY}",
             change={"budget": as_json_number(dollars), "currency": PRICE_CURRENCY},
         )
     other = converted(request, cents, market.rates)

@@ -10,10 +10,10 @@ from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
 from sagagraph.domains.travel.plan import Alternative, Choice
 from sagagraph.domains.travel.planning import market as m
-from sagagraph.domains.travel.planning.measures import FASTEST, converted, discomfort_of, price_text
+from sagagraph.domains.travel.planning.measures import CHEAPEST, MOST_COMFORTABLE, converted, discomfort_of, price_text
 from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
-from sagagraph.domains.travel.request import Direct, Order, Prefer, Stop, TripRequest
+from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
 from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed, moment_text, party_text
 from sagagraph.planning.domain import Relaxation
 
@@ -38,10 +38,8 @@ def reasons(request: TripRequest, market: m.Market, path: Path, titles: list[str
 
 
 def _best(titles: list[str], *, has_journeys: bool) -> str:
-    """Return what it is best in; without journeys, nothing is fast."""
-    if len(titles) == len(Prefer):
-        return "the best in price, time and comfort" if has_journeys else "the best in price and comfort"
-    return ", ".join(titles if has_journeys else [each for each in titles if each != FASTEST] or titles)
+    """Return what it is best in; without journeys, there is no time to be saved."""
+    return ", ".join(titles if has_journeys else [each for each in titles if each in (CHEAPEST, MOST_COMFORTABLE)] or titles)
 
 
 def _against(request: TripRequest, market: m.Market, path: Path, others: tuple[Path, ...]) -> Iterator[str]:

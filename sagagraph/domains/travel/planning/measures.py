@@ -61,7 +61,8 @@ CENTS_PER_ODD_HOUR: Final = 60_00
 """What it is worth to a traveller not to leave before 7:00 once, or not to arrive between 23:00 and 6:00."""
 
 
-FASTEST: Final = "the fastest"
+CHEAPEST: Final = "the cheapest"
+MOST_COMFORTABLE: Final = "the most comfortable"
 
 
 def measures(request: TripRequest) -> dict[str, Weigh]:
@@ -69,9 +70,9 @@ def measures(request: TripRequest) -> dict[str, Weigh]:
     direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
     known: dict[Prefer, tuple[str, Weigh]] = {
         Prefer.BALANCE: (f"{direct}the best balance of price and time", balance(request)),
-        Prefer.CHEAPEST: ("the cheapest", price_alone),
-        Prefer.FASTEST: (FASTEST, lambda offer: (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)),
-        Prefer.MOST_COMFORTABLE: ("the most comfortable", discomfort),
+        Prefer.CHEAPEST: (CHEAPEST, price_alone),
+        Prefer.FASTEST: ("the fastest", lambda offer: (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)),
+        Prefer.MOST_COMFORTABLE: (MOST_COMFORTABLE, discomfort),
     }
     return dict((known.pop(request.prefer), *known.values()))
 

@@ -8,9 +8,9 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, Final
 
-from sagagraph.domains.travel.money import money_text
+from sagagraph.domains.travel.money import plain_amount
 from sagagraph.domains.travel.request import ANY_STARS, Direct, Hours, TripRequest, Weekday
-from sagagraph.domains.travel.wording import count_text, day_text, span_text, train_if_text
+from sagagraph.domains.travel.wording import count_text, train_if_text
 
 
 class Wish(Enum):
@@ -105,9 +105,9 @@ def in_words(request: TripRequest, wish: Wish) -> str:
     """Return what the request says: `budget 400 USD`."""
     match wish:
         case Wish.DEPART:
-            return f"leave on {day_text(request.depart)}" if request.depart else "any day"
+            return f"leave on {request.depart}"
         case Wish.WINDOW:
-            return span_text(request.window.first, request.window.last) if request.window else "any dates"
+            return f"between {request.window.first} and {request.window.last}" if request.window else "any dates"
         case Wish.DIRECT:
             return "direct flights only"
         case Wish.STARS:
@@ -115,7 +115,7 @@ def in_words(request: TripRequest, wish: Wish) -> str:
         case Wish.TRAIN_IF:
             return train_if_text(request.train_if) if request.train_if else "any train"
         case Wish.BUDGET:
-            return f"budget {money_text(request.budget, request.currency)}" if request.budget is not None else "any budget"
+            return f"budget {plain_amount(request.budget)} {request.currency}" if request.budget is not None else "any budget"
     return f"not on {wish.weekday}" if wish.weekday else hour_text(request, wish)
 
 
