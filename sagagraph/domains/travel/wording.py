@@ -13,12 +13,6 @@ def day_text(day: date) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def span_text(first: date, last: date) -> str:
-    """Format `17 to 21 April 2026`, with as much of the first day as differs."""
-    short = f"{first.day} {first:%B}" if first.year == last.year else day_text(first)
-    return f"{first.day if (first.year, first.month) == (last.year, last.month) else short} to {day_text(last)}"
-
-
 def moment_text(moment: datetime) -> str:
     """Format `Wed 3 Jun 15:25`."""
     return f"{moment:%a} {moment.day} {moment:%b %H:%M}"
@@ -62,5 +56,5 @@ def train_if_text(condition: TrainIf) -> str:
 def headline(offer: Offer) -> str:
     """Return one leg in a few words."""
     if isinstance(offer, HotelOffer):
-        return f"{offer.name}, {offer.city}, {span_text(offer.check_in, offer.check_out)}"
-    return f"{offer.kind} {offer.number}, {offer.origin_city} to {offer.destination_city}, {moment_text(offer.departs)}"
+        return f"{offer.name}, {offer.city}, {offer.check_in} to {offer.check_out}"
+    return f"{offer.kind} {offer.number}, {offer.origin_city} to {offer.destination_city}, {offer.departs:%Y-%m-%d %H:%M}"

@@ -53,6 +53,7 @@ _ADD: Final = re.compile(
 )
 _BETTER: Final = "Say it where you know better, like “it is 60 minutes from the airport to home”."
 _HAPPENED = "happened"
+_WAYS_TOLD: Final = 3
 
 
 class ReunionPage(Page):
@@ -253,9 +254,18 @@ def _sent_to(sending: Sending) -> str:
     return "; ".join(filter(None, (mail, calendar)))
 
 
+def _few_ways(note: str) -> str:
+    """Return the first of the ways whose times are guessed: the board shows all of them."""
+    *first, last = note.split(", ", _WAYS_TOLD + 1)
+    told = ", ".join(first)
+    left = last.count(", ") + 1
+    told = f"{told}, {last}" if left == 1 else f"{told}, and {left} more, on the board"
+    return f"{told[0].upper()}{told[1:]}"
+
+
 def _remarks(notes: tuple[str, ...], forgotten: list[str]) -> tuple[str, ...]:
     granted = [each for each in notes if not each.startswith(ESTIMATED)]
-    guessed = [f"{each[0].upper()}{each[1:]}. {_BETTER}" for each in notes if each.startswith(ESTIMATED)]
+    guessed = [f"{_few_ways(each)}. {_BETTER}" for each in notes if each.startswith(ESTIMATED)]
     listed = [f"{number}. {sentence}" for number, sentence in enumerate(forgotten, 1)]
     said = "\n".join(["People often forget:", *listed, "Say “add all”, or “add 1”, if that holds here."])
     return (*((f"I took for granted: {'; '.join(granted)}.",) if granted else ()), *guessed, *((said,) if forgotten else ()))

@@ -14,7 +14,7 @@ from sagagraph.domains.travel.planning.measures import CHEAPEST, MOST_COMFORTABL
 from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
 from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
-from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed, moment_text, party_text
+from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed, party_text
 from sagagraph.planning.domain import Relaxation
 
 _ALTERNATIVES = 3
@@ -125,7 +125,7 @@ def terms(offer: Offer) -> str:
     """Return the facts besides name and price that matter for a choice between offers of a day."""
     if isinstance(offer, HotelOffer):
         return count_text(offer.stars, "star")
-    return f"{count_text(offer.stops, 'stop')}, arrives {moment_text(offer.arrives)}"
+    return f"{count_text(offer.stops, 'stop')}, arrives {offer.arrives:%Y-%m-%d %H:%M}"
 
 
 def _why_not(request: TripRequest, offer: Offer) -> str:
