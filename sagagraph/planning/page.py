@@ -364,9 +364,10 @@ class Page(Reader):
     def view(self, plan: Json) -> PlanView:
         return PlanView(tuple(Line(part, part) for part in self.domain.title(plan).split("; ")))
 
-    def names(self, plan: Json) -> dict[str, str]:
-        """Return what people call each operation of a plan: by default, the label of its bar."""
-        return {bar.operation: bar.label for bar in self.view(plan).bars if bar.operation}
+    def names(self, saga: Saga) -> dict[str, str]:
+        """Return what people call the saga's operations: by default, the labels of the bars of its plan."""
+        plan = saga.plan.content if saga.plan.accepted is None else saga.plan.accepted.content
+        return {} if plan is None else {bar.operation: bar.label for bar in self.view(plan).bars if bar.operation}
 
     def money(self, plan: Json, amount: Decimal, currency: str) -> str:  # noqa: ARG002 - for those that know rates
         """Format an amount that the plan costs, in the currency of the request."""

@@ -22,9 +22,8 @@ _CHANGED: Final = "The plan has changed in the meantime: look at it again before
 
 def names_in(saga: Saga, page: Page) -> dict[str, str]:
     """Return what people call each operation of a saga's plan: the thing that it books, or else what it does."""
-    plan = saga.plan.content if saga.plan.accepted is None else saga.plan.accepted.content
     acts = {each.id: page.acts.get(each.spec.action, each.spec.action.replace("_", " ")) for each in saga.in_order()}
-    return acts if plan is None else acts | page.names(plan)
+    return acts | page.names(saga)
 
 
 def cause_of(saga: Saga, page: Page) -> str:

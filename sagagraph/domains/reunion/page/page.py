@@ -185,10 +185,8 @@ class ReunionPage(Page):
     def view(self, plan: Any) -> PlanView:
         return view_of(DayPlan.model_validate(plan))
 
-    def names(self, plan: Any) -> dict[str, str]:
-        """Return whose part of the day each is, and what of it comes first."""
-        own = {part.who: [step.what for step in part.steps[:1]] for part in parts_of(DayPlan.model_validate(plan))}
-        return {f"{ASSIGN} {who}": ": ".join((f"{who}'s part", *first)) for who, first in own.items()}
+    def names(self, saga: Saga) -> dict[str, str]:
+        return {each.id: f"what {each.spec.inputs['who']} was told" for each in saga.in_order() if each.spec.action == ASSIGN}
 
     def figures(self, saga: Saga, plan: Any, cost: Mapping[str, Any] | None) -> Figures | None:  # noqa: ARG002
         found = tradeoffs(parse_request(saga.request).problem, DayPlan.model_validate(plan).plan)
