@@ -48,6 +48,7 @@ from sagagraph.saga.core.state import Operation
 from sagagraph.saga.engine.actions import Function
 from sagagraph.saga.engine.call import Paused, enter_call
 from sagagraph.saga.engine.exceptions import refusal_in
+from sagagraph.saga.engine.turn.stepping import run_in
 from sagagraph.workflow.kind import ActionKind
 from sagagraph.workflow.values import Json
 
@@ -266,8 +267,7 @@ class Pass:
             state = await self._run.items.in_place(self._state)
             with _Ends(self):
                 try:
-                    running = asyncio.get_running_loop().create_task(runnable.ainvoke(state, config), context=context.copy())
-                    returned = await running
+                    returned = await run_in(context.copy(), runnable.ainvoke(state, config))
                 except ParentCommand as exc:
                     returned = _for_parent(exc)
                 except asyncio.CancelledError as exc:

@@ -114,7 +114,8 @@ class GraphRun:
         """Whether this invocation brings an update of the state together with an answer."""
         self.inner = InnerTasks(coordinator.saga)
         self._ending: set[asyncio.Future[None]] = set()
-        self._performing: set[asyncio.Future[Operation]] = set()
+        self._asking: set[str] = set()
+        """The operations that somebody waits for."""
         self.asked_interrupts: set[str] = set()
         """Ids of the interrupts that this run has journalled."""
         self.failed_below: list[Exception] = []
@@ -170,37 +171,41 @@ class GraphRun:
         Its outcome is durable when this returns; if it is a graph's node (with a `step`), before the next checkpoint or effect. A
         cancellation waits until the outcome of an effect is journalled, for as long as its policy allows.
         """
-        performing = asyncio.ensure_future(self._perform(name, action, request, after, step))
-        self._performing.add(performing)
-        performing.add_done_callback(self._performing.discard)
-        performing.add_done_callback(_told)
-        try:
-            return await asyncio.shield(performing)
-        except asyncio.CancelledError:
-            if action.kind is ActionKind.READ_ONLY:
-                performing.cancel()
-            else:
-                await asyncio.wait({performing}, timeout=action.policy.timeout_s)
-            raise
-
-    async def _perform(
-        self, name: str, action: Action, request: object, after: Iterable[str] | None, step: int | None
-    ) -> Operation:
         parent = parent_of(self.saga, name, self.root)
-        prerequisites = self.before(name, step) if after is None else tuple(after)
         self.asked.add(name)
+        self._asking.add(name)
         self.coordinator.give(name, action)
-        planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
-        self.levels.plan(name, parent)
-        is_alone = len(self._performing) == 1  # nodes of one step come together
-        saga = await self.coordinator.tell_until(planned, partial(is_over, name=name), operation=name, is_alone=is_alone)
+        try:
+            await asyncio.sleep(0)  # nodes of one step come together
+            prerequisites = self.before(name, step) if after is None else tuple(after)
+            planned = c.PlanOperation(action.spec(name, request, prerequisites), action.formerly)
+            self.levels.plan(name, parent)
+            saga = await self._told(name, action, planned, is_alone=len(self._asking) == 1)
+        finally:
+            self._asking.discard(name)
+            if name in self.saga.operations:
+                self.levels.finish(self.saga, name, parent)
         operation = saga.operations[name]
         if not operation.succeeded:
             raise failure_of(saga, operation)
         if step is None:
             await self.coordinator.flush()
-        self.levels.finish(saga, name, parent)
         return operation
+
+    async def _told(self, name: str, action: Action, planned: c.PlanOperation, *, is_alone: bool) -> Saga:
+        """Have an operation performed. A cancellation stops what only reads, and waits for the outcome of anything else."""
+        done = partial(is_over, name=name)
+        if action.kind is ActionKind.READ_ONLY and is_alone:
+            return await self.coordinator.tell_and_perform(planned, done, operation=name)
+        answer = self.coordinator.ask(planned, done, operation=name, is_alone=is_alone)
+        if action.kind is ActionKind.READ_ONLY:
+            return await answer
+        try:
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            answer.add_done_callback(_looked_at)
+            await asyncio.wait({answer}, timeout=action.policy.timeout_s)
+            raise
 
     def before(self, name: str, step: int | None) -> tuple[str, ...]:
         return self.levels.at(self.saga, parent_of(self.saga, name, self.root)).before(step)
@@ -329,10 +334,10 @@ class GraphRun:
         return OperationHeldError(str(open_end_of(self.saga))) if status_of(self.saga) is SagaStatus.STUCK else None
 
 
-def _told(performing: asyncio.Future[Operation]) -> None:
+def _looked_at(answer: asyncio.Future[Saga]) -> None:
     """Report how the operation ended to the journal only: a cancelled caller no longer asks."""
-    if not performing.cancelled():
-        performing.exception()
+    if not answer.cancelled():
+        answer.exception()
 
 
 def run_of(config: RunnableConfig, node: str) -> GraphRun:

@@ -3,8 +3,8 @@
 A turn of the loop takes all commands that have arrived, decides, adds what is due, appends everything in one commit, and only
 then starts effects (docs/protocol.md rule 1). So parallel outcomes share commits, and an outcome shares one with the intents that
 it makes ready; nothing that is ready waits for a commit of others. Where a body says what comes next, an outcome that would
-settle itself if it were lost is shown to the body first. It is written with what the body asks for then, or as soon as the loop
-is idle (ADR-0007).
+settle itself if it were lost is shown to the body first. It is written with what the body asks for then, or a few milliseconds
+later (ADR-0007).
 """
 
 from __future__ import annotations
@@ -50,15 +50,13 @@ from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.calling.calls import Effects
 from sagagraph.saga.engine.turn.arrivals import Arrival, Batch, command_of, fail_all
 from sagagraph.saga.engine.turn.locking import LockQueue
-from sagagraph.saga.engine.turn.stepping import Stepped
+from sagagraph.saga.engine.turn.stepping import Stepped, StoppedBy, run_in
 from sagagraph.saga.engine.turn.waiting import IsReached, Waiters, anything
 from sagagraph.saga.stores.port import Lease, Note, Request, SagaStore
 
 _STILL = float("inf")
-_IDLE_TURNS = 5
-"""Of the event loop, without anything for us: then what is unwritten is written."""
 _UNWRITTEN_S = 0.005
-"""And at the latest after so long."""
+"""What is unwritten waits so long for something that it can be written with."""
 
 
 class Observer(Protocol):
@@ -115,13 +113,15 @@ class Coordinator:
         """Whoever waits for what this turn decides and commits."""
         self._calls: dict[EffectStep, asyncio.Task[c.Command] | None] = {}
         """What is out. One that has only just begun needs no task yet."""
+        self._asker_runs: str | None = None
+        """The operation whose action the running task will call itself, if its call begins now."""
+        self._left_to_asker: CallAction | None = None
         self._context: Context
         self._left: Stepped[float] | None = None
         """A turn that had to wait, for the loop to end."""
         self._woken = asyncio.Event()
         self._is_asleep = False
         self._watch: asyncio.Handle | None = None
-        self._idle_turns = 0
         self._must_write = False
         self._waiters = Waiters()
         self._is_draining = False
@@ -144,35 +144,53 @@ class Coordinator:
 
     async def tell(self, command: c.Command) -> None:
         """Give a command to the core and return when its events are durable; raises the core's objection."""
-        await self._arrive(command)
+        await self.ask(command)
 
     async def tell_until(self, command: c.Command, is_reached: IsReached, *, operation: str, is_alone: bool = False) -> Saga:
         """Give a command to the core and return the first later state for which `is_reached` holds; see `until`.
 
         `is_alone`: nothing else is about to arrive, with which it could share a turn.
         """
-        return await self._arrive(command, is_reached, operation, is_alone=is_alone)
+        answer = self.ask(command, is_reached, operation=operation, is_alone=is_alone)
+        if answer.done():  # a body that runs again would otherwise keep everybody else waiting
+            await asyncio.sleep(0)
+        return await answer
+
+    async def tell_and_perform(self, command: c.Command, is_reached: IsReached, *, operation: str) -> Saga:
+        """Do the same for an operation without effect, and call its action in the running task, if it can be called at once.
+
+        Whoever cancels the task stops the call: only its body can run the operation again then.
+        """
+        answer = self._expect(command, is_reached, operation)
+        self._asker_runs = operation
+        self._wake(is_alone=True)
+        step, self._left_to_asker, self._asker_runs = self._left_to_asker, None, None
+        if step is not None:
+            try:
+                await self._perform_here(step, answer)
+            except BaseException:
+                answer.cancel()
+                raise
+        return await answer
+
+    def ask(
+        self, command: c.Command | None, is_reached: IsReached = anything, *, operation: str | None = None, is_alone: bool = False
+    ) -> asyncio.Future[Saga]:
+        """Give a command to the core and return the future of the state for which `is_reached` holds; see `tell_until`."""
+        answer = self._expect(command, is_reached, operation)
+        self._wake(is_alone=is_alone)
+        return answer
 
     async def flush(self) -> None:
         """Return when everything that `saga` shows is durable."""
         if self._unwritten:
-            await self._arrive(None, is_alone=True)
+            await self.ask(None, is_alone=True)
 
-    async def _arrive(
-        self,
-        command: c.Command | None,
-        is_reached: IsReached = anything,
-        operation: str | None = None,
-        *,
-        is_alone: bool = False,
-    ) -> Saga:
+    def _expect(self, command: c.Command | None, is_reached: IsReached, operation: str | None) -> asyncio.Future[Saga]:
         self._check_running()
         answer: asyncio.Future[Saga] = asyncio.get_running_loop().create_future()
         self._inbox.append(Arrival(command, answer, is_reached, operation))
-        self._wake(is_alone=is_alone)
-        if answer.done():  # a body that runs again would otherwise keep everybody else waiting
-            await asyncio.sleep(0)
-        return await answer
+        return answer
 
     def hear(self, request: Request) -> None:
         """Take in a person's request."""
@@ -332,9 +350,8 @@ class Coordinator:
             self._show(batch.entries)
         else:
             self._waiters.show_all(batch.saga)
-        self._idle_turns = 0
-        if self._unwritten and self._watch is None:  # after whoever waits for what is shown, and may ask for more
-            self._watch = asyncio.get_running_loop().call_soon(self._look)
+        if self._unwritten and self._watch is None:
+            self._watch = asyncio.get_running_loop().call_later(_UNWRITTEN_S, self._look)
         return wake_at
 
     def _may_wait(self, batch: Batch, inbox: list[Arrival], starts: list[EffectStep]) -> bool:
@@ -354,20 +371,16 @@ class Coordinator:
         )
 
     def _look(self) -> None:
-        """Look, in each turn of the event loop, whether what is unwritten has waited long enough for company."""
+        """Have what is unwritten written once it has waited long enough for company."""
         self._watch = None
         if not self._unwritten:
             return
-        loop = asyncio.get_running_loop()
-        left_s = self._unwritten[0].at + _UNWRITTEN_S - self._clock() if self._calls else 0.0
-        if left_s > 0.0:  # what one of them answers is written with the rest, if it comes soon
-            self._watch = loop.call_later(left_s, self._look)
-        elif self._calls or self._idle_turns >= _IDLE_TURNS:
+        left_s = self._unwritten[0].at + _UNWRITTEN_S - self._clock()
+        if left_s > 0.0:  # somebody else has written what was there when the time began
+            self._watch = asyncio.get_running_loop().call_later(left_s, self._look)
+        else:
             self._must_write = True
             self._woken.set()
-        else:
-            self._idle_turns += 1
-            self._watch = loop.call_soon(self._look)
 
     async def _write(self, saga: Saga, entries: list[e.Entry], commands: list[c.Command]) -> None:
         """Append what was unwritten and then `entries`, which make `saga`.
@@ -431,7 +444,10 @@ class Coordinator:
         return None
 
     def _start(self, step: EffectStep) -> None:
-        if isinstance(step, CallAction) and not self._action_of(self.saga.operations[step.operation]).validators:
+        if isinstance(step, CallAction) and step.operation == self._asker_runs:
+            self._calls[step] = None
+            self._left_to_asker = step
+        elif isinstance(step, CallAction) and not self._action_of(self.saga.operations[step.operation]).validators:
             self._calls[step] = None
             call = Stepped(self._perform(step), self._context.copy())
             if call.step():
@@ -447,6 +463,16 @@ class Coordinator:
             self._answered(step, call.result)
         else:
             self._calls[step] = asyncio.create_task(self._performed(step, call.rest()), context=self._context.copy())
+
+    async def _perform_here(self, step: CallAction, answer: asyncio.Future[Saga]) -> None:
+        """Make a call in the running task, and stop it once the saga has gone on without it."""
+        with StoppedBy(answer):
+            command: c.Command = c.ActionPaused(step.operation, "its task was cancelled")
+            try:
+                command = await run_in(self._context.copy(), self._perform(step, is_stoppable=True))
+            finally:
+                if self._failure is None:
+                    self._answered(step, command)
 
     async def _performed(self, step: EffectStep, performing: Awaitable[c.Command]) -> c.Command:
         try:
@@ -468,7 +494,7 @@ class Coordinator:
             await asyncio.sleep(0)  # until the function has begun
         return [each for each in self._calls.values() if each is not None]
 
-    async def _perform(self, step: EffectStep) -> c.Command:
+    async def _perform(self, step: EffectStep, *, is_stoppable: bool = False) -> c.Command:
         saga = self.saga
         if isinstance(step, Reverse):
             return await self._reverse(saga)
@@ -480,7 +506,7 @@ class Coordinator:
         action = self._action_of(operation)
         match step:
             case CallAction():
-                return await self._effects.run_action(saga, operation, action)
+                return await self._effects.run_action(saga, operation, action, is_stoppable=is_stoppable)
             case CallProbe():
                 return await self._effects.run_probe(saga, operation, action)
             case CallVoid() | CallCompensation():

@@ -31,7 +31,14 @@ from sagagraph import (
     current_call,
     current_saga,
 )
-from sagagraph.errors import InvalidInputError, OperationFailedError, OperationHeldError, SagaClosedError, UnknownOperationError
+from sagagraph.errors import (
+    DrainedError,
+    InvalidInputError,
+    OperationFailedError,
+    OperationHeldError,
+    SagaClosedError,
+    UnknownOperationError,
+)
 from tests.graph.world import QUICK, effect, statuses, thread
 from tests.saga.ledger import Ledger
 
@@ -195,6 +202,50 @@ async def test_an_invocation_that_is_cancelled_waits_for_the_effect_that_is_out(
     assert (await statuses(engine, "t"))["1/hotel"] == "succeeded"
     assert (await app.ainvoke(None, thread("t")))["log"] == ["hotel"]
     assert ledger.calls("do hotel") == 1
+
+
+async def test_a_node_that_reads_stops_where_its_invocation_is_cancelled_and_runs_again(engine: Engine, ledger: Ledger) -> None:
+    started, ended = asyncio.Event(), []
+
+    async def reads(state: State) -> State:
+        started.set()
+        try:
+            await asyncio.sleep(0 if ended else 30)
+        finally:
+            ended.append(asyncio.current_task())
+        return {"log": ["read"]}
+
+    app = fan(ledger, "flight", then=reads).compile(engine=engine)
+    running = asyncio.create_task(app.ainvoke({"log": []}, thread("t")))
+    await started.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert len(ended) == 1
+    assert (await app.ainvoke(None, thread("t")))["log"] == ["flight", "read"]
+    assert (len(ended), await statuses(engine, "t")) == (2, {"1/flight": "succeeded", "2/fails": "succeeded"})
+
+
+async def test_a_node_that_reads_stops_when_its_worker_is_told_to_end(store_url: str, ledger: Ledger) -> None:
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    async def reads(state: State) -> State:
+        started.set()
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ended.set()
+        return {}
+
+    async with Engine.open(store_url) as engine:
+        app = fan(ledger, "flight", then=reads).compile(engine=engine)
+        running = asyncio.create_task(app.ainvoke({"log": []}, thread("t")))
+        await started.wait()
+        await engine.drain(within_s=0.1)
+        async with asyncio.timeout(20):
+            with pytest.raises(DrainedError):
+                await running
+        assert (ended.is_set(), running.cancelling()) == (True, 0)
 
 
 async def test_an_effect_below_a_node_is_waited_for_too(engine: Engine, ledger: Ledger) -> None:

@@ -29,6 +29,7 @@ from sagagraph.saga.engine.calling.threads import in_thread
 from sagagraph.saga.engine.calling.under_way import UnderWay, is_under_way
 from sagagraph.saga.engine.calling.validation import augmented_output
 from sagagraph.saga.engine.exceptions import FailsOn, refusal_in
+from sagagraph.saga.engine.turn.stepping import Stepped
 from sagagraph.saga.telemetry.holding import Telemetry
 from sagagraph.validators.protocol import Validator, judge
 from sagagraph.validators.verdict import Verdict
@@ -61,7 +62,9 @@ class Effects:
         self._random = random
         self._clock = clock
 
-    async def run_action(self, saga: Saga, operation: Operation, action: Action) -> c.Command:
+    async def run_action(self, saga: Saga, operation: Operation, action: Action, *, is_stoppable: bool = False) -> c.Command:
+        """Run an action. `is_stoppable`: in the running task, since whoever waits for it may as well wait for its end."""
+        called = self._called_here if is_stoppable else self._called
         call = _call(saga, operation, operation_key(saga.id, operation), operation.attempts, operation.deadline)
         try:
             request = action.request_from_json(resolve(operation.spec.inputs, saga.outputs))
@@ -70,7 +73,7 @@ class Effects:
         try:
             with self._telemetry.call(operation, call):
                 left_s, execute, fails_on = self._left(operation.deadline), action.execute, action.fails_on
-                output = to_json(await self._called(call, left_s, execute, request, call, fails_on=fails_on))
+                output = to_json(await called(call, left_s, execute, request, call, fails_on=fails_on))
         except Refused as exc:
             fault = Fault(exc.code, words_of(exc))
             return c.ActionRefused(operation.id, fault, exc.transient, self._random.random(), _after_s(exc))
@@ -185,9 +188,7 @@ class Effects:
         """
         if function is None:
             raise TypeError("this action has no such function")
-        if timeout_s <= 0:  # this process was frozen after the intent: others may rely on its deadline by now
-            raise Refused("its time was over before it could start", code="too_late", transient=True)
-        enter_call(call)
+        _begin(call, timeout_s)
         running = asyncio.create_task(self._under_way(call, function, arguments), name=f"call {call.idempotency_key}")
         try:
             await asyncio.sleep(0)  # most calls that wait for nobody have ended by then, and need no timer
@@ -206,6 +207,26 @@ class Effects:
         if failure is None or isinstance(failure, (Exception, KeyboardInterrupt, SystemExit)):
             return running.result()
         raise RuntimeError(f"it ended with {type(failure).__name__}") from failure
+
+    async def _called_here(
+        self, call: Call, timeout_s: float, function: Callable[..., Any], *arguments: object, fails_on: FailsOn = ()
+    ) -> Any:
+        """Call in the running task: nobody abandons the function if it refuses to be interrupted."""
+        _begin(call, timeout_s)
+        try:
+            running = Stepped(self._under_way(call, function, arguments))
+            if running.step():  # most calls that wait for nobody need no timer
+                return running.result
+            async with asyncio.timeout(timeout_s):
+                return await running.rest()
+        except asyncio.CancelledError as exc:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise
+            raise RuntimeError("it ended with CancelledError") from exc
+        except Exception as exc:
+            if (said := refusal_in(exc, fails_on)) is not None:
+                raise said from exc
+            raise
 
     async def _under_way(self, call: Call, function: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
         async with self._around_call(call):
@@ -235,6 +256,12 @@ class Effects:
             verdict = await judge(validator, output, context, within_s=operation.spec.policy.timeout_s)
             judging.answered(verdict.verdict.value)
         return verdict
+
+
+def _begin(call: Call, timeout_s: float) -> None:
+    if timeout_s <= 0:  # this process was frozen after the intent: others may rely on its deadline by now
+        raise Refused("its time was over before it could start", code="too_late", transient=True)
+    enter_call(call)
 
 
 _GRACE_S = 1.0
