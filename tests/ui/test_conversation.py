@@ -216,12 +216,17 @@ async def test_after_a_restart_the_last_conversation_goes_on_from_the_journal(se
     assert cheaper.saga.request["budget"] == 3500
 
 
-async def test_cancelling_in_words_points_to_the_preview_and_does_nothing(service: Service) -> None:
+async def test_cancelling_in_words_points_to_the_button_that_is_there_and_does_nothing(service: Service) -> None:
     chat = Chat(service)
     await chat.say(TRIP)
     for words in ("cancel everything", "cancel the whole trip now", "please undo it"):
-        assert "Cancel…" in last_said(await chat.say(words))
+        assert "Discard this plan" in last_said(await chat.say(words))
     assert status(await chat.quiet()) == "awaiting_approval"
+    await chat.say("book it")
+    told = last_said(await chat.say("cancel everything"))
+    assert "Cancel…" in told
+    assert "the payment" in told
+    assert status(await chat.quiet()) == "committed"
 
 
 async def told_day(chat: Chat) -> PageModel:

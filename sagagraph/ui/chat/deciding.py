@@ -193,7 +193,7 @@ class Deciding(Reporting):
             self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
             self._say(Deed.UNDONE, _TAKEN_BACK)
         elif saga is None or saga.stage in FINAL or not await self._go_back(saga):
-            what = "“Cancel…” shows what cancelling all of it would undo." if saga is not None else self._page.opening
+            what = self._how_to_leave(saga) if saga is not None else self._page.opening
             if saga is not None and status_of(saga) in OVER:
                 what = "What is over cannot be brought back: say “plan it again” for a new plan."
             self._say(Deed.NOT_TAKEN, f"There is no change to take back. {what}")
@@ -218,8 +218,15 @@ class Deciding(Reporting):
         fees = self._page.price(saga.plan.content, {"total": would.fees, "currency": would.currency}) or "no fees"
         names = names_in(saga, self._page)
         undone = few(list(dict.fromkeys(names[each.id] for each in would.undo)), "in the list")
-        what = f"That would be undone, for {fees}: {'; '.join(undone)}." if would.undo else "Nothing has been done yet."
-        self._say(Deed.PREVIEWED, f"{what} Press “Cancel…” to see what that would undo, and what would remain.")
+        what = f"That would be undone, for {fees}: {'; '.join(undone)}. " if would.undo else ""
+        self._say(Deed.PREVIEWED, f"{what}{self._how_to_leave(saga)}")
+
+    def _how_to_leave(self, saga: Saga) -> str:
+        """Name the button that is there."""
+        if saga.plan.version:
+            return "Press “Cancel…” to see what that would undo, and what would remain."
+        button = "Stop planning…" if status_of(saga) is SagaStatus.PLANNING else "Discard this plan"
+        return f"Nothing has been done yet: press “{button}” to leave it."
 
 
 def _says_that_it_happened(said: Sequence[Utterance]) -> bool:
