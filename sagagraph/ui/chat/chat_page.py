@@ -227,10 +227,17 @@ class ChatPage:
         return None
 
     async def _clicked(self, visitor: Visitor, page: str, words: Callable[[PageModel], str]) -> None:
-        """Keep in the chat what the page has shown until now, and what was clicked; nothing if that is not there any more."""
+        """Keep in the chat what the page has shown until now, and what was clicked; nothing where it is not there any more or
+        was clicked twice.
+        """
+        clicked = Shown.in_text(page)
         async with self._conversations.turn(visitor):
             model = await self._look(visitor)
-            if model.saga is not None and model.saga.id == Shown.in_text(page).saga_id and (said := words(model)):
+            if model.saga is None or model.shown is None:
+                return
+            is_shown = (model.saga.id, model.shown.plan.hash or "") == (clicked.saga_id, clicked.plan_hash)
+            said = words(model) if is_shown else ""
+            if said and said != model.conversation.last_heard:
                 after = recalled(model.conversation, model.shown, model.page).heard(said)
                 await self._keep_said(visitor, model.conversation, after)
 
