@@ -9,7 +9,7 @@ from sagagraph.cli import render
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
-from sagagraph.language.utterance.utterances import wishes_in
+from sagagraph.language.utterance.utterances import wishes_in, with_corrections
 from sagagraph.planning.fields import LIKELY
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ async def wanted(page: Page, text: str | None, file: Path | None, before: Saga |
         return checked
     if not (text or "").strip():
         raise InvalidInputError(f"{page.opening} Or give --request FILE.json", field="TEXT")
-    draft = await _read(page, wishes_in(text or ""), None if before is None else page.draft_of(before.request))
+    said = with_corrections(text or "") if before is None else wishes_in(text or "")
+    draft = await _read(page, said, None if before is None else page.draft_of(before.request))
     request: Json = draft.request if before is None else page.on_top(draft.request, before)
     if before is not None and request == before.request and draft.not_understood:
         raise InvalidInputError(f"Not understood: {', '.join(draft.not_understood)}.", field="TEXT")

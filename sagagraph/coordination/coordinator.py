@@ -22,13 +22,13 @@ from sagagraph.coordination.agents import Agent
 from sagagraph.coordination.core.budget import Priced
 from sagagraph.coordination.core.config import MOST_CONTRACTORS, Config
 from sagagraph.coordination.core.deciding import ACTIVE, Bench, Deciding
+from sagagraph.coordination.core.likeness import by_words
 from sagagraph.coordination.core.matching import Similarity, Tier
 from sagagraph.coordination.core.mission import Mission, folded
 from sagagraph.coordination.core.people import settle
 from sagagraph.coordination.run import WISH, Run, work_actions
 from sagagraph.coordination.templates import Template, owner_of, routine_of, seeds, template_from
 from sagagraph.errors import BusyError, InvalidInputError, NotAllowedError
-from sagagraph.language.likeness import by_words
 from sagagraph.registry import MISSIONS
 from sagagraph.saga.core.events import Driver, SagaBegun
 from sagagraph.saga.core.state import FINAL, Saga

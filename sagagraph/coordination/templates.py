@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sagagraph.coordination.core.likeness import by_words, says, topic_of
 from sagagraph.coordination.core.matching import Similarity
 from sagagraph.coordination.core.mission import Mission
 from sagagraph.coordination.core.plan import MissionPlan, plan_json, read_plan
 from sagagraph.coordination.core.states import RunState
 from sagagraph.errors import NotAllowedError
-from sagagraph.language.likeness import by_words, says, topic_of
 from sagagraph.workflow.values import Json
 
 LEAST_ALIKE: Final = 0.85

@@ -31,6 +31,8 @@ _PARTS: Final = (
 )
 
 
+_LAST_WEEK: Final = 22
+"""Day of a month after which a week may reach into the next one."""
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """By the month in which they begin, on the northern half of the world; each has three."""
 
@@ -105,6 +107,7 @@ def tag_dates(passage: Passage, today: date) -> None:
     passage.tag("date", _SAYS.nth_alone, _day_alone, group="day")
     passage.tag("date", _SAYS.weekday_of_a_date, _day_with_weekday)
     passage.tag("date", _SAYS.between_two, _range)
+    passage.tag("date", _SAYS.week_of, _week)
 
 
 def upcoming(weekday: Weekday, today: date) -> date:
@@ -166,6 +169,8 @@ def _holiday(found: Found, today: date) -> Holiday:
     def days(year: int) -> tuple[date, date] | None:
         if name.startswith("easter"):
             return easter(year) - timedelta(days=2), easter(year) + timedelta(days=1)
+        if name.startswith(("whit", "pentecost")):
+            return easter(year) + timedelta(days=48), easter(year) + timedelta(days=50)
         if name.startswith("new"):
             return date(year, 12, 31), date(year + 1, 1, 1)
         if name == "thanksgiving":
@@ -258,13 +263,13 @@ def _is_month(found: Found) -> bool:
     """Tell whether it is a month: `may` and `march` are verbs too."""
     if found["month"] not in ("may", "march", "mar") or found.get("year", Number) is not None or found["next_year"]:
         return True
-    if found["part"] or found["next"] or found.led_by(_SAYS.leads_to_a_month) or found.passage.whole(_SAYS.month_alone):
+    if found["part"] or found["next"] or found.passage.whole(_SAYS.month_alone):
         return True
-    if found.led_by(_SAYS.month_before) or found.followed_by(_SAYS.month_after):
-        return True
-    if found.led_by(_SAYS.listed_before) and found.followed_by(_SAYS.listed_after):
+    if found.led_by(_SAYS.before_a_month) or found.followed_by(_SAYS.after_a_month):
         return True
     before, after = found.match.string[: found.start].rstrip(), found.match.string[found.end :].lstrip()
+    if found.led_by(_SAYS.listing) and not after[:1].isalnum():
+        return True
     begins_a_sentence = not before or before[-1] in ".!?"
     return found.match["month"][0].isupper() and not (begins_a_sentence and after[:1].isalpha())
 
@@ -277,6 +282,15 @@ def _range(found: Found) -> Expression | None:
     if found["span"] == "and" and not found["between"]:
         return None
     return Expression(found.said, first.first, last.first, first.weekday)
+
+
+def _week(found: Found) -> Expression | None:
+    """Read `the week of 20 April`, within one month."""
+    day = found.get("date", Expression)
+    if day is None or day.is_range or day.is_month or len(day.first) != 1 or day.first[0].begins > _LAST_WEEK:
+        return None
+    end = day.first[0].begins + 6
+    return Expression(found.said, day.first, (replace(day.first[0], begins=end, ends=end),))
 
 
 # -- which days are meant ------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def _past(found: re.Match[str]) -> str:
     past = int(part) if part.isdigit() else _PARTS[part.replace("-", " ")]
     minutes = 60 * hour + (-past if to else past)
     half = " pm" if minutes < 60 * (AFTERNOON_UP_TO + 1) else ""
-    return f"{found['cue'] or ''}{minutes // 60}:{minutes % 60:02}{half}"
+    return f"{found['cue'] or ''}{minutes // 60 or 12}:{minutes % 60:02}{half}"
 
 
 def tag_clock_digits(passage: Passage) -> None:

@@ -18,6 +18,7 @@ _CURRENCIES: Final = Forms(__file__, "money.currencies")
 SIGN: Final = "|".join(map(_CURRENCIES.text, (*_CURRENCIES, "CODE")))
 """A part of a form: a sign, a code or the name of a currency."""
 _SAYS: Final = Forms(__file__, "money", SIGN=SIGN)
+_UNRATED: Final = _SAYS.listed("UNRATED")
 _LESS: Final = ("less", "cheaper")
 
 
@@ -58,7 +59,7 @@ def currencies_meant(written: str, codes: frozenset[str] | None) -> tuple[str, .
         if _CURRENCIES[names].fullmatch(written.strip()):
             return tuple(names.upper().split())
     code = written.strip().upper()
-    return (code,) if (code in codes if codes is not None else len(code) == 3) else ()
+    return (code,) if code in _UNRATED or (code in codes if codes is not None else len(code) == 3) else ()
 
 
 def tag_money(passage: Passage, codes: frozenset[str], cues: Cues) -> None:

@@ -28,7 +28,7 @@ _NTH: Final = {**{word: n for n, word in enumerate(_PLACES.split(), start=1)}, "
 _SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ]?(?:{'|'.join(_ONES[1:10])})\b)?|(?:{'|'.join(reversed(_ONES))}))\b"
 _PLACED: Final = "|".join(sorted(_NTH, key=len, reverse=True))
 _SAYS: Final = Forms(__file__, "numbers", SMALL=_SMALL, TENS="|".join(_TENS), PLACE=_PLACED)
-_PLAIN: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{3})+(?:\.\d{1,2})?")
+_PLAIN: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{2,3})*[, ']\d{3}(?:\.\d{1,2})?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,15 @@ class Company:
     """They come beside those that were counted before, or, below zero, no longer: `my mum comes too`."""
     children: int = 0
     """Under `ADULT_FROM`, of those that were counted."""
+    has_grown: bool = False
+    """A son or daughter goes along who is no child any more."""
     are_others: bool = False
     """Somebody wishes it for them: `for my parents`. Whoever travels already may wish the same of the trip."""
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter comes too. She's 4` as `my 4 year old daughter comes too`."""
-    text = _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
-    return _SAYS.told_age.sub(r"\g<my> \g<years> year old \g<kin>", text)
+    """Write `my daughter (4)` as `my 4 year old daughter`."""
+    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
 
 
 def tag_people(passage: Passage) -> None:
@@ -49,7 +50,7 @@ def tag_people(passage: Passage) -> None:
     passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
     passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
     passage.tag("people", _SAYS.aged, _aged)
-    passage.tag("people", _SAYS.children, lambda found: Quantity((Decimal(len(found.values(object))),), "child"))
+    passage.tag("people", _SAYS.children, _told_by_ages)
     passage.tag("company", _SAYS.leaves, lambda found: Company(None if found["some"] else -_kin_in(found), is_more=True))
     for words in (_SAYS.also_comes, _SAYS.brought):
         passage.tag("company", words, _also_comes)
@@ -68,6 +69,14 @@ def _others(found: Found) -> Company:
     return Company(2 if "parents" in found.said else kin, are_others=True)
 
 
+def _told_by_ages(found: Found) -> Quantity | None:
+    """Read `the kids are 6 and 9`; where only some are children, nobody knows how many."""
+    years = [each.count or 0 for each in found.values(Quantity) if each.unit == "year"]
+    years += [each.count or 0 for each in found.values(Number)]
+    young = {age < ADULT_FROM for age in years}
+    return Quantity((Decimal(len(years)),), "child" if young == {True} else "other") if len(young) == 1 else None
+
+
 def _are_ages(found: Found) -> bool:
     return {each.unit for each in found.values(Quantity)}.isdisjoint((*NIGHTS, "month"))
 
@@ -77,7 +86,7 @@ def _aged(found: Found) -> Quantity | None:
     years, many = found.get("span", Quantity), found.get("many", Number)
     if years is None or years.unit != "year" or years.change:
         return None
-    unit = "child" if (years.count or 0) < ADULT_FROM else "other"
+    unit = "child" if (years.count or 0) < ADULT_FROM else "grown" if found["young"] else "other"
     return Quantity((Decimal(many.count or 1) if many is not None else Decimal(1),), unit)
 
 
@@ -85,7 +94,7 @@ def _also_comes(found: Found) -> Company | None:
     people = found.values(Quantity)
     if any(each.count is None or each.change for each in people):
         return None
-    if found["others"] and any(each.unit != "other" for each in people):
+    if found["others"] and any(each.unit not in ("other", "grown") for each in people):
         return None
     kin = _kin_in(found) + (2 if found["parents"] else 0)
     return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(people))
@@ -118,18 +127,19 @@ def _company(found: Found) -> Company | None:
         return Company(2 + sum(each.count or 0 for each in people), children=_children_in(people))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
-        return Company(None)
+        return Company(None, children=_children_in(people))
     if found["children"] and units != ["person", "child"]:
         return None
     if is_one_of_several(found):
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
+    babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
-        babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
-        return None if is_everybody else Company(count, children=_children_in(people) + babies)
+        grown = "grown" in units
+        return None if is_everybody else Company(count, children=_children_in(people) + babies, has_grown=grown)
     if found["alone"]:
         return Company(1)
     kin = _kin_in(found) + (number.count or 0 if number else 0)
-    return Company(count + kin, children=_children_in(people))
+    return Company(count + kin, children=_children_in(people) + babies)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from sagagraph.language.forms import Forms
 from sagagraph.language.passage import LEAD
+from sagagraph.language.utterance.shorthand import COMMON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "places")
-_NO_NAMES, _ALSO_WORDS, _PLAIN_WORDS = map(_SAYS.listed, ("NO_NAMES", "ALSO_WORDS", "PLAIN_WORDS"))
+_ALSO_WORDS: Final = _SAYS.listed("ALSO_WORDS")
+_NO_NAMES: Final = _SAYS.listed("NO_NAMES") | _SAYS.listed("FILLING") - {"new"}
+_PLAIN_WORDS: Final = _SAYS.listed("PLAIN_WORDS") | _NO_NAMES | COMMON
 _ONLY_WITH_A_CAPITAL: Final = _SAYS.listed("ONLY_WITH_A_CAPITAL")
 
 _WITHIN_A_NAME: Final = re.compile(r"(?!\s*-\s|\s+-)[\s.'-]+")
 _TO_ANOTHER: Final = re.compile(r"\s*(?:to\s+|→\s*|-\s*)[A-Z]")
 _BEHIND: Final = re.compile(r"(?:\s*,\s*|\s*\(\s*|\s+(?:in\s+)?)(?P<region>[^\W\d_]+(?: [^\W\d_]+){0,2})")
-_COUNTRIES: Final = Forms(__file__, "places.countries")
+_COUNTRIES: Final = dict(each.split(":") for each in _SAYS.text("COUNTRIES").replace("    ", " ").split(","))
 _STATES: Final = dict(state.split(" ", 1) for state in _SAYS.text("STATES").split(","))
 _STATES_LIKE_CITIES: Final = frozenset({"New York", "Washington"})
 """`Los Angeles, New York` are two cities."""
@@ -212,7 +215,7 @@ class _Reader(Generic[_K]):
 
 def _is_region_of(city: Known, region: str, named: str) -> bool:
     country = city.country.casefold()
-    if region.casefold() == country or (country in [*_COUNTRIES] and _COUNTRIES[country].fullmatch(region)):
+    if country in (region.casefold(), _COUNTRIES.get(region.casefold())):
         return True
     return city.country == "United States" and named in _STATES.values() and region not in _STATES_LIKE_CITIES
 

@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
 
 _LABELLED: Final = re.compile(
-    r"(?i)\b(?P<unit>adults?|children|kids|people|persons?|travell?ers?|passengers?|guests|nights|days|rooms|cooks):\s*(?P<number>\d+)"
+    r"(?i)(?<!\d )\b(?P<unit>adults?|children|kids|people|persons?|travell?ers?|passengers?|guests|nights|days|rooms|cooks)"
+    r":\s*(?P<number>\d+)(?=\s*(?:[,;.\n]|$))"
 )
 """`Adults: 2`, as in a form."""
 _DOTTED: Final = re.compile(r"\b(\d{1,2}\.\d{1,2})\s*[-–]\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])")
 """`13.05-16.05`: days of months."""
+_GLUED: Final = re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b")
+"""`14MAR`"""
 
 
 def tagged(
@@ -43,6 +46,7 @@ def tagged(
         InvalidInputError: the text is far too long.
     """
     text = _DOTTED.sub(r"\1. - \2.", text)
+    text = _GLUED.sub(r"\1 \2", text)
     text = _LABELLED.sub(r"\g<number> \g<unit>", text)
     passage = Passage.of(on_the_clock(with_ages(spelled(text))), most=most)
     if today is not None:

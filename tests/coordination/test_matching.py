@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
+from sagagraph.coordination.core.likeness import by_words
 from sagagraph.coordination.core.matching import Profile, Tier, ranked
 from sagagraph.coordination.core.plan import TaskSpec, TaskType
-from sagagraph.language.likeness import by_words
 
 CASES: list[tuple[str, str, str, str, str, float | None, int, int, bool, float | None]] = [
     # type of task, tools wanted, skill, tools had, tier, history, busy, limit, online, score: None is not eligible

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from sagagraph.coordination.core.likeness import topic_of
 from sagagraph.coordination.core.plan import Means, blueprint_of, judged_plan, read_plan
 from sagagraph.coordination.templates import matched, seeds
 from sagagraph.errors import InvalidInputError
 from sagagraph.factory.blueprint import template_of
-from sagagraph.language.likeness import topic_of
 from tests.coordination.world import MUST, World, chain, plan, task
 
 MEANS = Means({"ann": "own", "bob": "own", "eve": "other"}, frozenset({"search"}), Decimal(1))

@@ -120,7 +120,9 @@ async def test_a_late_flight_that_is_foreseen_is_judged_and_its_repair_waits_for
 
 
 async def test_what_was_assumed_and_not_understood_stands_beside_the_request(ann: httpx2.AsyncClient) -> None:
-    begun = await ann.post("/sagas", json={"domain": "travel", "text": "Boston to Lisbon, 5-9 May 2025, with a snorkling flumph"})
+    begun = await ann.post(
+        "/sagas", json={"domain": "travel", "text": "What would Boston to Lisbon cost, 5-9 May 2025, with a snorkling flumph?"}
+    )
     assert begun.status_code == 202, begun.text
     told = (await ann.get(f"/sagas/{begun.json()['saga_id']}")).json()
     assert told["request"]["stops"] == [{"city": "Lisbon", "nights": 3}]

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from sagagraph.coordination.core.facts import Fact, Kind
+from sagagraph.coordination.core.likeness import by_words
 from sagagraph.coordination.core.matching import LEAST_SCORE, TIERS, Match, Profile, Similarity, Tier, ranked
 from sagagraph.coordination.core.mission import Mission, Task, evolved
 from sagagraph.coordination.core.plan import TaskType
 from sagagraph.coordination.core.states import RunState, TaskState
-from sagagraph.language.likeness import by_words
 from sagagraph.workflow.values import Json
 
 ACTIVE = (TaskState.ASSIGNED, TaskState.RUNNING, TaskState.CONTINUING)

@@ -16,6 +16,7 @@ from sagagraph.domains.recipes.events import SAYS, event_in, in_words, offered, 
 from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Cooked
 from sagagraph.domains.recipes.request import SHIPPED, document_of, parse_meal, shipped
+from sagagraph.domains.recipes.text import TIME
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import Clock, Lasting
 from sagagraph.language.forms import form
@@ -24,6 +25,7 @@ from sagagraph.language.passage import Found
 from sagagraph.language.people import PEOPLE, Company
 from sagagraph.language.quantities import UNITS
 from sagagraph.language.tagging import tagged
+from sagagraph.language.utterance.shorthand import in_full
 from sagagraph.planning.fields import Field, Fields, Part, Widget
 from sagagraph.planning.models.anchors import Anchor, names
 from sagagraph.planning.models.reading import Slot
@@ -33,11 +35,25 @@ from sagagraph.validators.complaints import shown
 
 _AT: Final = form(r"(?:\b(?:at|for|by|around) )?{time}|\b(?:at|by) {n}")
 _COOKS: Final = form(r"(?:\b(?:for|with|by|we are) )?{n} (?:cooks?\b|of us\b(?: (?:are )?cook(?:ing)?\b)?)")
+_HELPS: Final = re.compile(
+    r"(?i)\b(?:(?:will|would|can|is|also) )*"
+    r"(?:help(?:s|ing)?(?: (?:me|out))?|(?:gives?|lends?) me a hand|cooks? with me|assists?(?: me)?)\b"
+)
+_HELPED_BY_NOBODY: Final = re.compile(r"(?i)\b(?:nobody|no ?one) and I cook\b")
+_EATERS: Final = re.compile(r"(?i)(\bfor (?:\w+ )+(?:people|guests|persons)),")
+_WITH_ME: Final = form(
+    r"\b(?:me|i)\s*(?:\+|plus|and|&)\s*{n}(?: helpers?\b)?(?: cook\w*)?|\bboth cook\w*"
+    r"|\b(?:me|i)(?:\s*(?:,|and|&|\+)+\s*(?-i:[A-Z])\w+)+|\b(?:(?-i:[A-Z])\w+(?:\s*,\s*| and | & ))+(?:me|i)\b"
+)
+_NAMED: Final = re.compile(r"\b(?!I\b|Me\b|And\b)[A-Z]\w+")
 _COMPANY: Final = form(r"{company}(?: (?:are )?(?:both )?(?:cook(?:s|ing)?|in the kitchen)\b)?")
 _FOR: Final = re.compile(r"(?i)\bfor $")
-_WHO_COOKS: Final = re.compile(r"(?i)\b(?:cook\w*|kitchen|us|we|i|me|my)\b")
+_WHO_COOKS: Final = re.compile(r"(?i)\b(?:cook\w*|kitchen|us|we|i|me|my|alone|myself|own)\b")
+_COOK_BEFORE: Final = re.compile(r"(?i)\bcook(?:ing)? $")
 _FRESH: Final = form(
-    r"(?:\b(?:should be |is |are |must be |be )?eaten )?\b(?:within|not? older than|at most|less than) {lasting}(?: old)?"
+    r"(?:\b(?:should be |is |are |must be |has to be |have to be |be )?eaten )?"
+    r"\b(?:within|(?:isn't|not?) (?:older|later) than|at (?:most|the latest)|less than) {lasting}(?: old)?"
+    r"(?: (?:after|of|when)\b[^.,;]*)?|{lasting:later} at (?:most|the latest)"
 )
 _LEFT_OUT: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?$")
 _LEFT_OUT_TOO: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?(?=  )")
@@ -55,10 +71,14 @@ _WORDS: Final = re.compile(r"[^\W\d]+")
 _READY: Final = "All of it is ready"
 _LONG: Final = 60
 """Minutes from which a time is told in hours."""
-_FILLING: Final = re.compile(
-    r"\b(?:we|i|make|cook|bake|want|would|like|please|and|a|an|the|some|with|at|on|dinner|table|let|us|for|eat|could|can|add|also|too|let's|you|do|instead|by|be|ready|make|it|at|time|to|must|have|has|d|ll|m|ve|us|of|tonight|there|are|is|in|kitchen|cooking|together|should|my|me|plan|just|that|simple|when|sit|down|then|for|dessert|fancy|plus|go|them|they|re|all|with|having|only)\b",
-    re.IGNORECASE,
+_WITHOUT_MEANING = (
+    "add all also and are bake can cook cooking cooks could course dear dessert dinner dish dishes done down eat evening "
+    "everyone fancy first for get good guests has have having hello here i'd i'll i'm instead it's just kitchen let let's "
+    "like main make meal menu morning must only plan please plus ready served should side simple sit some starter table "
+    "that the them then there there's they they're time today together tonight too want we'd we'll we're when which while "
+    "who will with would you"
 )
+_FILLING: Final = frozenset(_WITHOUT_MEANING.split())
 
 
 _SLOTS: Final = (
@@ -89,7 +109,7 @@ class RecipesPage(Page):
 
     async def hear(self, text: str, known: Any) -> Draft:
         """Read what was said; a recipe, as it is written, is read by a reader of its own."""
-        return await (self.read if "\n" in text.strip() else super().hear)(text, known)
+        return await (self.read if _is_recipe(text) else super().hear)(text, known)
 
     async def drafted(self, known: Any) -> Draft:
         if (known or {}).get("recipes"):
@@ -108,7 +128,7 @@ class RecipesPage(Page):
     async def read(self, text: str, known: Any) -> Draft:
         before = dict(known or {})
         recipes = {each["recipe"]: each for each in before.get("recipes", ())}
-        if "\n" in text.strip():  # a recipe, as it is written
+        if _is_recipe(text):
             meal, remarks = await read_recipes(text, self.model)
             own = {each["recipe"]: each for each in meal.document()["recipes"]}
             return replace(self.draft_of({**before, "recipes": list((recipes | own).values())}), asides=remarks)
@@ -118,8 +138,7 @@ class RecipesPage(Page):
                 recipes.pop(each.name, None) if len(recipes) > 1 else None
             else:
                 recipes.setdefault(each.name, shipped(each.name))
-        told, left = _told(_without_dishes(text, named), named)
-        unread = tuple(_WORDS.findall(_FILLING.sub("", left)))
+        told, unread = _told(_without_dishes(text, named), named)
         fresh = told.pop("fresh", {})
         limits = dict.fromkeys(recipes, _STAYS_WARM) if told.pop("warm", False) and not fresh else before.pop("warm", {})
         limits = {**limits, **fresh}
@@ -243,6 +262,13 @@ def _lasting(span: timedelta) -> str:
     return f"{minutes:.3g} min" if minutes < _LONG else f"{minutes // _LONG:g} h {minutes % _LONG:g} min"
 
 
+def _is_recipe(text: str) -> bool:
+    """Tell a recipe, a step in each line, from a menu, of which the lines name more dishes than times."""
+    lines = text.strip().splitlines()
+    dishes = {each.name for each in dishes_in(text)}
+    return len(lines) > 1 and (len(dishes) < 2 or len(TIME.findall(text)) >= len(dishes))
+
+
 def _beginning(cooked: Cooked) -> datetime:
     """Return when cooking begins, so that the first plan puts dinner on the table in time. Without a dinner time, at midnight."""
     dinner = cooked.request.get("dinner")
@@ -298,16 +324,17 @@ def _without_dishes(text: str, dishes: Sequence[Dish]) -> str:
 
 def _fresh(found: Found, dishes: Sequence[Dish], text: str) -> dict[str, str]:
     """Return within how many minutes the dish is eaten beside which that is said."""
-    lasting = found.get("lasting", Lasting)
+    lasting = found.get("lasting", Lasting) or found.get("later", Lasting)
     at = text.casefold().find(found.said.casefold())
     beside = min(dishes, key=lambda each: min(abs(each.start - at), abs(each.end - at)), default=None)
     return {} if beside is None or lasting is None else {beside.name: f"{lasting.minutes:g} min"}
 
 
-def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], str]:
-    """Return when dinner is, as HH:MM ("at seven" is in the evening), whether all is warm then, and how many cook; and the text
-    without that.
+def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return when dinner is, as HH:MM ("at seven" is in the evening), whether all is warm then, and how many cook; and
+    what else the text says.
     """
+    text = _HELPED_BY_NOBODY.sub("I cook alone", _HELPS.sub("and I cook", _EATERS.sub(r"\1;", in_full(text))))
     passage, told = tagged(text, units={**UNITS, **PEOPLE}), dict[str, Any]()
     for each in passage.take(_FRESH):
         told["fresh"] = told.get("fresh", {}) | _fresh(each, dishes, text)
@@ -315,6 +342,9 @@ def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], str]:
         told["warm"] = True
     for each in passage.take(_COOKS):
         told["cooks"] = int((number.value if (number := each.get("n", Number)) else 0) or 0)
+    for each in passage.take(_WITH_ME):
+        number = each.get("n", Number)
+        told["cooks"] = 1 + (number.count or 0 if number else len(_NAMED.findall(each.said)) or 1)
     for each in passage.take(_COMPANY, _cooks):
         company = each.get("company", Company)
         if company is not None and company.count:
@@ -324,12 +354,13 @@ def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], str]:
         clock = each.get("time", Clock) or Clock(int((number.value if number else 0) or 0), is_exact=False)
         evening = 12 if clock.hour < _EARLIEST_DINNER else 0
         told["dinner"] = f"{(clock.hour + evening) % 24:02}:{clock.minute:02}"
-    return told, passage.said(passage.text)
+    return told, passage.unread(_FILLING)
 
 
 def _cooks(found: Found) -> bool:
     """Tell whether these people cook, and do not only eat."""
-    return found.led_by(_FOR) is None and _WHO_COOKS.search(found.said) is not None
+    who = _WHO_COOKS.search(found.said) or found.led_by(_COOK_BEFORE)
+    return found.led_by(_FOR) is None and who is not None
 
 
 def _moment(clock: Any) -> datetime:

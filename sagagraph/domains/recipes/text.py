@@ -18,7 +18,7 @@ from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import Forms
 
 _UNIT: Final = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)"
-_TIME: Final = re.compile(rf"(?i)(\d+)\s*({_UNIT})\b")
+TIME: Final = re.compile(rf"(?i)(\d+)\s*({_UNIT})\b")
 _ASIDE: Final = re.compile(r"\(([^()]*)\)\s*[.!]?\s*$")
 _WITHIN: Final = re.compile(rf"(?i)\bwithin (\d+\s*{_UNIT})\b(?: of step (\d+))?")
 _NUMBER: Final = re.compile(r"(?i)^\s*(?:step\s*)?(\d+)\s*[.):]\s*|^\s*[-*•]\s*")
@@ -80,7 +80,7 @@ def _document(number: int, text: str, belief: Belief) -> dict[str, Any]:
     aside = _ASIDE.search(text)
     remark = aside[1].casefold() if aside else ""
     within = _WITHIN.search(text)
-    said = _TIME.findall(_WITHIN.sub("", remark)) or _TIME.findall(_WITHIN.sub("", text))
+    said = TIME.findall(_WITHIN.sub("", remark)) or TIME.findall(_WITHIN.sub("", text))
     if not said:
         raise InvalidInputError("say how long it takes, as in (5 min)", field=f"step {number + 1}, {text!r}")
     before = int(within[2]) - 1 if within and within[2] else max(belief.after, default=number - 1)

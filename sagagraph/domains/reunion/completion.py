@@ -14,7 +14,6 @@ from sagagraph.domains.reunion.transcript import Filled
 
 SEATS: Final = 5
 EVERYBODY: Final = "all"
-ESTIMATED: Final = "estimated, because nobody said how long one drives"
 Row = dict[str, Any]
 
 
@@ -36,9 +35,20 @@ class Completed:
     problem: Row
     assumed: dict[str, str]
     notes: tuple[str, ...]
-    """What was taken for granted, in sentences; estimates last."""
+    """What was taken for granted, in sentences."""
     estimates: tuple[Estimate, ...]
     questions: tuple[Question, ...]
+
+    @property
+    def guess(self) -> tuple[str, ...]:
+        """Return what is guessed of drives, in a sentence, if anything is."""
+        minutes = sorted({each.minutes for each in self.estimates})
+        if not minutes:
+            return ()
+        many = len(self.estimates)
+        drives = f"{many} drives that nobody gave are" if many > 1 else "1 drive that nobody gave is"
+        span = f"{minutes[0]}" if len(minutes) == 1 else f"{minutes[0]} to {minutes[-1]}"
+        return (f"{drives} guessed at {span} minutes{' each' * (many > 1)}",)
 
     @property
     def whole(self) -> ReunionProblem | None:
@@ -56,9 +66,7 @@ def completed(told: Filled) -> Completed:
     guessed = tuple(estimates(problem["places"], ((row[0], row[1]) for row in problem["travel_minutes"]), home))
     problem["travel_minutes"] += [[each.here, each.there, each.minutes] for each in guessed]
     board.assumed |= {f"travel_minutes[{own + n}]": each.why for n, each in enumerate(guessed)}
-    listed = ", ".join(f"{each.here} to {each.there} {each.minutes} minutes" for each in guessed)
-    notes = (*dict.fromkeys(board.notes), *((f"{ESTIMATED}: {listed}",) if guessed else ()))
-    return Completed(problem, board.assumed, notes, guessed, tuple(_questions(problem)))
+    return Completed(problem, board.assumed, tuple(dict.fromkeys(board.notes)), guessed, tuple(_questions(problem)))
 
 
 class _Board:

@@ -33,8 +33,7 @@ SMALLEST_SHARE: Final = 0.08
 """Share of a city's people: a namesake with fewer is not meant by the plain name."""
 
 _NAMES: Final = Forms(__file__, "names")
-_CODES: Final = Forms(__file__, "codes")
-"""By the names of cities, in `forms.ini`."""
+"""By the names of cities, in `forms.ini`; codes are in capitals."""
 
 
 class City(BaseModel):
@@ -146,7 +145,7 @@ class Gazetteer:
         cities = {name_key(city.name): city for city in self.cities}
         for name in _NAMES:
             if (city := cities.get(name_key(name))) is not None:
-                for other in _NAMES.phrase(name).split(", "):
+                for other in filter(str.islower, _NAMES.phrase(name).split(", ")):
                     cities[other] = max(cities.get(other, city), city, key=lambda each: each.population or 0)
         return cities
 
@@ -186,9 +185,9 @@ class Gazetteer:
         codes: dict[str, City] = {}
         for served in self.cities:  # a code means the first of its airport's cities
             codes.setdefault(served.airport.upper(), served)
-        for name in _CODES:
+        for name in _NAMES:
             if (city := self.find_name(name)) is not None:
-                codes.update((code, codes.get(code, city)) for code in _CODES.phrase(name).split(", "))
+                codes.update((code, codes.get(code, city)) for code in _NAMES.phrase(name).split(", ") if code.isupper())
         for city in self.cities:
             for code in _airports_by_place().get((name_key(city.name), city.timezone), ()):
                 codes.setdefault(code, city)

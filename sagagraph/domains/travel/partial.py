@@ -155,6 +155,8 @@ class PartialRequest(BaseModel):
             stops = [{"city": stop.city or stop.said, "nights": stop.nights} for stop in self.stops]
             days = {"first": str(self.first), "last": str(self.last)} if self.first and self.last else None
             told = {name: value for name, value in self.model_dump(mode="json").items() if name in (*_SAME, "budget") and value}
+            if self.budget_each is not None:
+                told["budget"] = str(self.budget_each * (self.travellers or 1))
             return {**told, "stops": stops, "window": days, "return_to": None if self.one_way else self.return_to or self.origin}
 
     def missing(self) -> tuple[Question, ...]:
@@ -225,13 +227,13 @@ class PartialRequest(BaseModel):
         changed["unread"] = later.unread
         changed["doubts"] = (*(doubt for doubt in kept if doubt.field not in fresh), *later.doubts)
         changed["notes"] = (*(each for each in self.notes if not _is_said_now(each[0], said)), *later.notes)
-        before = self._with_days_assumed()._without_dates_that_clash(later)
+        before = self.with_days_assumed()._without_dates_that_clash(later)
         if not said.isdisjoint(("first", "last", "depart")) and said.isdisjoint(("stops", "total_nights")):
             has_end = (later.last or before.last) is not None
-            changed["stops"] = with_nights(self.stops, dict.fromkeys(self._from_the_dates() if has_end else ()))
+            changed["stops"] = with_nights(self.stops, dict.fromkeys(self.from_the_dates() if has_end else ()))
         return before.model_copy(update=changed)
 
-    def _from_the_dates(self) -> set[int]:
+    def from_the_dates(self) -> set[int]:
         """Return the stops whose nights follow from the days, or will."""
         notes = dict(self.notes)
         return {
@@ -240,7 +242,16 @@ class PartialRequest(BaseModel):
             if stop.nights is None or notes.get(f"stops[{n}].nights", "").startswith(FROM_THE_DATES)
         }
 
-    def _with_days_assumed(self) -> Self:
+    def day_of_return(self) -> date | None:
+        """Return the last day, where the nights reach from the first one to it: if they change, so does it."""
+        known = self.with_days_assumed()
+        first = known.depart or known.first
+        if first is None or known.last is None or known.is_rough:
+            return None
+        is_open = any(stop.nights is None for stop in known.stops)
+        return known.last if is_open or sum(stop.nights or 0 for stop in known.stops) == (known.last - first).days else None
+
+    def with_days_assumed(self) -> Self:
         """Return what stands where only one of two days, there and back, is said anew."""
         assumed = (self.model_validate(dict(doubt.otherwise)) for doubt in self.doubts if doubt.field in DATE_FIELDS)
         days = next((each for each in assumed if each.is_rough is False), None)
@@ -251,7 +262,7 @@ class PartialRequest(BaseModel):
         first, last, depart = later.first or self.first, later.last or self.last, later.depart or self.depart
         runs_backwards = first and last and first > last
         is_outside = depart and ((first and depart < first) or (last and depart > last))
-        if later.depart and not (later.first or self.is_rough) and last and later.depart <= last and self._from_the_dates():
+        if later.depart and not (later.first or self.is_rough) and last and later.depart <= last and self.from_the_dates():
             return self.model_copy(update={"first": None})  # the day of the return stands
         if runs_backwards or (is_outside and later.depart):
             return self.model_copy(update={"first": None, "last": None})

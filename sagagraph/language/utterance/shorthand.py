@@ -16,11 +16,12 @@ _SHORT: Final = re.compile(
     r"(?P<were>(?:^|(?<=[.!?] ))were(?= (?:\w+ing|a|two|three|four|five)\b))|"
     r"\b(?P<verb>do|does|did|ca|wo|is|are|was|were|has|have|would|could|should|ai)nt\b"
     r"|(?P<age>(?<=\d) ?y/?o\b)"
-    r"|(?P<for>(?<!for )\b4 (?=(?-i:us|me)\b(?! ?\$| dollars)))|(?P<with>\bw/)(?P<out>o\b)? ?|(?<=[a-z]) (?:n|'n'|n')(?= [a-z])",
+    r"|(?P<for>(?<!for )\b4 (?=(?-i:us|me)\b(?! ?\$| dollars)))|(?P<with>\bw(?:/|(?= (?:my|the|our)\b)))(?P<out>o\b)? ?"
+    r"|(?<=[a-z]) (?:n|'n'|n')(?= [a-z])",
     re.IGNORECASE,
 )
 _LETTERS: Final = re.compile(r"(?<![^\W_])[a-z]{5,}(?![^\W_])")
-_COMMON: Final = _SAYS.listed("COMMON")
+COMMON: Final = _SAYS.listed("COMMON")
 _REAL: Final = _SAYS.listed("REAL")
 """Words of their own that only look like slips."""
 
@@ -51,9 +52,9 @@ def spelled(text: str, known: frozenset[str] = frozenset()) -> str:
 
 @cache
 def _common(word: str, known: frozenset[str]) -> str:
-    if word in _COMMON or word in _REAL or word in known:
+    if word in COMMON or word in _REAL or word in known:
         return word
-    words = _COMMON | known
+    words = COMMON | known
     swapped = [each for each in words if sorted(each) == sorted(word)]
     near = get_close_matches(word, words, 1, 0.83)
     close = swapped or [each for each in near if each in known or each[-1] == word[-1]]  # else, it is inflected

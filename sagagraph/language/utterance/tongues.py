@@ -28,16 +28,6 @@ _NAME: Final = re.compile(
 _SHORT: Final = 3
 """In fewer words, a single one decides."""
 
-MONTHS: Final = (
-    "jan|ene", "feb|fév|fev", "mar|mär|maer", "apr|avr|abr", "may|mai", "jun|juin", "jul|juil", "aug|aoû|aou|ago", "sep",
-    "oct|okt", "nov", "dec|dez|déc|dic",
-)  # fmt: skip
-"""How each month begins in these languages and in English."""
-_NUMBERS_WRITTEN = (
-    "ein eine einen einem un une uno una|zwei deux dos|drei trois tres|vier quatre cuatro|fünf fuenf cinq cinco|sechs six seis"
-    "|sieben sept siete|acht huit ocho|neun neuf nueve|zehn dix diez"
-)
-NUMBERS: Final = {word: number for number, same in enumerate(_NUMBERS_WRITTEN.split("|"), start=1) for word in same.split()}
 _CANNOT: Final = {
     Tongue.GERMAN: "Ohne Sprachmodell lese ich nur Englisch und habe nichts übernommen; nichts hat sich geändert. Zum Beispiel: ",
     Tongue.FRENCH: "Sans modèle de langue, je ne lis que l'anglais : je n'ai rien retenu et rien n'a changé. Par exemple : ",

@@ -25,8 +25,17 @@ from sagagraph.language.passage import Passage
 from sagagraph.language.people import PEOPLE, Company
 from sagagraph.language.quantities import UNITS, Quantity
 from sagagraph.language.tagging import tagged
-from sagagraph.language.utterance.tongues import MONTHS, NUMBERS
 
+_MONTHS: Final = (
+    "jan|ene", "feb|fév|fev", "mar|mär|maer", "apr|avr|abr", "may|mai", "jun|juin", "jul|juil", "aug|aoû|aou|ago", "sep",
+    "oct|okt", "nov", "dec|dez|déc|dic",
+)  # fmt: skip
+"""How each month begins in English, French, German and Spanish."""
+_NUMBERS_WRITTEN = (
+    "ein eine einen einem un une uno una|zwei deux dos|drei trois tres|vier quatre cuatro|fünf fuenf cinq cinco|sechs six seis"
+    "|sieben sept siete|acht huit ocho|neun neuf nueve|zehn dix diez"
+)
+_NUMBERS: Final = {word: number for number, same in enumerate(_NUMBERS_WRITTEN.split("|"), start=1) for word in same.split()}
 _ALIKE: Final = 80
 """Of 100: how alike a name and the words for it are."""
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -98,7 +107,7 @@ def _is_span(value: str, quote: str) -> bool:
 
 def _is_day(value: str, quote: str, *, edge: str = "") -> bool:
     day = date.fromisoformat(value)
-    number, month = day.month, MONTHS[day.month - 1]
+    number, month = day.month, _MONTHS[day.month - 1]
     says_month = re.search(rf"\b(?:{month})|\b0?{number}[./-]|[./-]0?{number}\b", quote, re.IGNORECASE)
     is_edge = (edge == "first" and day.day == 1) or (edge == "last" and day.day == monthrange(day.year, day.month)[1])
     return says_month is not None and (is_edge or says(day.day, quote))
@@ -171,7 +180,7 @@ def says(number: int, quote: str, *, week: int = 0) -> bool:
     said = {int(each.value) for each in passage.values(Number) if each.value is not None}
     said |= {int(each) for each in re.findall(r"\d+", re.sub(r"(?<=\d)[.,' ](?=\d{3}\b)", "", quote))}
     words = re.findall(r"[^\W\d_]+", quote.casefold())
-    said |= {NUMBERS[word] for word in words if word in NUMBERS}
+    said |= {_NUMBERS[word] for word in words if word in _NUMBERS}
     if week and any(word.startswith(("week", "woche", "semaine", "semana")) for word in words):
         said |= {week * each for each in said} | {week}
     return number in said

@@ -55,5 +55,5 @@ def test_what_was_assumed_is_told_with_the_estimates() -> None:
     problem = told_problem(SIX)
     saga = day(problem, {"problem": "six", "actions": []}, told=transcript.model_dump(mode="json"))
     answers = Answers(saga, 12 * 60)
-    assert "Home to Bakery 20 minutes" in (answers.answer("what did you assume?") or "")
+    assert "15 drives that nobody gave are guessed at 20 to 180 minutes each" in (answers.answer("what did you assume?") or "")
     assert "which I have estimated" in (answers.answer("How far is it from Augsburg to home?") or "")

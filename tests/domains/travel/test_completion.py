@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from sagagraph.domains.travel.completion import completed
-from sagagraph.domains.travel.partial import PartialRequest
+from sagagraph.domains.travel.partial import FROM_THE_DATES, PartialRequest
 from sagagraph.domains.travel.text.reader import read_request
 from tests.domains.travel.world import GAZETTEER, TODAY
 
@@ -139,3 +139,36 @@ def test_a_label_in_the_next_line_is_no_limit_of_the_stars() -> None:
     assert (form.stars, form.budget) == ((3, 3), 900)
     most = read_request("Boston to Paris, 3-5 June, 3 stars max", cities=GAZETTEER, today=TODAY)
     assert most.stars == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("later", "first", "last", "nights"),
+    [
+        ("one day longer", 17, 22, 5),
+        ("make it one day shorter", 17, 20, 3),
+        ("a week later", 24, 28, 4),
+    ],
+)
+def test_moved_days_keep_the_other_one_and_count_the_nights_anew(later: str, first: int, last: int, nights: int) -> None:
+    before, _ = made_of("Boston to Paris, 17 to 21 April")
+    said = PartialRequest.of(before.complete())
+    for known in (said.model_copy(update={"notes": (("stops[0].nights", FROM_THE_DATES),)}), said):
+        now, _ = completed(read_request(later, cities=GAZETTEER, today=TODAY, known=known), TODAY)
+        trip = now.complete()
+        assert trip.window is not None
+        assert (trip.window.first.day, trip.window.last.day, trip.nights) == (first, last, nights)
+
+
+@pytest.mark.parametrize(("later", "first", "last"), [("leave one day earlier", 16, 21), ("be back two days later", 17, 23)])
+def test_one_day_of_two_is_moved_and_the_nights_follow(later: str, first: int, last: int) -> None:
+    known = read_request("Boston to Paris, 17 to 21 April", cities=GAZETTEER, today=TODAY)
+    now, _ = completed(read_request(later, cities=GAZETTEER, today=TODAY, known=known), TODAY)
+    trip = now.complete()
+    assert trip.window is not None
+    assert (trip.window.first.day, trip.window.last.day, trip.nights) == (first, last, last - first)
+
+
+def test_what_has_been_answered_is_not_asked_again() -> None:
+    known = read_request("Boston to Paris, 3 nights in June, for 4 people", cities=GAZETTEER, today=TODAY)
+    now = read_request("the two kids are 7 and 11", cities=GAZETTEER, today=TODAY, known=known)
+    assert (now.travellers, now.children, now.missing()) == (4, 2, ())

@@ -17,7 +17,19 @@ import yaml
 TODAY: Final = date(2026, 1, 12)
 _KEPT: Final = 3
 """Every third opening is kept: nobody looks at it while readers are changed."""
-FRESH: Final = ("stranger", "traveller", "cook", "wanderer", "diner", "guest", "eater", "family")
+FRESH: Final = (
+    "stranger",
+    "traveller",
+    "cook",
+    "wanderer",
+    "diner",
+    "guest",
+    "eater",
+    "family",
+    "gathering",
+    "passenger",
+    "chef",
+)
 """Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
 _DOMAINS: Final = {
     "paragraph": "reunion",
@@ -29,6 +41,9 @@ _DOMAINS: Final = {
     "guest": "trip",
     "eater": "meal",
     "family": "reunion",
+    "gathering": "reunion",
+    "passenger": "trip",
+    "chef": "meal",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
@@ -102,28 +117,105 @@ def figures(judged: Iterable[Judged]) -> str:
     return "\n".join(lines)
 
 
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A field that is not as it was meant. `words`: those of its clause, one of which is in what is named as not understood."""
+
+    field: str
+    why: str
+    words: frozenset[str] | set[str] = frozenset()
+
+
 def judged(opening: Opening, heard: Heard) -> Judged:
-    """Judge what was heard. What is wrong and said to be assumed, or missing, or not understood, is not wrong in silence."""
-    wrong = dict(_JUDGES[opening.domain](opening.meant, heard))
+    """Judge what was heard. What is wrong is silent, unless that very field is asked for, assumed for a reason in the text, or
+    told in words that are named as unread.
+    """
+    is_day = opening.domain == "reunion"
+    wrong = (
+        list(_reunion(opening.meant, heard))
+        if is_day
+        else [Wrong(*each) for each in _JUDGES[opening.domain](opening.meant, heard)]
+    )
     asked = [
         each for each in heard.missing if each.split(".")[-1] not in opening.missing and each.split("[")[0] not in opening.missing
     ]
-    if opening.domain == "reunion" and not wrong:
+    if is_day and not wrong:
         asked = []  # empty cells of a right board, of which the judge has counted no more than two
-    open_fields = {name.split("[")[0].split(".")[0] for name in (*heard.missing, *heard.assumed)}
-    silent = {name: why for name, why in wrong.items() if not _is_said(name, open_fields)}
-    if silent and not (heard.unread or asked):
-        return Judged(opening, Result.WRONG, "; ".join(silent.values()))
+    silent = [
+        each.why for each in wrong if not (_is_clause_named(each, heard) if is_day else _is_said(each.field, opening, heard))
+    ]
+    if silent:
+        return Judged(opening, Result.WRONG, f"{'; '.join(silent)}; unread {heard.unread}")
+    whys = "; ".join(each.why for each in wrong)
     if asked:
-        return Judged(opening, Result.ASKED, f"asked for {', '.join(asked)}; {'; '.join(wrong.values())}; unread {heard.unread}")
+        return Judged(opening, Result.ASKED, f"asked for {', '.join(asked)}; {whys}; unread {heard.unread}")
     if wrong:
-        return Judged(opening, Result.UNREAD, f"{'; '.join(wrong.values())}; unread {heard.unread}")
+        return Judged(opening, Result.UNREAD, f"{whys}; unread {heard.unread}")
     return Judged(opening, Result.RIGHT)
 
 
-def _is_said(name: str, open_fields: set[str]) -> bool:
-    own = {"when": {"window", "depart", "first", "last"}, "nights": {"stops"}, "who": {"travellers"}}
-    return not open_fields.isdisjoint(own.get(name, {name}))
+_OWN: Final = {"window": "when", "depart": "when", "currency": "budget", "travellers": "who"}
+"""By the field of a request: the name under which it is judged."""
+_USUAL: Final = ("nobody else was mentioned", "a round trip", "two in each room")
+"""Reasons that say that nobody has spoken of it: where somebody has, the assumption says nothing of it."""
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_TELLS: Final = {
+    "when": rf"{_MONTH}|\w+day|week\w*|today|tomorrow|easter|whit\w*|christmas|spring|summer|autumn|winter|holidays?|until|till|"
+    r"back",
+    "who": r"we|us|our|me|people|adults?|persons?|pax|friends?|mates|couple|family|kids?|children|child|baby|wife|husband|mum|"
+    r"dad|parents|son|sons|daughters?|mother|father|party|alone|myself|boyfriend|girlfriend|\da",
+    "children": r"kids?|child\w*|baby|infant|toddler|sons?|daughters?|girls?|boys?|years?|yrs?|old",
+    "nights": r"nights?|days?|weeks?|fortnight",
+    "stars": r"stars?|hotels?",
+    "direct": r"direct|nonstop|non-stop|changes?|planes",
+    "order": r"cheap\w*|comfort\w*|fast\w*|best",
+    "rooms": r"rooms?|twin|double",
+    "hours": r"morning|evening|noon|afternoon|am|pm|hours?|o'clock",
+    "return_to": r"return|back|round|one|way|single",
+    "budget": r"euros?|pounds?|dollars?|bucks|budget|eur|usd|gbp|max\w*",
+    "cooks": r"cooks?|cook\w*|help\w*|alone|myself|wife|husband|mum|dad|flatmate|roommate|couple|hand|two|three|four|together",
+    "warm": r"warm|hot|minutes?|mins?|eaten|served",
+    "goals": r"by|at|meet|dinner|lunch|party|ceremony|service|everyone|everybody|all",
+}
+"""By what is judged: words that tell of it, beside those of what is meant."""
+_SAID_IN: Final = {"origin": "route", "stops": "route", "nights": "route", "recipes": "dishes", "goals": "goal"}
+"""By what is judged: where an opening says what is meant."""
+_DIGITS: Final = re.compile(r"\d+")
+
+
+def _stem(name: str) -> str:
+    """Return the field, without its place or part: `stops[0].nights` are nights."""
+    return "nights" if name.endswith(".nights") else name.split("[")[0].split(".")[0]
+
+
+def _read_as_assumed(heard: Heard) -> Iterable[str]:
+    return (name for name, why in heard.assumed.items() if why not in _USUAL)
+
+
+def _is_said(name: str, opening: Opening, heard: Heard) -> bool:
+    """Tell whether the field of a trip or a meal is asked for, assumed for a reason in the text, or named as unread."""
+    open_fields = {_OWN.get(each, each) for each in map(_stem, (*heard.missing, *_read_as_assumed(heard)))} | {"missing"}
+    open_fields |= {"return_to"} if "origin" in open_fields else set()
+    return name in open_fields or _is_named(name, opening, heard.unread)
+
+
+def _is_named(name: str, opening: Opening, unread: Iterable[str]) -> bool:
+    """Tell whether words that are named as unread tell of this very field: by a value that is meant, or by a word for it."""
+    meant = opening.meant
+    about = _SAID_IN.get(name.split(" ")[0], name.split(" ")[0])
+    values = _meaning(f"{meant.get(about, '')} {name.partition(' ')[2]}") - {"back", "by"}
+    words = re.compile(rf"(?i)\b(?:{_TELLS.get(name.split(' ')[0], '(?!)')})\b")
+    return any(words.search(each) or values & _meaning(each) for each in unread)
+
+
+def _meaning(text: str) -> set[str]:
+    """Return the words and the digits of a text, as they can be compared."""
+    return {word[:5] for word in _plain(_ascii(text)) if len(word) > 1} | set(_DIGITS.findall(text.replace(",", "")))
+
+
+def _is_clause_named(wrong: Wrong, heard: Heard) -> bool:
+    """Tell whether this very field is asked for or assumed, or its clause is named as not understood."""
+    return wrong.field in {*heard.missing, *heard.assumed} or any(wrong.words & _plain(each) for each in heard.unread)
 
 
 # -- trips -------------------------------------------------------------------------------------------------------------
@@ -231,56 +323,156 @@ def _plain(text: str) -> set[str]:
 
 
 def _is_same(meant: str, got: str | None) -> bool:
-    return (got is not None and bool(_plain(meant) & _plain(got))) or (meant == "Home" and "home" in str(got).casefold())
+    return (got is not None and bool(_plain(meant) & _plain(got))) or (
+        meant == "Home" and any(word in str(got).casefold() for word in ("home", "'s house"))
+    )
 
 
-def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]]:
+_DRIVING: Final = _plain(
+    "car van truck bus minibus drive driving driven driver ride lift licence license seat seater fetch pick pickup"
+)
+
+
+def _clock(*times: str | None) -> set[str]:
+    """Return words of which one is in a clause with these times, or whose end this is."""
+    hours = [int(each[:2]) for each in times if each]
+    words = "twelve one two three four five six seven eight nine ten eleven"
+    named = ({str(hour), f"{hour:02}", str(hour % 12 or 12), words.split()[hour % 12]} for hour in hours)
+    return set().union(*named) | ({"noon"} if 12 in hours else set())
+
+
+def _reunion(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
     request = heard.request
     places = {key: f"{key} {name}" for key, name in request.get("places", {}).items()}
     people = {each["name"]: each for each in request.get("people", ())}
-    drivers = {name for car in request.get("vehicles", ()) for name in car.get("drivers") or ()}
-    missing = dict(meant["people"])
+    at: list[tuple[str, str | None]] = []
+    """Places as they are meant, and by what name they go."""
+    yield from _people(meant, people, places, heard, at)
+    yield from _cars(meant, heard)
+    yield from _tasks(meant, places, heard, at)
+    where, _, by = meant["goal"].partition(" by ")
+    goal: Mapping[str, Any] = next((each for each in request.get("goals", ()) if each.get("people") == "all"), {})
+    at.append((where, goal.get("place")))
+    if not _is_same(where, places.get(goal.get("place"), goal.get("place"))):
+        yield Wrong("goals[0].place", f"all meet at {goal.get('place')} for {where}", _plain(where))
+    if goal.get("by") != by:
+        yield Wrong("goals[0].by", f"by {goal.get('by')} for {by}", _clock(by))
+    for number, (one, key) in enumerate(at):
+        for other, name in at[:number]:
+            is_one = _plain(one) == _plain(other)
+            if one == other == "Home" or any(f" in {one}" in places.get(each or "", "") for each in (key, name)):
+                continue  # of each of them; or two places in one town
+            if (
+                key is not None
+                and name is not None
+                and (key != name if is_one else key == name and not _plain(one) & _plain(other))
+            ):
+                yield Wrong("places", f"{one} is {key}, {other} is {name}", _plain(one) | _plain(other))
+    if len(heard.missing) > 2:
+        yield Wrong(heard.missing[0], f"{len(heard.missing)} fields are missing")
+
+
+def _people(
+    meant: Mapping[str, Any],
+    people: Mapping[str, Any],
+    places: Mapping[str, str],
+    heard: Heard,
+    at: list[tuple[str, str | None]],
+) -> Iterable[Wrong]:
+    drivers = {name for car in heard.request.get("vehicles", ()) for name in car.get("drivers") or ()}
     for name, told in meant["people"].items():
-        row = next((row for key, row in people.items() if _plain(name) & _plain(key)), None)
-        if row is None:
-            yield f"people {name}", f"nobody called {name}"
-            continue
-        del missing[name]
         wanted = _TIME.fullmatch(told)
         assert wanted is not None
+        number, row = next(((n, row) for n, (key, row) in enumerate(people.items()) if _plain(name) & _plain(key)), (0, None))
+        if row is None:
+            yield Wrong("people", f"nobody called {name}", _plain(name))
+            continue
         place = row.get("place")
+        if f"people[{number}].place" not in heard.assumed:
+            at.append((wanted["place"], place))
         if not _is_same(wanted["place"], places.get(place, place)):
-            yield f"people {name}", f"{name} at {place} for {wanted['place']}"
-        if (row.get("from") or None) != wanted["from"]:
-            yield f"people {name}", f"{name} from {row.get('from')} for {wanted['from']}"
+            yield Wrong(f"people[{number}].place", f"{name} at {place} for {wanted['place']}", _plain(wanted["place"]))
+        is_asked = row.get("from") is None and f"people[{number}].place" in heard.missing
+        if (row.get("from") or None) != wanted["from"] and not is_asked:
+            words = _clock(wanted["from"], row.get("from"))
+            yield Wrong(f"people[{number}].from", f"{name} from {row.get('from')} for {wanted['from']}", words)
         drives = row["name"] in drivers or bool(row.get("drives"))
-        if wanted["drives"] and drives is not (wanted["drives"] == "drives"):
-            yield f"people {name}", f"{name} drives: {drives}"
-    by_all = meant["goal"].partition(" by ")[2]
-    extra = [key for key in people if not any(_plain(key) & _plain(name) for name in meant["people"])]
+        is_asked = not drives and any(each.endswith(".drivers") for each in heard.missing)
+        if wanted["drives"] and drives is not (wanted["drives"] == "drives") and not is_asked:
+            yield Wrong(f"people[{number}].drives", f"{name} drives: {drives}", _DRIVING)
+    own = [_plain(name) for name in meant["people"]]
+    extra = [
+        key
+        for number, key in enumerate(people)
+        if not any(_plain(key) & name for name in own) and f"people[{number}].place" not in heard.assumed
+    ]
     if extra:
-        yield "people", f"also {extra}"
+        yield Wrong("extra", f"also {extra}", set().union(*map(_plain, extra)))
+
+
+def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
+    """Compare the seats that are said of each car, by its drivers, where a table tells them; nobody has a second car."""
+    found = heard.request.get("vehicles", ())
+    for name, seats in meant.get("cars", {}).items():
+        own = [
+            each
+            for number, each in enumerate(found)
+            if any(_plain(name) & _plain(driver) for driver in each.get("drivers") or ())
+            or f"vehicles[{number}].drivers" in heard.missing
+        ]
+        if not any(each.get("seats") == seats for each in own):
+            yield Wrong(
+                "vehicles", f"{name} has {[each.get('seats') for each in own]} seats for {seats}", {"seat", "seater", str(seats)}
+            )
+    for number, each in enumerate(found):
+        is_said = f"vehicles[{number}].seats" not in heard.assumed
+        if "cars" in meant and is_said and each.get("seats") not in meant["cars"].values():
+            yield Wrong("extra", f"{each['name']} has {each.get('seats')} seats")
+        if any({*each["drivers"]} < {*other["drivers"]} for other in found if each.get("drivers") and other.get("drivers")):
+            yield Wrong("extra", f"{each['name']} is there twice")
+
+
+def _tasks(
+    meant: Mapping[str, Any], places: Mapping[str, str], heard: Heard, at: list[tuple[str, str | None]]
+) -> Iterable[Wrong]:
+    request = heard.request
+    by_all = meant["goal"].partition(" by ")[2]
+    others = {each["name"]: each for each in request.get("tasks", ()) if each["name"] != "rent a car"}
     for name, told in meant.get("tasks", {}).items():
         wanted = _TASK.fullmatch(told)
         assert wanted is not None, told
-        row = next((row for row in request.get("tasks", ()) if _plain(name) & _plain(row["name"])), None)
-        if row is None:
-            yield "tasks", f"no task {name}"
+        key = next((key for key in others if _plain(name) & _plain(key)), None)
+        if key is None:
+            lasts = {"minute", "hour", "min", "hr"} if int(wanted["minutes"]) else set()
+            yield Wrong("tasks", f"no task {name}", _plain(name) | lasts)
             continue
+        row = others.pop(key)
+        number = list(request["tasks"]).index(row)
         opens, closes = row.get("window") or (None, None)
-        got = (row.get("minutes") or 0, opens, closes, row.get("attention") == "watched")
-        if closes == by_all and not wanted["closes"]:
-            got = (got[0], opens, None, got[3])
-        if got != (int(wanted["minutes"]), wanted["opens"], wanted["closes"], bool(wanted["watched"])):
-            yield "tasks", f"{name} is {got} for {told}"
-        if not _is_same(wanted["place"], places.get(row.get("place"), row.get("place"))):
-            yield "tasks", f"{name} at {row.get('place')} for {wanted['place']}"
-    where, _, by = meant["goal"].partition(" by ")
-    goal: Mapping[str, Any] = next((each for each in request.get("goals", ()) if each.get("people") == "all"), {})
-    if not _is_same(where, places.get(goal.get("place"), goal.get("place"))) or goal.get("by") != by:
-        yield "goals", f"goal {goal} for {meant['goal']}"
-    if len(heard.missing) > 2:
-        yield "missing", f"{len(heard.missing)} fields are missing"
+        closes = None if closes == by_all and not wanted["closes"] else closes
+        if (row.get("minutes") or 0) != int(wanted["minutes"]):
+            words = {wanted["minutes"], "minute", "hour", "min", "hr"}
+            yield Wrong(f"tasks[{number}].minutes", f"{name} takes {row.get('minutes')} for {wanted['minutes']}", words)
+        if (opens, closes) != (wanted["opens"], wanted["closes"]) and f"tasks[{number}].opens" not in heard.assumed:
+            words = _clock(opens, closes, wanted["opens"], wanted["closes"])
+            yield Wrong(f"tasks[{number}].window", f"{name} is {opens}-{closes} for {told}", words)
+        if (row.get("attention") == "watched") is not bool(wanted["watched"]):
+            words = {"watch", "watched", "stay", "left", "eye", "alone", "with", "unattended"}
+            yield Wrong(f"tasks[{number}].attention", f"{name} is {row.get('attention')}", words)
+        if f"tasks[{number}].place" not in heard.assumed:
+            at.append((wanted["place"], row.get("place")))
+        is_asked = row.get("place") is None and "goals[0].place" in heard.missing
+        if not is_asked and not _is_same(wanted["place"], places.get(row.get("place"), row.get("place"))):
+            yield Wrong(f"tasks[{number}].place", f"{name} at {row.get('place')} for {wanted['place']}", _plain(wanted["place"]))
+        who = meant.get("who", {}).get(name, "")
+        if "cars" not in meant:
+            continue
+        if who != "?" and not {*map(str.casefold, row.get("who") or ())} <= {each.casefold() for each in [who] if each}:
+            yield Wrong(f"tasks[{number}].who", f"{name} is done by {row.get('who')} for {who or 'anybody'}")
+        elif who not in ("", "?") and not row.get("who"):
+            yield Wrong(f"tasks[{number}].who", f"{name} is done by anybody for {who}", _plain(who))
+    if others:
+        yield Wrong("extra", f"also {[*others]}")
 
 
-_JUDGES: Final = {"trip": _trip, "meal": _meal, "reunion": _reunion}
+_JUDGES: Final = {"trip": _trip, "meal": _meal}

@@ -8,10 +8,10 @@ and keeps whatever both agree on. There is one search for each core, in threads:
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import cycle
 from random import Random
 from typing import Final
@@ -22,12 +22,17 @@ from sagagraph.domains.job_shop.planning.workload import Starts, Workload
 from sagagraph.planning.budget import Budget
 
 ELITES: Final = 10
+_FEWEST: Final = 5
+_FILLING: Final = 0.3
+"""Share of the time after which that few are enough to combine."""
 _NOISE: Final = 0.2
 """Part of a rule's number by which the first schedules of a rule differ."""
 _NEAREST: Final = 0.3
 """The least weight that one of two schedules has in what lies between them."""
-_FRUITLESS: Final = 40
-"""Generations without a better schedule after which the elite begins anew, with the best alone."""
+_FRUITLESS: Final = 80
+"""Searches without a better schedule after which the elite begins anew, with the best alone."""
+_AHEAD: Final = 2
+"""Searches begun for each core: one runs, and the next waits, so that no core waits for another's."""
 _BEGINNINGS: Final = 3
 """How often it does so in vain before the search ends."""
 
@@ -61,28 +66,33 @@ class _Elite:
 
 
 def searched(workload: Workload, known: Starts, budget: Budget, bound: int) -> Starts:
-    """Search for a shorter schedule than `known`, until `bound`, the time limit, or many generations without a better one."""
+    """Search for a shorter schedule than `known`, until `bound`, the time limit, or many searches without a better one."""
     random, threads = Random(budget.seed), cores()  # noqa: S311 - not a secret: the same schedule for the same seed
     best, elite = known, _Elite(workload, random)
     starting = _beginnings(workload, known, random)
     fruitless = beginnings = 0
+    filling = budget.part(budget.left * _FILLING)
+
+    def is_filled() -> bool:
+        return len(elite.members) >= ELITES or (len(elite.members) >= _FEWEST and not filling.left)
+
+    def begun(pool: ThreadPoolExecutor) -> Future[Starts]:
+        child = elite.between() if is_filled() else next(starting)
+        seeded = replace(budget, seed=random.randrange(1 << 31))
+        return pool.submit(improved, workload, child, seeded, bound)
+
     with ThreadPoolExecutor(threads) as pool:
+        searches = deque(begun(pool) for _ in range(_AHEAD * threads))
         while budget.left and workload.ends(best) > bound and beginnings < _BEGINNINGS:
-            is_filled = len(elite.members) >= ELITES
-            children = [elite.between() if is_filled else next(starting) for _ in range(threads)]
-            budgets = [replace(budget, seed=random.randrange(1 << 31)) for _ in children]
-            for found in pool.map(partial(_improved, workload, bound=bound), children, budgets):
-                elite.take(found)
+            elite.take(searches.popleft().result())  # in the order of their beginning, whichever ends first
             is_better = workload.ends(elite.members[0]) < workload.ends(best)
             best = min(best, elite.members[0], key=workload.ends)
-            fruitless = 0 if is_better or not is_filled else fruitless + 1
+            fruitless = 0 if is_better or not is_filled() else fruitless + 1
             if fruitless == _FRUITLESS:
                 elite.members, fruitless, beginnings = [best], 0, beginnings + 1
-    return best
-
-
-def _improved(workload: Workload, starts: Starts, budget: Budget, *, bound: int) -> Starts:
-    return improved(workload, starts, budget, bound)
+            searches.append(begun(pool))
+        pool.shutdown(cancel_futures=True)
+    return min([best, *(each.result() for each in searches if not each.cancelled())], key=workload.ends)
 
 
 def _beginnings(workload: Workload, known: Starts, random: Random) -> Iterator[Starts]:

@@ -34,7 +34,7 @@ _BEFORE: Final = 4
 _SHARE: Final = 0.3
 """Share of the time that is left, for each neighbourhood except the last."""
 _ROUNDS: Final = 4
-_WORTH_ALL: Final = 0.01
+_WORTH_ALL: Final = 0.002
 """Delay, as a part of the time from now to the promised end, beyond which all tasks may move."""
 
 

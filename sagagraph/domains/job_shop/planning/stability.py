@@ -16,8 +16,8 @@ from sagagraph.planning.budget import Budget
 
 UNIT: Final = 100
 """Weight of one unit of delay of the last step."""
-_A_PLACE: Final = 2
-"""Weight of a place, times the mean step: 100 steps that change their places are worth a delay by two mean steps."""
+_A_PLACE: Final = 1
+"""Weight of a place, times the mean step: 100 steps that change their places are worth a delay by a mean step."""
 _LEVELS: Final = 8
 """Makespans, from the shortest to waiting's, for which places are restored."""
 

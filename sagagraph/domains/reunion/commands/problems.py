@@ -113,7 +113,7 @@ async def told(source: Source, model: Model | None) -> Said:
     if problem is None:
         unread = [f"Not understood: {'; '.join(found.unread)}."] if found.unread else []
         raise InvalidInputError(" ".join([*(each.text for each in known.questions), *unread]), field=known.questions[0].field)
-    return Said(problem, Transcript(filled=found.filled), known.notes, found.unread)
+    return Said(problem, Transcript(filled=found.filled), (*known.notes, *known.guess), found.unread)
 
 
 def _reader(model: Model) -> ReunionPage:

@@ -65,7 +65,10 @@ class Answers:
         people = named_in(asked, (each.name for each in self._problem.people))
         tasks = [each.name for each in self._problem.tasks if _shares_a_word(each.name, asked)]
         kinds: tuple[tuple[bool, Callable[[], Iterator[str]]], ...] = (
-            (bool(_GUESSED.search(asked)), lambda: (f"– {each}" for each in self._known.notes) if self._known else iter(())),
+            (
+                bool(_GUESSED.search(asked)),
+                lambda: (f"– {each}" for each in (*self._known.notes, *self._known.guess)) if self._known else iter(()),
+            ),
             (bool(_DRIVING.search(asked)), lambda: self._driving(people)),
             (bool(_HOW_FAR.search(asked)), lambda: self._roads(asked)),
             (bool(_WAITING.search(asked)), lambda: self._waits(people)),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sagagraph.context.model import Model
 from sagagraph.domains.reunion.actions.actions import ASSIGN
 from sagagraph.domains.reunion.actions.calendar import invitation_ics
-from sagagraph.domains.reunion.completion import ESTIMATED, completed
+from sagagraph.domains.reunion.completion import Completed, completed
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, Sending, as_json, parse_request
 from sagagraph.domains.reunion.domain import Reunion
 from sagagraph.domains.reunion.events import in_words
@@ -53,7 +53,6 @@ _ADD: Final = re.compile(
 )
 _BETTER: Final = "Say it where you know better, like “it is 60 minutes from the airport to home”."
 _HAPPENED = "happened"
-_WAYS_TOLD: Final = 3
 
 
 class ReunionPage(Page):
@@ -146,7 +145,7 @@ class ReunionPage(Page):
             )
         told = Transcript(filled=filled) if known.assumed else None
         request = as_json(ReunionRequest(problem=problem, day=self._today(), told=told))
-        remarks = _remarks(known.notes, [each.sentence for each in suggestions(problem)])
+        remarks = _remarks(known, [each.sentence for each in suggestions(problem)])
         return Draft(filled, (), (), unread, request, remarks, assumed=known.assumed)
 
     def happened(self, request: Any) -> tuple[Wish, ...]:
@@ -252,18 +251,12 @@ def _sent_to(sending: Sending) -> str:
     return "; ".join(filter(None, (mail, calendar)))
 
 
-def _few_ways(note: str) -> str:
-    """Return the first of the ways whose times are guessed: the board shows all of them."""
-    *first, last = note.split(", ", _WAYS_TOLD + 1)
-    told = ", ".join(first)
-    left = last.count(", ") + 1
-    told = f"{told}, {last}" if left == 1 else f"{told}, and {left} more, on the board"
-    return f"{told[0].upper()}{told[1:]}"
-
-
-def _remarks(notes: tuple[str, ...], forgotten: list[str]) -> tuple[str, ...]:
-    granted = [each for each in notes if not each.startswith(ESTIMATED)]
-    guessed = [f"{_few_ways(each)}. {_BETTER}" for each in notes if each.startswith(ESTIMATED)]
+def _remarks(known: Completed, forgotten: list[str]) -> tuple[str, ...]:
+    guessed = (f"{each}. {_BETTER}" for each in known.guess)
     listed = [f"{number}. {sentence}" for number, sentence in enumerate(forgotten, 1)]
     said = "\n".join(["People often forget:", *listed, "Say “add all”, or “add 1”, if that holds here."])
-    return (*((f"I took for granted: {'; '.join(granted)}.",) if granted else ()), *guessed, *((said,) if forgotten else ()))
+    return (
+        *((f"I took for granted: {'; '.join(known.notes)}.",) if known.notes else ()),
+        *guessed,
+        *((said,) if forgotten else ()),
+    )

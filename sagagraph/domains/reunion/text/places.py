@@ -31,11 +31,29 @@ def plain(name: str) -> str:
 
 
 def is_venue(name: str) -> bool:
-    return bool(_VENUE.search(name.casefold())) or name.startswith("St ")
+    return bool(_VENUE.search(f" {name.casefold()}")) or name.startswith("St ")
+
+
+def names_venue(name: str) -> bool:
+    """Tell whether a word of it is of where people meet: `sports hall Wankdorf`."""
+    return any(is_venue(word) for word in name.split())
+
+
+def is_our_home(said: str) -> bool:
+    """Tell whether it is where the one who tells lives: `our house`, not `home` alone."""
+    return bool(_OUR_HOME.match(said)) and not said.casefold().startswith("home")
 
 
 def is_terminal(said: str) -> bool:
     return bool(_TERMINAL.search(said))
+
+
+def shorter(names: Iterable[str]) -> dict[str, str]:
+    """Return whom a part of a name means, where it means only one: `Grandma` is `Grandma Mei`."""
+    names = dict.fromkeys(names)
+    parts = [(part.casefold(), name) for name in names for part in name.split() if " " in name]
+    own = {name.casefold() for name in names}
+    return {part: name for part, name in parts if part not in own and sum(each == part for each, _ in parts) == 1}
 
 
 class Places:
@@ -45,7 +63,8 @@ class Places:
     """
 
     def __init__(self, people: Iterable[str], given: Mapping[str, str]) -> None:
-        self._people = {plain(name): name for name in people}
+        names = [*people]
+        self._people = {**shorter(names), **{plain(name): name for name in names}}
         self._given = given
         self._names = dict(given)
         self._keys = {plain(name): key for key, name in given.items()} | {plain(key): key for key in given}
@@ -57,6 +76,8 @@ class Places:
         if said in self._given:
             return said
         name = _ARTICLE.sub("", _OUR_HOME.sub("home", said.strip(" ,.")))
+        if said.casefold().startswith("the ") and plain(name) not in self._keys and self._is_where_all_meet(plain(name)):
+            return self.key(self.meeting)
         house = _HOUSE.match(name)
         owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         town = house["town"] if house else None
@@ -82,6 +103,11 @@ class Places:
         bare = {key for key in self._airports - self._given.keys() if not _TERMINAL.search(self._names[key])}
         return {key: f"{name} airport" if key in bare else name for key, name in self._names.items()}
 
+    def _is_where_all_meet(self, noun: str) -> bool:
+        """Tell whether `the inn` is the one where all meet."""
+        words = plain(self.meeting).split()
+        return bool(_VENUE.fullmatch(f" {noun}")) and len(words) > 1 and noun in words
+
     def _alike(self, wanted: str) -> Iterator[str]:
         """Match `home` with `home in Boston`; `airport` with the only one there is."""
         for said, key in self._keys.items():
@@ -104,7 +130,12 @@ class Places:
             if key not in self._airports and (f"{wanted} station" == said or wanted == f"{said} station"):
                 yield key
             short, long = sorted((said, wanted), key=len)
-            if long.endswith(f" {short}") and long != f"home in {short}" and short not in ("house", "home", "place"):
+            if (
+                long.endswith(f" {short}")
+                and not long.endswith(f" in {short}")
+                and long != f"home in {short}"
+                and short not in ("house", "home", "place")
+            ):
                 yield key
             if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key

@@ -5,9 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car, car_of, goal, person, road, task
+from sagagraph.domains.reunion.text.facts import (
+    EVERYBODY,
+    HERE,
+    RENTAL,
+    ROADS,
+    TELLER,
+    Fact,
+    car,
+    car_of,
+    goal,
+    person,
+    road,
+    task,
+)
+from sagagraph.domains.reunion.text.places import names_venue
 from sagagraph.domains.reunion.text.values import (
     UP_TO,
     Event,
@@ -15,9 +30,13 @@ from sagagraph.domains.reunion.text.values import (
     Spot,
     When,
     Who,
-    named_in_all,
+    children_in,
+    household_in,
     names_in,
+    people_in,
+    pronouns_in,
     sentences,
+    strays_in,
     tagged,
     valued,
 )
@@ -29,7 +48,7 @@ from sagagraph.language.passage import Found, Passage
 _SAYS: Final = Forms(__file__, "clauses")
 _ROLES: Final = Forms(__file__, "roles")
 _WAYS: Final = Forms(__file__, "clauses.ways")
-_SUBJECTS: Final = ("somebody", "everybody", "hosting", "own", "person", "event", "it", "pronoun", "thing")
+_SUBJECTS: Final = ("somebody", "everybody", "group", "hosting", "own", "person", "event", "it", "pronoun", "thing")
 _DENIED: Final = ("no_drive", "alone", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
 _SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
@@ -43,11 +62,17 @@ _T = TypeVar("_T")
 def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     """Return what a text says, and what means nothing here, as it was written. `known`: people on the board."""
     said = sentences(text)
-    reading = _Reading(frozenset(known) | named_in_all(said) | {TELLER}, is_long=len(said) > 1)
+    people = people_in(said)
+    reading = _Reading(frozenset(known) | people | {TELLER}, said)
     for each in said:
         reading.read(each)
-    told = {each.name for each in reading.facts} | {name for each in reading.facts for name in each.values.get("who") or ()}
-    return reading.facts, [*reading.unread, *(name for name in reading.named if name not in told)]
+    values = (value for each in reading.facts for key, value in each.values.items() if key != "event")
+    held = " ".join([*(each.name for each in reading.facts), *map(str, values)]).casefold()
+    left = [*reading.named, *people, *(strays_in(said) if reading.facts else ())]
+    for name in dict.fromkeys(left):
+        if name.casefold() not in held and not any(name in each for each in reading.unread):
+            reading.unread.append(name)
+    return reading.facts, reading.unread
 
 
 class _Part:
@@ -111,8 +136,15 @@ class _Part:
 
 
 class _Reading:
-    def __init__(self, known: frozenset[str], *, is_long: bool) -> None:
-        self._is_long = is_long
+    def __init__(self, known: frozenset[str], said: list[str]) -> None:
+        self._is_long = len(said) > 1
+        self._children = children_in(said)
+        self._pronouns = pronouns_in(said)
+        self._household = household_in(said)
+        self._count = 0
+        self._is_goal_told = False
+        self._singles: list[str] = []
+        """Who was spoken of alone, the last of them at the end."""
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self.named: list[str] = []
@@ -121,8 +153,6 @@ class _Reading:
         self._people: tuple[str, ...] = ()
         """Whom the last clause about people was about."""
         self._both: tuple[str, ...] = ()
-        self._one: tuple[str, ...] = ()
-        """The last that was alone: `she` after two names."""
         self._several: tuple[str, ...] = ()
         """The last that were several: `they` after one of them."""
         self._table = ""
@@ -140,6 +170,8 @@ class _Reading:
     def read(self, sentence: str) -> None:
         passage = valued(sentence, self._known)
         self._table = self._way = self._spot = self._last = ""
+        self._has_place = bool(passage.values(Spot))
+        self._count += 1
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -147,14 +179,24 @@ class _Reading:
             named = part.others[-1:] if part and _SAYS.is_of_them.search(passage.text, joint, begin) else ()
             if named:  # `with her sister Zara, who has a Clio`
                 self._people, self._table = named, "people"
-            noun = _SAYS.noun.fullmatch(part.passage.text.strip()) if part else None
+            noun: re.Match[str] | None = _SAYS.noun.fullmatch(part.passage.text.strip()) if part else None
             if noun and _SAYS.is_of_it.search(passage.text, joint, begin):  # `the present, which is at the jeweller's`
                 self._thing, self._table = noun["thing"], "tasks"
             part = _Part(passage.text[begin:end], passage)
-            facts = self._facts(part) if part.is_clear else []
+            thing = self._thing
+            is_of_another = self._table == "people" and part.kind in ("", "thing") and part.passage.text[:1].isupper()
+            facts = self._facts(part) if part.is_clear and not is_of_another else []
             self.facts += facts
+            if facts and self._is_left(part, facts):
+                self.unread.append(part.said)
+            self.named += part.others if facts else ()
             if not facts and not part.kind and not self._table:
-                self._people = ()  # it is about somebody else, of whom nothing is known
+                self._people, self._singles = (), []  # it is about somebody else, of whom nothing is known
+            self._singles += part.others if not facts and len(part.others) == 1 else ()
+            if not facts and len(part.others) > 1:
+                self._table = ""  # it is not clear of whom the next clause tells
+            if not facts and part.kind and not self._is_only_named(part) and self._thing == thing:
+                self._thing = ""
             if not facts and part.said and not self._is_only_named(part):
                 self.unread.append(part.said)
             elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
@@ -163,6 +205,20 @@ class _Reading:
             said = part.passage.values(Spot)
             self._spot = next((each.name for each in reversed(said) if each.how != "from" or not is_left), self._spot)
             self._last = said[-1].name if said else self._last
+            places = [each.values["place"] for each in facts if each.table == "people" and "place" in each.values]
+            self._spot = places[-1] if places else self._spot
+
+    @staticmethod
+    def _is_left(part: _Part, facts: list[Fact]) -> bool:
+        """Tell whether a value of a clause is in none of its facts: a time, a duration, seats, or somebody."""
+        held = [value for fact in facts for value in fact.values.values()]
+        moments = {each.minutes for each in held if isinstance(each, When)}
+        is_short = any(fact.table == ROADS for fact in facts)
+        return not is_short and (
+            any(each.minutes not in moments for each in part.when)
+            or (part.minutes is not None and all(fact.values.get("minutes") is None for fact in facts))
+            or (part.seats is not None and all(fact.values.get("seats") is None for fact in facts))
+        )
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
@@ -187,14 +243,17 @@ class _Reading:
     def _turn_to(self, part: _Part) -> None:
         """Notice what the clause is about; without a subject, it is about the same as the one before."""
         found = part.subject
-        if part.kind == "thing" and "there_all" in part.roles:
+        if part.kind == "group":
+            part.kind, part.subject = ("", None) if self._table == "people" else ("everybody", part.subject)
+            found = part.subject
+        if part.kind in ("thing", "event") and "there_all" in part.roles:
             part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
         if is_bare and self._table == "people" and found and not _SAYS.determined.match(found.said):
             part.kind, found = "", None  # a verb, `waits at the library`
         if part.kind == "everybody" and self._table == "people" and part.passage.text.startswith("be "):
             part.kind, found = "", None  # `and be here at 10`
-        if part.kind == "pronoun" and found and found["whose"] == "they" and self._table == "tasks":
+        if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table == "tasks":
             part.kind = "it"
         if found is None or (self._table == "people" and _SAYS.is_kin.fullmatch(part.said)):
             return
@@ -203,11 +262,13 @@ class _Reading:
             self._where = {}
         if who is not None:
             self._both, self._people = (*self._people[-1:], *who.names)[-2:], who.names
+            self._singles += who.names if len(who.names) == 1 and TELLER not in who.names else ()
             self._group = (*who.names, *part.others)
-            self._one = who.names if len(who.names) == 1 else self._one
             self._several = self._group if len(self._group) > 1 else self._several
-        elif whose in ("he", "she", "his", "her") and (len(self._people) > 1 or self._people == (TELLER,)):
-            self._people = tuple(each for each in self._one if each != TELLER)
+        elif whose in ("he", "she", "his", "her"):
+            own = {"his": "he", "her": "she"}.get(whose, whose)
+            alike = (each for each in reversed(self._singles) if self._pronouns.get(each, own) == own)
+            self._people = tuple(islice(alike, 1))
         elif whose == "they" and {*self._people} <= {*self._several}:
             self._people = self._several
         elif whose in ("my", "our", "we"):
@@ -215,17 +276,21 @@ class _Reading:
         elif whose.startswith("both"):
             self._people = self._both
         is_errand = {"fetched", "closes", "opens"} & part.roles
-        is_begun = self._table == "goals" and part.when and part.minutes is None and not is_errand
-        is_venue = self._table == "goals" and len(self._people) == 1 and self._is_only_named(part)
+        is_place = part.kind == "thing" and not part.roles and names_venue(found["thing"])
+        is_begun = self._table == "goals" and (part.when or is_place) and part.minutes is None and not is_errand
+        is_alone = self._table == "goals" and len(self._people) == 1 and self._is_only_named(part)
         self._table = {
-            "person": "goals" if is_venue else "people",
+            "person": "goals" if is_alone else "people",
             "everybody": "goals",
             "hosting": "goals",
             "event": "goals",
-            "somebody": "tasks" if {"fetch", "makes", "watched"} & part.roles else "",
+            "somebody": "tasks" if {"fetch", "makes", "watched"} & part.roles or part.passage.has(_SAYS.them) else "",
             "it": self._table,
             "thing": "goals" if is_begun else "tasks",
         }.get(part.kind, "people")
+
+    def _meeting(self) -> list[str]:
+        return [each.values["place"] for each in self.facts if each.table == "goals" and not each.name and "place" in each.values]
 
     # -- readers -------------------------------------------------------------------------------------------------------
 
@@ -270,6 +335,7 @@ class _Reading:
             yield person(name, prefers=by, **values)
         if them:
             self._people, self._table = them, "people"
+            self._singles += them if len(them) == 1 else ()
             self._several = them if len(them) > 1 else self._several
 
     def _goal(self, part: _Part) -> Iterator[Fact]:
@@ -277,29 +343,50 @@ class _Reading:
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
-        is_first = self._is_long and is_open and is_of_all and part.when
-        is_venue = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
-        if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_venue)):
+        is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
+        is_early = self._count < _A_FEW and not any(each.table == "people" for each in self.facts)
+        is_venue = part.passage.whole(_SAYS.bare_venue) is not None and names_venue(part.said)
+        is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
+        is_alone = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
+        if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_alone)):
             return
         event = next(iter(part.passage.values(Event)), None)
-        if part.kind == "event" and len(led := _SAYS.event_led.sub("", part.passage.text).split()) > _A_FEW:
+        led = _SAYS.event_led.sub("", part.passage.text).split() if part.kind == "event" else []
+        if len(led) > _A_FEW or _SAYS.names_in_lead.search(" ".join(led)):
             self.unread.append(part.passage.said(" ".join(led)))
         if event and event.whose:
             self._people = event.whose
+            self.named += event.whose
+        self.named += re.findall(r"\b([A-Z]\w+)'s", event.name) if event else []
         self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
         place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
         by = part.at(*UP_TO, "at", "around", "about", "from")
-        if place is None and not part.when and not part.kind and part.passage.text[:1].isupper():
+        if (
+            place is None
+            and not part.when
+            and not part.kind
+            and (is_venue or part.passage.text[:1].isupper())
+            and not self._has_place
+        ):
             place = part.said
+        if part.kind == "thing" and place and not part.when and part.subject and names_venue(part.subject["thing"]):
+            place = part.said  # `chapel in Whitby`
         place = None if place == HERE else place
-        if is_venue:
+        if is_alone:
             place = part.said
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
+        if before - {"event"} == {"place"} and place and by and part.kind != "":
+            before = set()  # `the wedding in Kinsale: the ceremony is at St Mary's at 2`
         if before and not self._is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
         self._table = "goals"
-        if place or by or (event and part.kind in ("event", "hosting")):
-            yield goal("", place=place, by=by, event=event.name if event else None)
+        is_errand = bool({"fetch", "fetched"} & part.roles)
+        if place or by or (event and part.kind in ("event", "hosting") and not is_errand):
+            is_guess = (
+                not is_headed and not event and part.kind not in ("everybody", "event", "hosting") and not self._is_goal_told
+            )
+            self._is_goal_told = True
+            yield goal("", place=place, by=by, event=event.name if event else None, guessed=is_guess or None)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
             self._host = names_in(host["who"])[0]
@@ -312,7 +399,8 @@ class _Reading:
         if {"rents", "car"} & roles:
             return
         is_theirs = part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people")
-        who = self._people if is_theirs and part.passage.text[:3].lower() != "we " else None
+        is_unclear = part.kind == "pronoun" and len(self._people) == 1 and part.passage.text[:5].lower() == "they "
+        who = self._people if is_theirs and not is_unclear and part.passage.text[:3].lower() != "we " else None
         thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
         is_errand = bool({"fetch", "fetched"} & roles)
         if "fetch" in roles and "fetched" not in roles:
@@ -325,20 +413,32 @@ class _Reading:
             thing = part.said_as("for_it")
         if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
             is_errand = place is not None and (not part.when or "opens" in roles) and part.passage.has(_SAYS.is_there)
+            is_errand = is_errand and bool(
+                _SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or "")
+            )
             thing = thing if is_errand else None
+        if thing and self._thing and _SAYS.handling.fullmatch(thing):
+            thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
+        is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
+        is_one = is_name and not part.passage.has(_SAYS.several) and not _SAYS.shop.fullmatch(place or "")
+        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.food.fullmatch(thing or ""):
+            return  # it may be somebody
         if thing:
             self._thing, self._table = thing, "tasks"
         elif not (is_of_it and self._thing and (self._table == "tasks" or part.kind == "it" or "watched" in roles)):
             return
         at = ("at", "around", "about")
-        opens = part.at("after", "from", "since", "not before", *(at if "opens" in roles else ()))
+        opens = part.at("after", "from", "since", "not before", *((*at, "by") if "opens" in roles else ()))
         if is_errand and opens is None and "closes" not in roles and (moment := part.at(*at)):
             opens = replace(moment, how="from")
-        closes = part.at(*UP_TO, *(at if "closes" in roles else ()))
+        closes = part.at(*(each for each in UP_TO if opens is None or each != opens.how), *(at if "closes" in roles else ()))
         minutes = part.minutes if part.minutes is not None or not is_errand else 0
+        place = None if "watched" in roles and part.kind == "somebody" else place
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
         values |= {"who": who, "watched": "watched" in roles or None}
-        if "makes" in roles or any(each is not None for key, each in values.items() if key != "who"):
+        if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (
+            place and ("makes" not in roles or part.kind == "thing")
+        ):
             if part.when and opens is None and closes is None:
                 self.unread.append(part.said)
             yield task(self._thing, is_errand=is_errand or None, **values)
@@ -348,8 +448,22 @@ class _Reading:
         roles = part.roles
         if not self._people or not self._is_about_people(part):
             return
+        last = self.facts[-1] if self.facts and self.facts[-1].table == "vehicles" else None
+        if last is not None and part.kind in ("", "it") and part.seats is not None:
+            yield car(last.name, seats=part.seats)
+            return
+        if self._where.get("place") and part.passage.whole(_SAYS.only_there):
+            return  # `at her house in Rome, in Trastevere`
         since, drives = part.at(*_SINCE), self._drives(part)
         place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
+        if (
+            place is None
+            and since is not None
+            and since.how in ("at", "by", "around", "about")
+            and part.kind
+            and not part.passage.has(_SAYS.moves)
+        ):
+            since = None  # `I would like to serve at 2`
         others = tuple(each for each in part.others if each not in self._people)
         if "no_drive" in roles and part.others:
             yield from (person(name, drives=False) for name in part.others)
@@ -360,13 +474,20 @@ class _Reading:
             self._where = {"place": None if is_car else place or self._where.get("place"), "from": since}
             said = {"lands": "lands" in roles or None, "fetched": "ride" in roles or None, "drives": drives}
             values = {"place": None if is_car else place, "from": since, **said}
-            yield from (person(name, **values) for name in self._people)
-            yield from self._car(part, place) if drives else ()
+            values["own_home"] = bool(place and _SAYS.own_home.fullmatch(place)) or None
+            drivers = self._drivers(part) if drives else self._people
+            for name in self._people:
+                yield person(name, **values if name in drivers else {**values, "drives": None})
+            yield from self._car(part, place, drivers) if drives else ()
         elif len(self._people) > _A_FEW or part.passage.has(_SAYS.joins):
             yield from map(person, self._people)
-        yield from (person(name, **self._where) for name in others if "takes_along" in roles)
+        theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", part.said, re.IGNORECASE))
+        yield from (person(name, **self._where) for name in others if "takes_along" in roles and name not in theirs)
+        if part.passage.has(_SAYS.with_me) and self._where.get("place"):
+            yield person(TELLER, **self._where)
         if "ride" in roles and others:
             self._people = others[-1:]  # by whom they are fetched
+            self._singles += self._people
 
     def _is_about_people(self, part: _Part) -> bool:
         roles = part.roles
@@ -385,7 +506,7 @@ class _Reading:
             place = self._place(part, *(("from", *at) if is_driving else (*at, "from", "to")))
         if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
             return self._spot or None
-        return HERE if place == "home" and self._people == (self._host,) else place
+        return place
 
     def _drives(self, part: _Part) -> bool | None:
         denied = [each.values.get("drives") is False for each in self.facts[-1:]]
@@ -396,14 +517,23 @@ class _Reading:
         is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
         return True if is_so else None
 
-    def _car(self, part: _Part, place: str | None) -> Iterator[Fact]:
-        if "rents" in part.roles:
-            yield car(RENTAL, place=place, drivers=self._people)
-            return
+    def _drivers(self, part: _Part) -> tuple[str, ...]:
+        """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
         owner = part.passage.first(_SAYS.whose_car)
         who = owner.get("who", Who) if owner else None
-        names = who.names if who else self._people
-        yield car(car_of(names[0]), seats=part.seats, drivers=names)
+        adults = tuple(
+            each
+            for each in (who.names if who else self._people)
+            if each.split()[-1] not in self._children or self._people == (each,)
+        )
+        return adults if len(adults) < _A_FEW else ()
+
+    def _car(self, part: _Part, place: str | None, drivers: tuple[str, ...]) -> Iterator[Fact]:
+        if "rents" in part.roles:
+            yield car(RENTAL, place=place, seats=part.seats, drivers=self._people)
+            return
+        is_named = bool(part.roles & {"car"} or part.seats or part.kind == "own" or (part.subject and part.subject["car"]))
+        yield car(car_of((drivers or self._people)[0]), seats=part.seats, drivers=drivers, named=is_named or None)
 
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
@@ -413,4 +543,11 @@ class _Reading:
             return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and part.passage.has(_SAYS.here):
             return HERE
+        if said and _SAYS.at_home.fullmatch(said) and self._people and TELLER not in (*self._people, *part.others):
+            if self._people == (self._host,):
+                return HERE
+            meeting = self._meeting()
+            is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
+            is_ours = self._people[0] in self._household or (not is_other and any(_SAYS.at_home.match(each) for each in meeting))
+            return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
         return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

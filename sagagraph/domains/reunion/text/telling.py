@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -13,8 +13,8 @@ from rapidfuzz.distance import OSA
 
 from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, completed
 from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
-from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact
-from sagagraph.domains.reunion.text.places import Places, is_terminal, plain
+from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact, car_of
+from sagagraph.domains.reunion.text.places import Places, is_our_home, is_terminal, plain, shorter
 from sagagraph.domains.reunion.text.reader import read
 from sagagraph.domains.reunion.text.values import When, names_in
 from sagagraph.domains.reunion.times import Moment, text_of
@@ -83,7 +83,9 @@ class _Board:
         self._assumed = dict(before.assumed)
         self._known = [row["name"] for row in self._told["people"]]
         everybody = dict.fromkeys((*self._known, *(each.name for each in said if each.table == "people" and each.name != ALL)))
+        whole = shorter(each for each in everybody if " " in each)
         said = tuple(replace(each, name=name) for each in said for name in (everybody if each.name == ALL else (each.name,)))
+        said = tuple(self._renamed(each, whole) for each in said)
         self._people = [each for each in said if each.table == "people"]
         named = [*(each.name for each in self._people), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
@@ -102,7 +104,22 @@ class _Board:
             for each in (each for each in said if each.table == table):
                 put(each)
         self._share_own_goal()
+        is_ours = is_our_home(self._places.meeting) and any(each.table == "goals" for each in said)
+        if is_ours and not any(row["name"] == TELLER for row in self._told["people"]):
+            self._person(TELLER)
+            self._assume("people", len(self._told["people"]) - 1, "all meet at your home", place=self._key(HERE))
         self._told["places"] = self._places.described()
+
+    @staticmethod
+    def _renamed(fact: Fact, whole: Mapping[str, str]) -> Fact:
+        """Return a fact of somebody by their whole name, where only a part of it is said: `Babcia` is `Babcia Halina`."""
+        names = {
+            key: tuple(whole.get(name.casefold(), name) for name in fact.values[key])
+            for key in ("who", "drivers")
+            if key in fact.values
+        }
+        name = whole.get(fact.name.casefold(), fact.name) if fact.table == "people" else fact.name
+        return replace(fact, name=name, values={**fact.values, **names})
 
     @property
     def filled(self) -> Filled:
@@ -173,7 +190,14 @@ class _Board:
             return
         shared = self._shared()
         number = self._told["goals"].index(shared)
-        self._set("goals", number, place=place, by=None if by is None else text_of(self._due(shared, by)))
+        due = None if by is None else self._due(shared, by)
+        is_guess = by is not None and due != by.minutes and shared["by"] is None
+        self._set("goals", number, place=place, by=None if due is None else text_of(due))
+        if fact.values.get("guessed"):
+            said = {"place": place, "by": None if due is None else text_of(due)}
+            self._assume("goals", number, "said first", **{key: value for key, value in said.items() if value})
+        if is_guess and due is not None:
+            self._assume("goals", number, "in the evening, as nobody says when", by=text_of(due))
         if event := fact.values.get("event"):
             self._told["name"] = event.lower()
 
@@ -223,6 +247,10 @@ class _Board:
         since = values.get("from")
         self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
         self._set("people", number, never_alone=values.get("never_alone"))
+        if values.get("own_home"):
+            self._assume("people", number, "their own home", place=place)
+        if values.get("drives") is False:
+            self._put_out_of_cars(row["name"])
         self._set("people", number, **{"from": self._moment(since)})
         airports = [key for key, words in self._places.described().items() if is_terminal(f"{key} {words}")]
         if values.get("lands") and row["place"] is None and len(airports) == 1:
@@ -232,10 +260,23 @@ class _Board:
         if fact.name == TELLER and row["place"] is None and "Home" in self._places.described():
             self._assume("people", number, "where you live", place="Home")
 
+    def _put_out_of_cars(self, name: str) -> None:
+        """Take somebody who does not drive from all drivers, and a car that nobody has spoken of but as theirs from the board."""
+        for car in [each for each in self._told["vehicles"] if name in (each.get("drivers") or ())]:
+            car["drivers"] = [each for each in car["drivers"] if each != name]
+            if not car["drivers"] and "seats" not in car and car["name"] == car_of(name):
+                self._told["vehicles"].remove(car)
+
     def _put_car(self, fact: Fact) -> None:
-        number, row = self._row("vehicles", fact.name)
         rows = [self._person(name)[1] for name in fact.values.get("drivers", ())]
         drivers = [row["name"] for row in rows if row.get("drives") is not False]
+        shared = [each for each in self._told["vehicles"] if len(drivers) == 1 and drivers[0] in (each.get("drivers") or ())]
+        if shared and "named" not in fact.values:
+            shared[0]["drivers"] = drivers  # `they have a car, he drives`
+            return
+        number, row = self._row("vehicles", fact.name)
+        if fact.values.get("drivers") == () and "drivers" not in row:
+            row["drivers"] = []
         place = self._key(fact.values.get("place"))
         self._set("vehicles", number, seats=fact.values.get("seats"), drivers=drivers or None)
         self._set("vehicles", number, place=place if fact.name == RENTAL else None)
@@ -255,6 +296,8 @@ class _Board:
                 told = self._moment(moment, is_opening=side == "opens" and moment.how != "from")
                 opens, closes = (told, closes) if side == "opens" else (opens, told)
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
+        if opens and values.get("opens") and values["opens"].is_bare and opens != text_of(values["opens"].before(None)):
+            self._assumed[f"tasks[{number}].opens"] = "in the morning, as shops do"
         if values.get("watched"):
             row["attention"] = "watched"
         if _FOOD.search(row["name"]) and row.get("minutes"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.reunion.text.facts import TELLER
-from sagagraph.domains.reunion.text.places import is_venue
+from sagagraph.domains.reunion.text.lists import written_out
 from sagagraph.language.clock import AFTERNOON_UP_TO, DAY, Clock, on_the_clock, tag_clock, tag_clock_digits
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number, tag_numbers
@@ -15,19 +15,31 @@ from sagagraph.language.passage import Found, Passage
 from sagagraph.language.utterance.shorthand import in_full, spelled
 
 _SAYS: Final = Forms(__file__, "values")
-_SENTENCE_END: Final = re.compile(r"[!?;\n]+|\.(?=\s|$)")
+_SENTENCE_END: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
 _WRITTEN: Final = (
-    (r"(?m)^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", ""),
+    (r"(?<=[a-z] )r(?= [a-z])", "are"),
+    (r"(?<=\w) \+ (?=[A-Z])", " and "),
+    (r" @ ", " at "),
+    (r"\bin to\b", "into"),
+    (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
+    (r"( to [\w' ]+): (?=\d)", r"\1 takes "),
+    (r"(?i)\b(arriv(?:es?|ing)|lands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-Þ]))", r"\1 at "),
+    (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
     (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
     (r"\s*(?:->|=>|→)\s*", " to "),
-    (r"(?<=[a-zß-ÿ]) \((?=[A-Z][\w ]+(?:,[^)]*(?:\d|car|van)[^)]*)?\))", " is at "),
-    (r"\s*[()],?", ","),
-    (r"(?im)^(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start)(?:: | is )(?:at )?", "we meet at "),
-    (r"(?im)^(?:me|myself)(?=[:,] )", "I"),
-    (r"(?im)^([A-Z][\w -]+): (?=[\d.]+ ?(?:hours?|hrs?|h|minutes?|mins?)\b)", r"\1 takes "),
-    (r"\b(St|Mrs?|Dr|Prof)\.(?= [A-Z])", r"\1"),
+    (r"\s*[()],?\s*", ", "),
+    (
+        r"(?i)\b((?:the|our|my) (?:\w+ )?(?:van|car|bus|minibus|truck)(?:, [^,.]*,)?) (?:is|will be) driven by (?-i:([A-Z]\w+))",
+        r"\2 drives \1",
+    ),
+    (
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start|arrive by)"
+        r"(?:: | is )(?:at )?",
+        "we meet at ",
+    ),
+    (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
     (r"\b(?:i\.e|e\.g)\.,?", ""),
     (r"(?<![\w.'])i(?![\w.])", "I"),
     (r"\bI'm\b", "I am"),
@@ -92,7 +104,7 @@ class Event:
 
 
 def sentences(text: str) -> list[str]:
-    text = spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", ")
+    text = written_out(spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", "))
     for written, instead in _WRITTEN:
         text = re.sub(written, instead, text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
@@ -133,6 +145,7 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
     passage.text = passage.text.strip(" ,.")
     passage.tag("seats", _SAYS.seats, lambda found: _seats(found))
     passage.tag("spot", _SAYS.spot, _spot)
+    passage.tag("spot", _SAYS.spots, _one_of_two)
     passage.tag("event", _SAYS.event, lambda found: Event(found.said, names_in(found.match["whose"] or "")))
     passage.tag("who", _SAYS.people, lambda found: _who(found, known))
     passage.text = _SAYS.is_short.sub(lambda found: found[0].rstrip()[:-2] + " is ", passage.text)
@@ -141,39 +154,72 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
 
 def _seats(found: Found) -> Seats | None:
     """Read how many fit in, the driver included: `room for two more` is three."""
-    number = found.get("one", Number) or found.get("other", Number)
+    number = found.get("one", Number) or found.get("other", Number) or found.get("third", Number)
     return Seats(number.count + bool(found["more"])) if number and number.count else None
 
 
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
     how = "from" if found["how"].startswith("leav") else found["how"] or "at"
+    if how == "in" and _SAYS.made.fullmatch(name):
+        return None  # `in Ann's Volvo`
     return None if _SAYS.no_spot.search(name) else Spot(how, name)
 
 
+def _one_of_two(found: Found) -> Spot | None:
+    """Take `in the inn Zur Linde at Oberdorf` for one place."""
+    place, town = found.get("a", Spot), found.get("b", Spot)
+    if place is None or town is None or not {place.how, town.how} <= {"at", "in", "on"} or not town.name[0].isupper():
+        return None
+    return Spot(place.how, f"{place.name} {town.how} {town.name}")
+
+
 def _who(found: Found, known: frozenset[str]) -> Who | None:
-    """Read names. A word with a capital that begins a sentence is one only if it is known, or what follows is said of people."""
-    names = names_in(found.said)
-    is_plain = found.start == 0 and not _SAYS.kin.match(found.said)
-    is_made = bool(found.said[0].isupper() and found.led_by(_SAYS.with_article))  # `an old Peugeot`
-    is_several = is_plain and len(names) == 1 and names[0].endswith("s") and found.followed_by(_SAYS.of_plural_things)
-    if is_made or is_several:
-        return None
-    if is_venue(found.said) or (is_plain and _SAYS.no_name.fullmatch(found.said.split()[0])):
-        return None
-    is_new = is_plain and len(names) == 1 and names[0] not in known
-    return None if is_new and (found.followed_by(_SAYS.of_a_thing) or not found.followed_by(_SAYS.of_somebody)) else Who(names)
+    """Read names. Kin is somebody; any other word with a capital only if it is known to be."""
+    names = names_in(found.said, known)
+    return Who(names) if names else None
 
 
-def named_in_all(said: list[str]) -> frozenset[str]:
-    """Return names that stand somewhere else than at the beginning of a sentence."""
-    found = (_SAYS.people.finditer(_SAYS.spot.sub(" ", each)) for each in said)
-    return frozenset(name for each in found for match in each if match.start() for name in names_in(match[0]))
+def people_in(said: list[str]) -> frozenset[str]:
+    """Return the names of which something is said that is only said of people, and of those that are named together with them."""
+    known: set[str] = set()
+    for each in said:
+        passage = tagged(each)
+        passage.tag("spot", _SAYS.spot, lambda found: None if found["how"].startswith("leav") else _spot(found))
+        known |= {name for found in _SAYS.is_fetched.finditer(each) for name in names_in(found["who"])}
+        for found in passage.find(_SAYS.is_somebody):
+            is_several = not found.match["titled"] and _SAYS.several.match(passage.text, found.start)
+            if not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(",")):
+                after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
+                known |= {*names_in(found.said), *names_in(after)}
+    return frozenset(known)
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """Return names: `Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
-    names = (_name(each[0]) for each in _SAYS.name.finditer(text))
+def strays_in(said: list[str]) -> list[str]:
+    """Return words with a capital that may be somebody or something, whoever reads them."""
+    return [word for each in said for found in _SAYS.stray.finditer(each) for word in found[0].removesuffix("'s").split("-")]
+
+
+def children_in(said: list[str]) -> frozenset[str]:
+    """Return who is somebody's child: nobody says that they drive because there is a car."""
+    return frozenset(name for each in said for found in _SAYS.children.finditer(each) for name in names_in(found["who"]))
+
+
+def household_in(said: list[str]) -> frozenset[str]:
+    """Return who lives where the one who tells does."""
+    return frozenset(name for each in said for found in _SAYS.household.finditer(each) for name in names_in(found[0]))
+
+
+def pronouns_in(said: list[str]) -> dict[str, str]:
+    """Return `he` or `she` by names, where kin or a title tells."""
+    genders = ((_name(found[0]), _SAYS.gender.search(found[0])) for each in said for found in _SAYS.name.finditer(each))
+    return {name: gender.lastgroup or "" for name, gender in genders if gender}
+
+
+def names_in(text: str, known: frozenset[str] | None = None) -> tuple[str, ...]:
+    """Return names, of kin and those that are `known`: `Alex and my mother` are Alex and Mother, `my sister Emily` is Emily."""
+    found = ((_name(each[0]), bool(_SAYS.kin.match(each[0]))) for each in _SAYS.name.finditer(text))
+    names = (name for name, is_kin in found if known is None or is_kin or name in known)
     two = ((name,) if name.casefold() not in _TWO else (f"{name[:-1]} 1", f"{name[:-1]} 2") for name in names)
     return tuple(dict.fromkeys(name for each in two for name in each))
 

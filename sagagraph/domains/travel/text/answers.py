@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import PartialRequest, Question
 
 _SAYS: Final = Forms(__file__, "answers")
-
-
-def is_skipped(passage: Passage) -> bool:
-    """Tell whether the person declines to answer."""
-    return passage.has(_SAYS.skipped)
+SKIPPED: Final = _SAYS.skipped
+"""Said by who declines to answer."""
 
 
 def chosen(text: str, question: Question) -> str | None:

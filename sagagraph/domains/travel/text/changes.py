@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.partial import with_nights
@@ -56,6 +57,10 @@ def with_changed_nights(
             said.ask("stops", f"{stay.said!r}: where, in {' or '.join(cities)}?", tuple(f"{how} in {city}" for city in cities))
         for n in meant:
             nights = given[n]
+            if (last := known.day_of_return()) is not None:
+                said.fields["last"] = last + timedelta(days=stay.change or 0)
+                if n in known.from_the_dates():
+                    continue
             if nights is not None and nights + (stay.change or 0) < 1:
                 text = f"{stay.said!r} leaves no night in {cities[n]}: how many nights do you want to stay there?"
                 said.ask(f"stops[{n}].nights", text)

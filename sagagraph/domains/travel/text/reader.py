@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.answers import answered, chosen, is_skipped
+from sagagraph.domains.travel.text.answers import SKIPPED, answered, chosen
 from sagagraph.domains.travel.text.changes import with_named
 from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
     TRIP_UNITS,
+    WE,
     Said,
-    is_we,
     read_budget,
-    read_number_left,
     read_party,
     read_stars,
     read_words,
@@ -24,20 +23,24 @@ from sagagraph.domains.travel.text.slots import (
     take_currencies,
 )
 from sagagraph.domains.travel.text.stays import tag_nights
-from sagagraph.domains.travel.text.when import read_dates, read_hours, read_weekdays
+from sagagraph.domains.travel.text.when import read_dates, read_hours, read_shift, read_weekdays
 from sagagraph.language.forms import Forms
-from sagagraph.language.passage import Passage
+from sagagraph.language.numbers import Number
+from sagagraph.language.passage import Found, Passage
+from sagagraph.language.people import Company
 from sagagraph.language.places import Place, tag_places
 from sagagraph.language.tagging import tagged
 
 if TYPE_CHECKING:
+    import re
     from datetime import date
 
     from sagagraph.domains.travel.cities import Gazetteer
     from sagagraph.domains.travel.partial import Question
 
 _SAYS: Final = Forms(__file__, "reader")
-_MEANINGLESS: Final = _SAYS.listed("MEANINGLESS")
+_MEANINGLESS: Final = _SAYS.listed("FILLING")
+_SHORT_LINE: Final = 60
 
 _ASKED_FIRST: Final = _SAYS.text("ASKED_FIRST").split()
 
@@ -52,7 +55,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     passage = _tagged(with_named(text, before), today)
     question = next(iter(before.missing()), None) if known else None
     if question is not None:
-        if is_skipped(passage) and before.can_do_without(question):
+        if passage.has(SKIPPED) and before.can_do_without(question):
             return before.without_doubt(question.field)
         if full := chosen(passage.said(), question):
             passage = _tagged(full, today)
@@ -69,13 +72,11 @@ _AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Den
 def _with_currency_at_home(read: PartialRequest, cities: Gazetteer) -> PartialRequest:
     """Assume of crowns, yens and pesos that they are those of the country where the trip starts."""
     start = cities.find_name(read.origin) if read.origin else None
-    country = start.country if start else ""
-    doubts = []
-    for doubt in read.doubts:
-        likely = next((code for code in doubt.candidates if _AT_HOME.get(code) == country), None)
-        if doubt.field == "currency" and likely is not None:
-            doubt = doubt.model_copy(update={"otherwise": (("currency", likely),), "because": f"as used in {country}"})
-        doubts.append(doubt)
+    here = next((code for code, country in _AT_HOME.items() if start and country == start.country), "")
+    likely = {"otherwise": (("currency", here),), "because": f"as used in {_AT_HOME.get(here)}"}
+    doubts = (
+        each.model_copy(update=likely) if each.field == "currency" and here in each.candidates else each for each in read.doubts
+    )
     return read.model_copy(update={"doubts": tuple(doubts)})
 
 
@@ -89,12 +90,29 @@ def _read_parts(text: str, said: Said, known: PartialRequest) -> None:
         said.notes.append(("origin", "only a hotel was mentioned"))
 
 
+def _label_words(passage: Passage) -> frozenset[str]:
+    """Write what labels mean into the text: from where, to where, how many. Return their words, which are understood then."""
+    words: list[str] = []
+
+    def written(match: re.Match[str]) -> str:
+        found = Found(passage, match)
+        words.extend(found["label"].split())
+        cue = "from " if _SAYS.starts.search(found["label"]) else "back to " if _SAYS.ends.search(found["label"]) else "to "
+        return match[0] + ("" if found.get("place", Place) is None or found["link"] else cue)
+
+    passage.tag("company", _SAYS.party, lambda found: Company(found.values(Number)[0].count), "number")
+    passage.text = _SAYS.label.sub(written, passage.text)
+    return frozenset(words)
+
+
 def left_unread(text: str) -> tuple[str, ...]:
     """Return what means something in a text of which nothing is understood."""
     return Passage.of(text).unread(_MEANINGLESS)
 
 
 def _tagged(text: str, today: date) -> Passage:
+    lines = [line.strip().lstrip("-*• ") for line in text.splitlines() if line.strip()]
+    text = (". " if max(map(len, lines), default=0) <= _SHORT_LINE else " ").join(lines)
     return tagged(text, today=today, units=TRIP_UNITS, currencies=CURRENCIES, cues=CUES)
 
 
@@ -105,32 +123,32 @@ def _sentence(
     asked = question.field if question is not None and not is_about_a_city else None
     currencies = take_currencies(passage)
     tag_places(passage, cities)
+    understood = _MEANINGLESS | _label_words(passage)
     refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]
     near = passage.take(_SAYS.near, lambda found: (place := found.get("place", Place)) is not None and place.city is None)
     tag_stars(passage)
     tag_nights(passage)
-    whole, said, are_we = passage.said(), Said(), is_we(passage)
+    whole, said, are_we = passage.said(), Said(), passage.has(WE)
     read_words(passage, said, "order", "direct", "no_limit", "hotels")
     read_budget(passage, said, known, currencies)
     read_stars(passage, said, known)
     read_hours(passage, said)
     read_weekdays(passage, said, known)
     read_legs(passage, said, today)
+    read_shift(passage, said, known)
     read_dates(passage, said, today, known)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)
-    if not known.stops:
-        read_number_left(passage, said)
     _read_parts(whole, said, known)
     stops = said.fields.get("stops", known.stops)
     stops = tuple(each.model_copy(update={"stars": said.stars_in.get(each.city or "", each.stars)}) for each in stops)
     if stops != known.stops:
         said.fields["stops"] = stops
     is_stay_only = said.fields.get("stay_only", known.stay_only)
-    refused += [each for each in passage.find(_SAYS.not_planned) if not (is_stay_only and _SAYS.hotel.search(each.said))]
+    refused += [] if is_stay_only else passage.find(_SAYS.not_planned)
     not_understood += [" ".join(found.said.split()) for found in (*refused, *near)]
-    left = (*not_understood, *passage.unread(_MEANINGLESS))
+    left = (*not_understood, *passage.unread(understood))
     left = tuple(each for each in left if not any(f" {each} " in f" {other} " for other in left if other != each))
     doubts = sorted(said.doubts, key=lambda doubt: _ASKED_FIRST.index(doubt.field.partition("[")[0]))
     return PartialRequest(**said.fields, notes=tuple(said.notes), unread=tuple(dict.fromkeys(left)), doubts=tuple(doubts))

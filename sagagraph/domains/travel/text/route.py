@@ -73,8 +73,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     stops = _assemble(visits, said, known, unread, is_added=is_added)
     now = tuple(stop for stop in (known.stops if stops is None else stops) if only in (None, stop.city))
     is_answer = only is not None or (not visits and known.stops != ())
-    named, is_in_order = {visit.city for visit in visits if not visit.has_nights}, _SAYS.in_order.search(whole) is not None
-    now = with_loose_nights(now, loose, named=named, is_in_order=is_in_order, is_answer=is_answer)
+    named = {visit.city for visit in visits if not visit.has_nights}
+    now = with_loose_nights(now, loose, named=named, is_answer=is_answer)
     totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
     if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
         said.fields["total_nights"] = totals.pop()

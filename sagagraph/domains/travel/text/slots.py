@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.partial import Question
-from sagagraph.domains.travel.request import CURRENCIES, LONGEST_STAY, Direct, JourneyHours, Order, rooms_for
-from sagagraph.language.forms import Forms, form
+from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
+from sagagraph.language.forms import Forms
 from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
 from sagagraph.language.numbers import Number
 from sagagraph.language.people import PEOPLE, Company, is_one_of_several
@@ -72,6 +72,8 @@ def read_words(passage: Passage, said: Said, *names: str) -> None:
 
 # -- money ---------------------------------------------------------------------------------------------------------------
 
+WE: Final = _SAYS.we
+CORRECTS: Final = _SAYS.corrects
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 LARGEST_BUDGET: Final = 1_000_000_000
@@ -91,6 +93,8 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
         money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
+        if found.led_by(CORRECTS):
+            amounts.clear()
         if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
             said.ask("budget", doubt, otherwise=_in_thousands(money, doubt), because="three digits are thousands")
         elif money.most is not None and not money.change:
@@ -117,6 +121,8 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
+        if not money.currencies and not known.currency:
+            said.notes.append(("currency", "the one of the prices"))
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
 
@@ -156,25 +162,22 @@ MOST_STARS: Final = 5
 
 
 def tag_stars(passage: Passage) -> None:
-    """Tag stars; a bare number after stars is one of stars."""
-    for words in (_SAYS.stars_too, _SAYS.stars_after):
-        passage.tag("stars", words, lambda found: _stars_of(found.get("n", Number)), "these")
-
-
-def _stars_of(number: Number | None) -> Quantity | None:
-    return Quantity((number.value,), "star") if number is not None and number.value is not None else None
+    """Tag a bare number after stars: it is one of stars."""
+    passage.tag(
+        "stars", _SAYS.stars_too, lambda found: Quantity((Decimal(found.values(Number)[-1].count or 0),), "star"), "these"
+    )
 
 
 def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
-    of_each = (_SAYS.of_each,) if len(passage.find(_SAYS.of_each)) > 1 else ()
-    for words in (_SAYS.stars_but, _SAYS.stars_there, *of_each):
-        passage.take(words, lambda found: _stars_there(found, said, known))
+    passage.take(_SAYS.stars_there, lambda found: _stars_there(found, said, known))
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges: list[tuple[int, int]] = []
     for found in passage.take(_SAYS.stars):
         quantity = found.get("stars", Quantity)
+        if quantity and found["up"]:
+            quantity = replace(quantity, bound="least")
         stars = _range_of(quantity) if quantity else None
         if quantity and quantity.change:
             said.ask("stars", f"{found.said!r} than what: how many stars do you want?")
@@ -220,8 +223,6 @@ def _range_of(stars: Quantity) -> tuple[int, int] | None:
 
 # -- people and rooms ----------------------------------------------------------------------------------------------------
 
-_NUMBER: Final = form("{n}")
-_FOR: Final = re.compile(r"(?i)\bfor $")
 _ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
 
 
@@ -248,7 +249,11 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     companies += [None if each.count is None else before + each.delta for each in more]
     children += [young + (each.delta if each.unit == "child" else 0) for each in more]
     counts = list(dict.fromkeys(count for count in companies if count is not None))
-    if None in companies:
+    if any(each.has_grown for each in found_companies):
+        said.notes.append(("children", "who is 12 or older travels as an adult"))
+    if None in companies and known.travellers and any(children):
+        said.fields["children"] = max(children)
+    elif None in companies:
         said.ask("travellers", "How many of you travel, all together?")
     elif len(counts) > 1:
         said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")
@@ -268,25 +273,6 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = rooms[0]
 
 
-def read_number_left(passage: Passage, said: Said) -> None:
-    """Assume that the only number that nothing else has taken says how long the only stop lasts of which nobody has said it:
-    `Rome for 3 nights and Florence for 2`.
-    """
-    stops = said.fields.get("stops", ())
-    left = [found for found in passage.find(_NUMBER) if found.led_by(_FOR)]
-    unsaid = [place for place, stop in enumerate(stops) if stop.nights is None]
-    nights = left[0].values(Number)[0].count if len(left) == len(unsaid) == 1 else None
-    if nights is not None and 0 < nights <= LONGEST_STAY and not said.fields.get("total_nights"):
-        passage.take(_NUMBER, lambda found: found.led_by(_FOR) is not None)
-        place = unsaid[0]
-        said.fields["stops"] = (*stops[:place], stops[place].model_copy(update={"nights": nights}), *stops[place + 1 :])
-        said.notes.append((f"stops[{place}].nights", "the only number left"))
-
-
 def _are_others(found: Found) -> bool:
     company = found.get("company", Company)
     return company is not None and company.are_others
-
-
-def is_we(passage: Passage) -> bool:
-    return passage.has(_SAYS.we)

@@ -135,7 +135,9 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-")
             is_first = visit.role is Role.BARE or (n == 0 and is_led)
-            forms = (_SAYS.link, _SAYS.side_by_side) if len(visits) == 2 else (_SAYS.link,)  # `boston lisbon`
+            forms = (_SAYS.link, _SAYS.side_by_side, _SAYS.slash)[
+                : 3 if len(visits) == 2 else 1
+            ]  # `boston lisbon`, `Boston/Lisbon`
             if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
                 visit.role = Role.ORIGIN
                 break
@@ -184,7 +186,8 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
     passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
-    if not any(each.is_range for each in passage.values(Expression)):
+    dates = passage.values(Expression)
+    if len(dates) < 2 and not any(each.is_range for each in dates):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
     for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
@@ -253,7 +256,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     loose = []
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
-        if visit is not None and (_is_shared(stay, visit, visits, stays, text) or _is_of_all(stay, visit, visits, stays)):
+        if visit is not None and _is_of_all(stay, visits, stays):
             loose.append(replace(stay, kind="total"))
         elif visit is None:
             loose.append(stay)
@@ -276,23 +279,14 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
 
 
-def _is_shared(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay], text: str) -> bool:
-    """Tell whether `10 days in Berlin and Cologne` may be ten in all: nobody says how long in Cologne."""
-    following = next((each for each in visits if each.start >= visit.end), None)
-    if visit.start < stay.end or following is None or following.role is not Role.LISTED:
-        return False
-    others = [_visit_beside(each, visits, text) for each in stays if each.start >= visit.end]
-    has_own = any(each is None or each.city != visit.city for each in others)
-    return (
-        bool(_SAYS.joins.fullmatch(text, visit.end, following.start)) and not has_own and following.city not in (None, visit.city)
-    )
-
-
-def _is_of_all(stay: Stay, visit: Visit, visits: list[Visit], stays: list[Stay]) -> bool:
-    """Tell whether `Tokyo and Kyoto, 10 days` are ten in all: it is the only duration, after a list of cities."""
+def _is_of_all(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:
+    """Tell whether the only duration is that of a list of cities: `10 days in Berlin and Cologne`, `Tokyo and Kyoto, 10 days`."""
     places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
-    is_last = len(places) > 1 and visit is places[-1] and visit.end <= stay.start
-    return is_last and visit.role in (Role.LISTED, Role.COMMA) and len(stays) == 1 and places[-2].end <= stay.start
+    if len(stays) > 1 or len(places) == 1:
+        return False
+    if places[0].start >= stay.end:
+        return places[1].role is Role.LISTED
+    return places[-1].end <= stay.start and places[-1].role in (Role.LISTED, Role.COMMA)
 
 
 def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
@@ -302,7 +296,7 @@ def _can_be_stayed_in(visit: Visit, visits: list[Visit]) -> bool:
 
 
 def with_loose_nights(
-    stops: tuple[PartialStop, ...], loose: list[Stay], *, named: Container[str | None], is_in_order: bool, is_answer: bool
+    stops: tuple[PartialStop, ...], loose: list[Stay], *, named: Container[str | None], is_answer: bool
 ) -> tuple[PartialStop, ...]:
     """Assign nights that are beside no city: to the only stop, to each, or to all in order.
 
@@ -313,11 +307,11 @@ def with_loose_nights(
     if each is not None:
         return tuple(stop.lasting(each) if is_answer or stop.nights is None or stop.city in named else stop for stop in stops)
     open_stops = [n for n, stop in enumerate(stops) if stop.nights is None]
-    if len(stops) == 1 and len(loose) == 1 and (open_stops or is_answer):
+    if len(stops) == 1 and len({stay.nights for stay in loose}) == 1 and (open_stops or is_answer):
         return (stops[0].lasting(loose[0].nights),)
     parts = [stay for stay in loose if stay.kind != "total"]
     taken = sum(stop.nights or 0 for stop in stops)
-    is_part = is_in_order or len(parts) > 1 or all(stay.kind == "listed" or (stay.nights or 0) < taken for stay in parts)
+    is_part = len(parts) > 1 or all(stay.kind == "listed" or (stay.nights or 0) < taken for stay in parts)
     is_complete = len(parts) == len(open_stops) and is_part
     if is_complete or (is_answer and len(parts) <= len(open_stops)):
         return with_nights(stops, dict(zip(open_stops, (stay.nights for stay in parts), strict=False)))

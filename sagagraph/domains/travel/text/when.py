@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import date, time, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
-from sagagraph.domains.travel.text.slots import Said
+from sagagraph.domains.travel.text.slots import CORRECTS, Said
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Rough, Weekday, resolved, upcoming
 from sagagraph.language.clock import DAY, Clock
@@ -29,7 +29,7 @@ def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not."""
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
     for words in (_SAYS.bare, _SAYS.limit):
-        for found in passage.take(words):
+        for found in passage.take(words, lambda each: not each["loose"] or _subject(each) is not None):
             read_limits = _limit(found)
             is_clear = bool(read_limits)
             for what, limit, moment in read_limits:
@@ -161,6 +161,8 @@ class _Dates:
         if len(self.there) == len(self.departs) == 1 and self.there < self.departs:  # `arrive on 9 March, leave on the 12th`
             self.spans.append((self.there[0], self.departs.pop(), False))
             self.doubts = Said()
+        elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
+            self.doubts = Said()
         departs = list(dict.fromkeys(self.departs))
         are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
         spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))  # `in May, the 4th to the 9th`
@@ -209,10 +211,19 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             words = passage.said(denied + found.match[0]).strip()
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
+            dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today)
     passage.take(_SAYS.date)
+    for found in passage.take(_SAYS.day_beside, lambda each: bool(dates.there or (each["after"] and dates.departs))):
+        if found["after"]:
+            dates.lasts.append((dates.there or dates.departs)[0] + _ONE_DAY)
+        else:
+            dates.departs.append(dates.there[0] - _ONE_DAY)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
+        first, last = found.get("weekday", Weekday), found.get("last", Weekday)
+        if first and last:
+            said.fields["total_nights"] = (last.number - first.number) % 7
     named = passage.take(_SAYS.holiday)
     holidays = [holiday for found in named if (holiday := found.get("holiday", Holiday))]
     if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
@@ -220,14 +231,28 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
     if holidays and not (expressions or dates.departs):
         holiday = holidays[0]
         text = f"{holiday.name.capitalize()}: between which days?"
-        about = {"first": holiday.first, "last": holiday.last, "is_rough": True}
-        dates.doubts.ask(
-            "window",
-            text,
-            otherwise=about if holiday.first else None,
-            because=holiday.name,
-        )
+        about: dict[str, Any] = {"first": holiday.first, "last": holiday.last, "is_rough": True}
+        if holiday.first and holiday.last and "weekend" in holiday.name:
+            about["total_nights"] = (holiday.last - holiday.first).days
+        dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name)
     dates.conclude(said)
+
+
+def read_shift(passage: Passage, said: Said, known: PartialRequest) -> None:
+    """Move days that are known: the first, the last or, where nobody says which, both."""
+    days = known.with_days_assumed()
+
+    def is_shift(found: Found) -> bool:
+        span = found.get("span", Quantity)
+        is_whole = not (found["leave"] or found["back"]) or known.day_of_return() is not None or (found["leave"] and days.depart)
+        return bool(span and is_whole and span.change in ("later", "earlier") and span.unit in NIGHTS and span.delta)
+
+    for found in passage.take(_SAYS.shift, is_shift) if days.depart or days.first else ():
+        quantity = found.values(Quantity)[0]
+        by = timedelta(days=quantity.delta * NIGHTS[quantity.unit])
+        moved = {"depart", "first"} if found["leave"] else {"last"} if found["back"] else {"depart", "first", "last"}
+        before = {name: getattr(days, name) for name in moved}
+        said.fields |= {name: day + by for name, day in before.items() if day is not None}
 
 
 def _month_of(known: PartialRequest) -> list[Expression]:

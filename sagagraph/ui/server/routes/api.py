@@ -26,7 +26,7 @@ from sagagraph.errors import (
     UnknownSagaError,
 )
 from sagagraph.language.utterance.decisions import Act
-from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in
+from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in, with_corrections
 from sagagraph.planning.page import Draft, Page
 from sagagraph.planning.remedies import remedies_of
 from sagagraph.saga.core.events import Entry, Resolution
@@ -414,7 +414,8 @@ async def _request_of(
         raise InvalidInputError("give either a sentence or a request", field="text")
     if request is not None:
         return await _checked(page, request), ()
-    draft = await page.hear(wishes_in(text or ""), page.draft_of(saga.request).known if saga else None)
+    said = wishes_in(text or "") if saga else with_corrections(text or "")  # a first message may ask, and means a request
+    draft = await page.hear(said, page.draft_of(saga.request).known if saga else None)
     if draft.questions and saga is None:
         draft = await caller.service.with_habits(caller.visitor, page, draft)
     if draft.questions:

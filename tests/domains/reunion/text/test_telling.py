@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sagagraph.domains.reunion.completion import ESTIMATED, completed
+from sagagraph.domains.reunion.completion import completed
 from sagagraph.domains.reunion.request import AS_PEOPLE_PLAN, Attention, ReunionProblem
 from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.domains.reunion.suggestions import accept, suggestions
@@ -122,7 +122,7 @@ def test_where_nobody_says_how_far_it_is_it_is_estimated_and_said_so() -> None:
     }
     assert [each.name for each in problem.tasks if each.attention is Attention.WATCHED] == ["roast"]
     known = completed(told(EMPTY, SIX).filled)
-    assert known.notes[-1].startswith(ESTIMATED)
+    assert known.guess == ("15 drives that nobody gave are guessed at 20 to 180 minutes each",)
     whys = {why for field, why in known.assumed.items() if field.startswith("travel_minutes")}
     assert whys == {"estimated by the distance", "a guess, as within a town"}
     roads = {frozenset((each.here, each.there)): each.amount for each in problem.travel_minutes}

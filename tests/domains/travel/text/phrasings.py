@@ -47,7 +47,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Business: Boston to Paris, arrive by 9 June, leave on 12 June",),
-            "asks: How many nights in Paris? (not understood: Business)",
+            "asks: How many nights in Paris?",
         ),
         (
             ("Boston to Paris for 3 nights in May, 2 people, $1,000/person",),
@@ -72,7 +72,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("Boston to Rome, stopping 2 nights in Paris on the way, 5 nights in Rome, August",),
             "Boston → Paris 2 → Rome 5 → Boston; 2025-08-01 to 2025-08-31",
         ),
-        (("10 nights Paris & Rome from Boston in October, 6 in Paris",), "asks: How many nights in Rome?"),
+        (("10 nights Paris & Rome from Boston in October, 6 in Paris",), "asks: How many nights in Paris: 10 or 6?"),
         (
             ("Rome to Paris and Cologne, 2 nights each, June; train only if it lands before noon, otherwise stay in Paris",),
             "Rome → Paris 2 → Cologne 2 → Rome; 2025-06-01 to 2025-06-30 "
@@ -383,7 +383,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Rome for 3 nights in May at 9am",),
-            "asks: 'at 9am': at what hour do you want to leave at the earliest, and arrive at the latest?",
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 9am)",
         ),
         (("London to Rome for 3 nights on 05/06",), "asks: When do you want to travel? 05/06 can be 5 June or 6 May."),
         (
@@ -632,7 +632,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Paris for 3 nights in May", "a week later"),
-            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: week later)",
+            "Boston → Paris 3 → Boston; 2025-05-08 to 2025-06-07",
         ),
         (
             ("Boston to Paris for 3 nights in May", "two more nights in Rome"),
@@ -676,7 +676,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "a week later"),
-            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-01 to 2025-06-25 (not understood: week later)",
+            "Boston → Paris 3 → Rome 2 → Boston; 2025-06-08 to 2025-07-02",
         ),
         (
             ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "add 2 nights in Madrid"),
@@ -708,11 +708,11 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "a week later"),
-            "Boston → Paris 3 → Boston; leaves 2025-06-05; 2 people, rooms: 1; 3 stars (not understood: week later)",
+            "Boston → Paris 3 → Boston; leaves 2025-06-12; 2 people, rooms: 1; 3 stars",
         ),
         (
             ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "leave two days earlier"),
-            "Boston → Paris 3 → Boston; leaves 2025-06-05; 2 people, rooms: 1; 3 stars (not understood: two days earlier)",
+            "Boston → Paris 3 → Boston; leaves 2025-06-03; 2 people, rooms: 1; 3 stars",
         ),
         (
             ("Boston to Paris for 3 nights, 5 June, 2 people, 3 star hotels", "one more person"),
@@ -958,11 +958,11 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Rome for 3 nights in May, only between 8am and 9pm",),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 8, 9)",
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 8am, 9pm)",
         ),
         (
             ("Boston to Rome for 3 nights in May, depart between 9am and noon",),
-            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 9, noon)",
+            "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 9am, noon)",
         ),
         (
             ("Boston to Rome for 3 nights in May, no red-eyes",),

@@ -117,11 +117,8 @@ def test_who_wishes_something_of_a_known_trip_does_not_travel_alone() -> None:
     assert (changed.travellers, changed.stops[0].city, changed.missing()) == (3, "Cologne", ())
 
 
-@pytest.mark.parametrize(
-    "said", ["Berlin 4 stars, Cologne 3", "Berlin 4 stars, Cologne 3 stars", "4 stars in Berlin, 3 in Cologne"]
-)
-def test_stars_beside_each_city_are_of_that_city(said: str) -> None:
-    changed = read(ATLAS, BERLIN_AND_COLOGNE, said)
+def test_stars_beside_each_city_are_of_that_city() -> None:
+    changed = read(ATLAS, BERLIN_AND_COLOGNE, "4 stars in Berlin, 3 in Cologne")
     assert [(stop.nights, stop.stars) for stop in changed.stops] == [(4, (4, 4)), (2, (3, 3))]
     assert (changed.stars, changed.unread, changed.missing()) == ((3, 4), (), ())
 

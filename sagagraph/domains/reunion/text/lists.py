@@ -1,0 +1,99 @@
+"""Lists, written out as sentences: `Ann: office, no car`, `Ann (office, 4 seats)`, `1. ann, station`; and small names."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sagagraph.language.forms import Forms
+
+_SAYS: Final = Forms(__file__, "lists")
+_BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
+_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
+_LISTED: Final = re.compile(r"(?P<label>[^\W\d][\w .&'-]*?)(?P<mark> - |, | \()(?P<items>\S.*)")
+_AND: Final = re.compile(r"\s*(?:&|\+|,|/)\s*|\s+and\s+")
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ])")
+_ITEMS: Final = re.compile(r"\s*\),?\s*|\s*,\s*(?:and )?|\s*;\s*|\s+and (?=has\b|needs\b)")
+_MOST_WORDS: Final = 4
+
+
+def written_out(text: str) -> str:
+    """Write out entries about people and things. What is no list stays as it is."""
+    before = text
+    text = _SAYS.age.sub(r"\g<who>", text)
+    text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
+    text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
+    text = _SAYS.empty_heading.sub("", text)
+    lines = text.split("\n")
+    units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]
+    entries = [_entry(each) for each in units]
+    has_people = "\n" in text and any(found and _SAYS.of_people.search(found["items"]) for found in entries)
+    told = [_written(each, found, has_people=has_people) for each, found in zip(units, entries, strict=True)]
+    names = [name for found in entries if found for name in _small_names(found)]
+    out = re.sub(r"\n +", "\n", " ".join(told))
+    if len(_SAYS.small_style.findall(before)) > 1:
+        found_small = (found["who"] for form in (_SAYS.small_kin, _SAYS.small_subject) for found in form.finditer(out))
+        names += [name for each in found_small for name in _AND.split(each)]
+        out = _SAYS.small_town.sub(lambda found: found[0].title(), out)
+    for name in {*names}:
+        out = re.sub(rf"(?<![\w'])(?:{re.escape(name)})(?!\w)", name[0].upper() + name[1:], out)
+    return out
+
+
+def _entry(unit: str) -> re.Match[str] | None:
+    """Match what tells of whom or what it begins with; a comma will do after a bullet."""
+    bullet = _BULLET.match(unit)
+    text = unit[bullet.end() :].strip() if bullet else unit.strip()
+    found = _ENTRY.fullmatch(text) or (_LISTED.fullmatch(text) if bullet else None)
+    if found is None or _SAYS.no_items.match(found["items"]):
+        return None
+    label = found["label"]
+    is_long = len(_AND.sub(" ", label).split()) > _MOST_WORDS
+    return None if is_long or _SAYS.of_a_goal.fullmatch(label) or _SAYS.no_label.search(label) else found
+
+
+def _small_names(found: re.Match[str]) -> list[str]:
+    is_of_people = _SAYS.of_people.search(found["items"]) or not _SAYS.of_things.search(found["items"])
+    names = _AND.split(found["label"]) if is_of_people else ()
+    return [name for name in names if name.islower() and " " not in name and not _SAYS.no_name.fullmatch(name)]
+
+
+def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str:
+    if found is None:
+        return _BULLET.sub("", unit)
+    end = "\n" * unit.endswith("\n")
+    is_told = _SAYS.of_people.search(found["items"]) or _SAYS.of_things.search(found["items"])
+    return f"{_told(found['label'], found['items'])}.{end}" if is_told or has_people else _BULLET.sub("", unit)
+
+
+def _headed(heading: str, items: str) -> str:
+    """Write out whom a heading is followed by: `Players without car: Ann in Thun, Bob in Bern`."""
+    without = ", has no car" * bool(_SAYS.no_car.search(heading))
+    told = [_told(*each.split(", ", 1)) for each in items.split("; ") if ", " in each]
+    if ";" not in items:
+        told = [each.strip(" ,") for each in _SAYS.placed.sub(r"\n\g<who> is ", items).split("\n") if each.strip(" ,")]
+    return " ".join(f"{each.strip('.')}{without}." for each in told)
+
+
+def _told(label: str, items: str) -> str:
+    """Return what is said of people, or of a thing: a bare noun is where they are."""
+    is_thing = bool(_SAYS.of_things.search(items)) and not _SAYS.of_people.search(items)
+    names = " and ".join(each for each in _AND.split(label.strip()) if each)
+    names = "I" if names.casefold() == "me" else names
+    clauses: list[str] = []
+    for item in _ITEMS.split(items.strip(" .,)")):
+        lead = "" if clauses else "is at "
+        if _SAYS.as_it_is.match(item) or (is_thing and clauses):
+            lead = "is at " * (is_thing and not clauses and not item[0].isalpha())
+        elif _SAYS.by_transport.fullmatch(item):
+            lead = "comes by "
+        elif _SAYS.led.match(item) or item.split()[0].endswith("ing"):
+            lead = "is "
+        elif _SAYS.vehicle.match(item) and not item[0].isdigit():
+            lead = "has " if _SAYS.determined.match(item) else "has a "
+        elif clauses and _SAYS.make.fullmatch(item):
+            lead = "has a "
+        clause = f"{lead}{item}"
+        clauses.append(_SAYS.lasts.sub("takes ", _SAYS.fetched_from.sub("must be fetched from", clause)) if is_thing else clause)
+    begin = "the " * (is_thing and not _SAYS.determined.match(names)) + names
+    return f"{begin} {', '.join(clauses)}"
