@@ -15,12 +15,12 @@ MOST = {
     "language/**/*": 2431,
     "domains/travel/text/*": 1786,
     "domains/travel/forms.ini": 91,
-    "domains/reunion/text/*": 1769,
+    "domains/reunion/text/*": 1718,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1096
+MOST_IN_TABLES = 1094
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

@@ -192,10 +192,9 @@ class _Reading:
                 self.unread.append(part.said)
             elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
                 self.named += self._people
-            is_left = not {"ride", "fetch"} & part.roles
             said = part.passage.values(Spot)
-            self._spot = next((each.name for each in reversed(said) if each.how != "from" or not is_left), self._spot)
-            self._last = said[-1].name if said else self._last
+            if said:
+                self._spot = self._last = said[-1].name
             places = [each.values["place"] for each in facts if each.table == "people" and "place" in each.values]
             self._spot = places[-1] if places else self._spot
 
@@ -245,7 +244,7 @@ class _Reading:
             part.kind, found = "", None  # `and be here at 10`
         if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table == "tasks":
             part.kind = "it"
-        if found is None or (self._table == "people" and _SAYS.is_kin.fullmatch(part.said)):
+        if found is None:
             return
         who, whose = found.get("who", Who), found["whose"]
         if who is not None and who.names != self._people:
