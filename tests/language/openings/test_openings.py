@@ -26,7 +26,7 @@ LEAST_OF_STRANGERS = {
     "guest": (0.95, 0.0),
     "eater": (0.95, 0.0),
     "family": (0.8, 0.0),
-    "gathering": (0.48, 0.0),
+    "gathering": (0.56, 0.0),
     "passenger": (0.81, 0.0),
     "chef": (0.95, 0.0),
 }

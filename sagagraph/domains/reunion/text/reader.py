@@ -271,6 +271,7 @@ class _Reading:
     def _meant_by(self, pronoun: str) -> tuple[str, ...]:
         """Return whom a pronoun means: the last of those who were spoken of whom it fits."""
         last = self._mentioned[::-1]
+        fits: Iterator[tuple[str, ...]]
         if pronoun in ("he", "she", "his", "her"):
             own = {"his": "he", "her": "she"}.get(pronoun, pronoun)
             fits = (each for each in last if len(each) == 1 and TELLER not in each and self._pronouns.get(each[0], own) == own)
