@@ -104,7 +104,8 @@ def tag_dates(passage: Passage, today: date) -> None:
     passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
     for words in _DATED:
         passage.tag("date", _DATED[words], lambda found: _dated(found, today))
-    passage.tag("date", _SAYS.nth_alone, _day_alone, group="day")
+    for alone in (_SAYS.nth_alone, _SAYS.back_alone):
+        passage.tag("date", alone, _day_alone, group="day")
     passage.tag("date", _SAYS.weekday_of_a_date, _day_with_weekday)
     passage.tag("date", _SAYS.between_two, _range)
     passage.tag("date", _SAYS.week_of, _week)
@@ -242,8 +243,8 @@ def _day_with_weekday(found: Found) -> Expression | None:
 
 
 def _day_alone(found: Found) -> Expression | None:
-    nth = found.get("nth", Nth)
-    return _one(found.said, _day(nth.place, None)) if nth and nth.place <= 31 else None
+    day = _day_number(found, "day")
+    return _one(found.said, _day(day, None)) if day and day <= 31 else None
 
 
 def _month(found: Found, month: int, year: int | None) -> Rough:

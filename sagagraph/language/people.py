@@ -41,13 +41,14 @@ class Company:
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter (4)` as `my 4 year old daughter`."""
-    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
+    """Write `my daughter (4)` and `my daughter. She's 4` as `my 4 year old daughter`."""
+    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>\g<between>", text)
 
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
     passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
+    passage.tag("people", _SAYS.ages, _told_with_ages, "who")
     passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
     passage.tag("people", _SAYS.aged, _aged)
     passage.tag("people", _SAYS.children, _told_by_ages)
@@ -70,11 +71,21 @@ def _others(found: Found) -> Company:
 
 
 def _told_by_ages(found: Found) -> Quantity | None:
-    """Read `the kids are 6 and 9`; where only some are children, nobody knows how many."""
+    """Read `the kids are 6 and 9`."""
+    years = _years_in(found)
+    grown = sum(age >= ADULT_FROM for age in years)
+    return Quantity((Decimal(len(years)),), "other" if grown == len(years) else "child", grown=grown) if years else None
+
+
+def _told_with_ages(found: Found) -> Quantity | None:
+    """Read `three kids (2, 5 and 13)`, of whom two are children."""
+    told, people = _told_by_ages(found), found.get("people", Quantity)
+    return told if people and told and people.unit == "child" and people.count == told.count else None
+
+
+def _years_in(found: Found) -> list[int]:
     years = [each.count or 0 for each in found.values(Quantity) if each.unit == "year"]
-    years += [each.count or 0 for each in found.values(Number)]
-    young = {age < ADULT_FROM for age in years}
-    return Quantity((Decimal(len(years)),), "child" if young == {True} else "other") if len(young) == 1 else None
+    return [*years, *(each.count or 0 for each in found.values(Number))]
 
 
 def _are_ages(found: Found) -> bool:
@@ -97,11 +108,12 @@ def _also_comes(found: Found) -> Company | None:
     if found["others"] and any(each.unit not in ("other", "grown") for each in people):
         return None
     kin = _kin_in(found) + (2 if found["parents"] else 0)
-    return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(people))
+    return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(found))
 
 
-def _children_in(people: Sequence[Quantity]) -> int:
-    return sum(each.count or 0 for each in people if each.unit == "child")
+def _children_in(found: Found) -> int:
+    babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
+    return babies + sum((each.count or 0) - each.grown for each in found.values(Quantity) if each.unit == "child")
 
 
 def _kin_in(found: Found) -> int:
@@ -120,26 +132,25 @@ def _company(found: Found) -> Company | None:
     units = [each.unit for each in people]
     number = found.get("n", Number)
     if number is not None and number.count == sum(each.count or 0 for each in people) and "person" in units:
-        return Company(number.count, children=_children_in(people))  # `a family of 4 (two adults, two kids)`
+        return Company(number.count, children=_children_in(found))  # `a family of 4 (two adults, two kids)`
     if number is not None and units == ["child"]:  # `a family of 4 (kids 6 and 9)`
-        return Company(number.count, children=_children_in(people))
+        return Company(number.count, children=_children_in(found))
     if found["couple"]:
-        return Company(2 + sum(each.count or 0 for each in people), children=_children_in(people))
+        return Company(2 + sum(each.count or 0 for each in people), children=_children_in(found))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
-        return Company(None, children=_children_in(people))
-    if found["children"] and units != ["person", "child"]:
+        return Company(None, children=_children_in(found))
+    if found["children"] and (units[0] != "person" or set(units[1:]) != {"child"}):
         return None
     if is_one_of_several(found):
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
-    babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
-        grown = "grown" in units
-        return None if is_everybody else Company(count, children=_children_in(people) + babies, has_grown=grown)
+        grown = "grown" in units or any(each.grown for each in people)
+        return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)
     if found["alone"]:
         return Company(1)
     kin = _kin_in(found) + (number.count or 0 if number else 0)
-    return Company(count + kin, children=_children_in(people) + babies)
+    return Company(count + kin, children=_children_in(found))

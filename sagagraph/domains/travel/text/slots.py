@@ -251,9 +251,9 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if any(each.has_grown for each in found_companies):
         said.notes.append(("children", "who is 12 or older travels as an adult"))
-    if None in companies and known.travellers and any(children):
+    if any(children):
         said.fields["children"] = max(children)
-    elif None in companies:
+    if None in companies and not (any(children) and (known.travellers or _is_counted(found_companies))):
         said.ask("travellers", "How many of you travel, all together?")
     elif len(counts) > 1:
         said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")
@@ -261,7 +261,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.ask("travellers", "How many travel? At least one has to.")
     elif counts:
         said.fields["travellers"] = counts[0]
-        if young or any(children):
+        if young:
             said.fields["children"] = max(children)
     elif is_we and known.travellers is None and known.missing():
         said.ask("travellers", "How many of you travel?")
@@ -271,6 +271,12 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
+
+
+def _is_counted(companies: Sequence[Company]) -> bool:
+    """Tell whether `2 adults and 2 children` counted those of whom more is said: `(kids 5 and 8)`."""
+    counted = {each.children for each in companies if each.count is not None and not each.is_more}
+    return {each.children for each in companies} == counted and len(counted) == 1
 
 
 def _are_others(found: Found) -> bool:
