@@ -47,6 +47,7 @@ def with_ages(text: str) -> str:
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
+    passage.text = _SAYS.named.sub("a friend and ", passage.text)
     passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
     passage.tag("people", _SAYS.ages, _told_with_ages, "who")
     passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
@@ -113,7 +114,7 @@ def _also_comes(found: Found) -> Company | None:
 
 def _children_in(found: Found) -> int:
     babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
-    return babies + sum((each.count or 0) - each.grown for each in found.values(Quantity) if each.unit == "child")
+    return babies + sum((each.count or 0) - (each.grown or 0) for each in found.values(Quantity) if each.unit == "child")
 
 
 def _kin_in(found: Found) -> int:
@@ -138,6 +139,8 @@ def _company(found: Found) -> Company | None:
     if found["couple"]:
         return Company(2 + sum(each.count or 0 for each in people), children=_children_in(found))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
+    if units == ["child"] and people[0].grown is None and _SAYS.girls.search(found.said) and not found.led_by(_SAYS.of_a_family):
+        return Company(people[0].count, has_grown=True)
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
         return Company(None, children=_children_in(found))
     if found["children"] and (units[0] != "person" or set(units[1:]) != {"child"}):

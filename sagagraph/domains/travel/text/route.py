@@ -83,6 +83,10 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     now = placed(now, {visit.city for visit in visits}, anchors, ends)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
+    begins, ends_on = (said.fields.get(name) for name in ("first", "last"))
+    if len(now) == 1 and begins and ends_on and not said.fields.get("is_rough") and {stay.unit for stay in stays} == {"day"}:
+        is_counted_whole = now[0].nights == (ends_on - begins).days + 1  # `5 days, 10 to 14 June`
+        now = (now[0].lasting((now[0].nights or 1) - is_counted_whole),)
     if now != before:
         said.fields["stops"] = now
         if any(stay.unit == "day" and stay.change is None for stay in stays):
@@ -188,6 +192,10 @@ def _assemble(
             origin = said.fields["origin"] = returns[-1].city
         if returns[-1].city is None:
             said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates, returns[-1].likely))
+    if origin is None and known.origin is None and not known.stops and (start := _start_without_nights(visits)):
+        said.notes.append(("origin", "the city without nights"))
+        origin, start.role = start.city, Role.ORIGIN
+        said.fields["origin"] = origin
     going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
     stops = _in_order(going, said)
     if stops and stops[-1].city is not None and stops[-1].city == origin and stops[-1].nights is None:
@@ -197,6 +205,13 @@ def _assemble(
     if left_out:
         merged = tuple(stop for stop in (known.stops if merged is None else merged) if stop.city not in left_out)
     return merged
+
+
+def _start_without_nights(visits: list[Visit]) -> Visit | None:
+    """Read `5 nights in Malta in May, Bristol`: where nobody stays, the trip starts."""
+    without = [visit for visit in visits if not visit.has_nights]
+    is_loose = len(visits) > 1 and len(without) == 1 and without[0].role in (Role.BARE, Role.COMMA)
+    return without[0] if is_loose and without[0].city is not None else None
 
 
 def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:

@@ -172,6 +172,9 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
     passage.take(_SAYS.stars_there, lambda found: _stars_there(found, said, known))
+    if by_city := _stars_by_city(passage):
+        said.stars_in |= by_city
+        passage.take(_SAYS.stars)
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges: list[tuple[int, int]] = []
     for found in passage.take(_SAYS.stars):
@@ -196,6 +199,16 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
         said.ask("stars", "One range of stars holds for all hotels; which one is it?")
     elif ranges and not said.asks("stars") and "stars" not in said.fields:
         said.fields["stars"] = ranges[0]
+
+
+def _stars_by_city(passage: Passage) -> dict[str, tuple[int, int]]:
+    """Read different stars, each beside a city of its own."""
+    found = passage.find(_SAYS.stars_of_one)
+    places = [place for each in found if (place := each.get("there", Place) or each.get("its", Place))]
+    ranges = [_range_of(stars) for each in found for stars in each.values(Quantity) if stars.unit == "star" and not stars.change]
+    by_city = {place.city: stars for place, stars in zip(places, ranges, strict=False) if place.city and stars}
+    is_clear = len(by_city) == len(ranges) == len(passage.find(_SAYS.stars)) and not any(each.denial for each in found)
+    return by_city if is_clear and len(set(by_city.values())) > 1 else {}
 
 
 def _stars_there(found: Found, said: Said, known: PartialRequest, there: Found | None = None) -> bool:
@@ -253,6 +266,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.notes.append(("children", "who is 12 or older travels as an adult"))
     if any(children):
         said.fields["children"] = max(children)
+        said.notes += [("children", "those called children")] if None in companies else []
     if None in companies and not (any(children) and (known.travellers or _is_counted(found_companies))):
         said.ask("travellers", "How many of you travel, all together?")
     elif len(counts) > 1:

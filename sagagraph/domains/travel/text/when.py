@@ -76,7 +76,7 @@ def _subject(found: Found) -> str | None:
     coming, leaving = (max((each.end() for each in words.finditer(clause)), default=0) for words in (_SAYS.coming, _SAYS.leaving))
     if coming or leaving:
         return "arrive" if coming >= leaving else "depart"
-    following = found.match.string[found.end : found.end + 15].split(",")[0].strip()
+    following = _SAYS.clause_ends.split(found.match.string[found.end : found.end + 15])[0].strip()
     return "arrive" if _SAYS.coming.match(following) else "depart" if _SAYS.leaving.match(following) else None
 
 
@@ -118,6 +118,8 @@ class _Dates:
         self.firsts: list[date] = []
         self.lasts: list[date] = []
         self.departs: list[date] = []
+        self.named: list[date] = []
+        """Days of departure of which nobody said that they are."""
         self.there: list[date] = []
         """When somebody has to be there."""
         self.doubts = Said()
@@ -155,6 +157,7 @@ class _Dates:
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
         else:
             self.departs.append(first)
+            self.named += [] if found.led_by(_SAYS.leave) else [first]
 
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
@@ -163,7 +166,10 @@ class _Dates:
             self.doubts = Said()
         elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
+        whole = [each[:2] for each in self.spans if not each[2]]
         departs = list(dict.fromkeys(self.departs))
+        if len(set(whole)) == 1:  # `the 4th of July weekend, from the 2nd to the 5th`
+            departs = [each for each in departs if each not in self.named or not whole[0][0] < each <= whole[0][1]]
         are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
         spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))  # `in May, the 4th to the 9th`
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
@@ -214,11 +220,16 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today)
     passage.take(_SAYS.date)
-    for found in passage.take(_SAYS.day_beside, lambda each: bool(dates.there or (each["after"] and dates.departs))):
+    for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs)):
+        day = (dates.there or dates.departs)[0]
         if found["after"]:
-            dates.lasts.append((dates.there or dates.departs)[0] + _ONE_DAY)
+            dates.lasts.append(day + _ONE_DAY)
+        elif dates.there:
+            dates.departs.append(day - _ONE_DAY)
         else:
-            dates.departs.append(dates.there[0] - _ONE_DAY)
+            dates.departs.remove(day)
+            text = f"Do you leave on {day_text(day - _ONE_DAY)} or on {day_text(day)}?"
+            dates.doubts.ask("depart", text, otherwise={"depart": day - _ONE_DAY, "last": max(dates.lasts, default="")}, because=found.said)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
@@ -277,6 +288,8 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         dates.lasts.append(upcoming(weekday, begins))
         return
     day = upcoming(weekday, max(first, today) - _ONE_DAY if first else today)
+    if found["which"] == "next" and not first and weekday.number > today.weekday():
+        day += _A_WEEK
     is_this_one = not first and found["which"] not in ("", "next") and not found.said.lower().endswith("s")
     if is_back or (last is not None and day > last):
         dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
