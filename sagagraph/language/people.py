@@ -126,6 +126,13 @@ def is_one_of_several(found: Found) -> bool:
     return [each.count for each in found.values(Quantity)] == [1] and found.said.lower().endswith("of us")
 
 
+def _are_grown(found: Found) -> bool:
+    """Tell `9 girls`, of whom nobody says that they are children, from those of a family."""
+    are_girls = _SAYS.girls.search(found.said) is not None and found.led_by(_SAYS.of_a_family) is None
+    counted = [each for each in found.passage.values(Quantity) if each.unit in ("person", "child", "other")]
+    return are_girls and len(counted) == 1 and counted[0].grown is None and not found.passage.values(Company)
+
+
 def _company(found: Found) -> Company | None:
     people = found.values(Quantity)
     if any(each.change for each in people):
@@ -139,11 +146,11 @@ def _company(found: Found) -> Company | None:
     if found["couple"]:
         return Company(2 + sum(each.count or 0 for each in people), children=_children_in(found))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
-    if units == ["child"] and people[0].grown is None and _SAYS.girls.search(found.said) and not found.led_by(_SAYS.of_a_family):
+    if units == ["child"] and _are_grown(found):
         return Company(people[0].count, has_grown=True)
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
         return Company(None, children=_children_in(found))
-    if found["children"] and (units[0] != "person" or set(units[1:]) != {"child"}):
+    if found["children"] and (units[0] != "person" or "person" in units[1:]):
         return None
     if is_one_of_several(found):
         return None
