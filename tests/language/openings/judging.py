@@ -31,6 +31,7 @@ FRESH: Final = (
     "chef",
     "voyager",
     "baker",
+    "pilgrim",
 )
 """Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
 _DOMAINS: Final = {
@@ -48,6 +49,7 @@ _DOMAINS: Final = {
     "chef": "meal",
     "voyager": "trip",
     "baker": "meal",
+    "pilgrim": "trip",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)

@@ -1,4 +1,4 @@
-"""First messages of 572 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 597 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ LEAST_OF_STRANGERS = {
     "chef": (0.95, 0.0),
     "voyager": (0.0, 0.0),
     "baker": (0.0, 0.0),
+    "pilgrim": (0.0, 0.0),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {"trip": 1, "reunion": 6, "gathering": 1}
