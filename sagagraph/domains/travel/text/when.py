@@ -146,6 +146,10 @@ class _Dates:
             self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
             self.spans.append((first, last, expression.is_month))
+        elif relation == "about":
+            text = f"On which day about {day_text(first)} do you leave?"
+            about = {"first": first - _ONE_DAY, "begins_by": first + _ONE_DAY}
+            self.doubts.ask("depart", text, otherwise=about, because="around that day")
         elif relation == "asked":
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
             around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
