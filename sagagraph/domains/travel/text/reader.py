@@ -64,6 +64,8 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     return _with_currency_at_home(before.updated_by(said), cities)
 
 
+_MONTH_FIRST: Final = {"United States", "Canada", "Philippines"}
+"""Where dates in figures may put the month first."""
 _AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Denmark", "ISK": "Iceland", "NOK": "Norway",
                    "SEK": "Sweden", "MXN": "Mexico", "PHP": "Philippines"}  # fmt: skip
 """Where a currency is used that shares its name with others."""
@@ -136,7 +138,9 @@ def _sentence(
     read_weekdays(passage, said, known)
     read_legs(passage, said, today)
     read_shift(passage, said, known)
-    read_dates(passage, said, today, known)
+    countries = {city.country for each in passage.values(Place) if each.city and (city := cities.find_name(each.city))}
+    order = "day" if countries and countries.isdisjoint(_MONTH_FIRST) else "month" if countries == {"United States"} else ""
+    read_dates(passage, said, today, known, order)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)

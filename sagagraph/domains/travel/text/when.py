@@ -124,13 +124,13 @@ class _Dates:
         """When somebody has to be there."""
         self.doubts = Said()
 
-    def add(self, found: Found, among: list[Expression], today: date) -> None:
+    def add(self, found: Found, among: list[Expression], today: date, order: str) -> None:
         expression = found.get("date", Expression)
         if expression is None:
             return
         is_day = not (expression.is_range or expression.is_month)
         try:
-            first, last = resolved(expression, among, today)
+            first, last = resolved(expression, among, today, order)
         except NoSuchDateError as exc:
             text = f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}."
             self.doubts.ask("depart" if is_day else "window", text)
@@ -146,15 +146,11 @@ class _Dates:
             self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
             self.spans.append((first, last, expression.is_month))
-        elif relation == "about":
-            text = f"On which day about {day_text(first)} do you leave?"
-            about = {"first": first - _ONE_DAY, "begins_by": first + _ONE_DAY}
-            self.doubts.ask("depart", text, otherwise=about, because="around that day")
-        elif relation == "asked":
+        elif relation in ("about", "asked"):
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
-            around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
-            self.there.append(first)
-            self.doubts.ask("depart", text, otherwise=around, because="around that day")
+            ends = {"begins_by": first + _ONE_DAY} if relation == "about" else {"last": first + _ONE_DAY, "is_rough": True}
+            self.there += [first] if relation == "asked" else []
+            self.doubts.ask("depart", text, otherwise={"first": first - _ONE_DAY, **ends}, because="around that day")
         elif relation in ("from", "after") and not is_first_night:
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
         elif relation in ("by", "before"):
@@ -209,8 +205,11 @@ class _Dates:
             said.fields |= {name: day for name, day in days.items() if day is not None}
 
 
-def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest) -> None:
-    """Read dates. Years that are left out are the next that fit; what does not fit together is asked about."""
+def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest, order: str = "") -> None:
+    """Read dates. Years that are left out are the next that fit; what does not fit together is asked about.
+
+    `order`: `day` or `month`, what figures put first where this trip is; empty: nobody knows.
+    """
     dates, expressions = _Dates(), passage.values(Expression)
     has_month = any(each.month is not None for expression in expressions for each in (*expression.first, *expression.last))
     among = expressions if has_month else [*expressions, *_month_of(known)]
@@ -222,7 +221,7 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
             dates = _Dates() if found.led_by(CORRECTS) else dates
-            dates.add(found, among, today)
+            dates.add(found, among, today, order)
     passage.take(_SAYS.date)
     for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs)):
         day = (dates.there or dates.departs)[0]
@@ -251,6 +250,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             about["total_nights"] = (holiday.last - holiday.first).days
         dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name)
     dates.conclude(said)
+    if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
+        said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
 
 
 def read_shift(passage: Passage, said: Said, known: PartialRequest) -> None:
