@@ -385,7 +385,8 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("Boston to Rome for 3 nights in May at 9am",),
             "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 9am)",
         ),
-        (("London to Rome for 3 nights on 05/06",), "asks: When do you want to travel? 05/06 can be 5 June or 6 May."),
+        (("Toronto to Rome for 3 nights on 05/06",), "asks: When do you want to travel? 05/06 can be 5 June or 6 May."),
+        (("London to Rome for 3 nights on 05/06",), "London → Rome 3 → London; leaves 2025-06-05"),
         (
             ("London to Rome for 4 nights over Easter",),
             "asks: Easter: between which days?",
@@ -495,10 +496,10 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             (
-                "London to Rome for 3 nights on 05/06",
+                "Toronto to Rome for 3 nights on 05/06",
                 "5 June",
             ),
-            "London → Rome 3 → London; leaves 2025-06-05",
+            "Toronto → Rome 3 → Toronto; leaves 2025-06-05",
         ),
         (
             (
