@@ -11,7 +11,7 @@ from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.partial import Question
 from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
 from sagagraph.language.forms import Forms
-from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
+from sagagraph.language.money import Cues, Money
 from sagagraph.language.numbers import Number
 from sagagraph.language.people import PEOPLE, Company, is_one_of_several
 from sagagraph.language.places import Place
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
 
-_SAYS: Final = Forms(__file__, "slots", SIGN=SIGN)
+_SAYS: Final = Forms(__file__, "slots")
 
 
 @dataclass
@@ -79,12 +79,7 @@ _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 LARGEST_BUDGET: Final = 1_000_000_000
 
 
-def take_currencies(passage: Passage) -> list[Found]:
-    """Take `pay in Swiss francs` before places, which it only seems to name."""
-    return passage.take(_SAYS.currency, lambda found: len(currencies_meant(found["sign"], CURRENCIES)) == 1)
-
-
-def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies: Sequence[Found] = ()) -> None:
+def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     """Read the budget; what is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
     notes: list[tuple[str, str]] = []
@@ -115,9 +110,6 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
         return
-    if not amounts and known.budget is not None:
-        for found in currencies:
-            said.fields["currency"] = currencies_meant(found["sign"], CURRENCIES)[0]
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}

@@ -232,7 +232,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         else:
             dates.departs.remove(day)
             text = f"Do you leave on {day_text(day - _ONE_DAY)} or on {day_text(day)}?"
-            dates.doubts.ask("depart", text, otherwise={"depart": day - _ONE_DAY, "last": max(dates.lasts, default="")}, because=found.said)
+            begins = {"depart": day - _ONE_DAY} | ({"last": max(dates.lasts)} if dates.lasts else {})
+            dates.doubts.ask("depart", text, otherwise=begins, because=found.said)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
