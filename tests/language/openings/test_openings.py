@@ -27,14 +27,14 @@ LEAST_OF_STRANGERS = {
     "eater": (0.95, 0.0),
     "family": (0.8, 0.0),
     "gathering": (0.48, 0.0),
-    "passenger": (0.81, 0.0),
+    "passenger": (0.89, 0.0),
     "chef": (0.95, 0.0),
-    "voyager": (0.0, 0.0),
-    "baker": (0.0, 0.0),
-    "pilgrim": (0.0, 0.0),
+    "voyager": (0.93, 0.0),
+    "baker": (0.99, 0.0),
+    "pilgrim": (0.95, 0.0),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
-MOST_IN_SILENCE = {"trip": 1, "reunion": 6, "gathering": 1}
+MOST_IN_SILENCE = {"reunion": 6, "gathering": 1}
 """Openings with a wrong field of which no word is named, by a judge who looks at each field: to be none."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}
