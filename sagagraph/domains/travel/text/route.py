@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.partial import Question, unknown_city
-from sagagraph.domains.travel.text.changes import anchors_of, ends_of, placed, with_changed_nights
+from sagagraph.domains.travel.text.changes import anchors_of, with_changed_nights
 from sagagraph.domains.travel.text.stays import (
     WHERE,
     Role,
@@ -43,13 +43,10 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
-    anchors, ends = anchors_of(visits, stays_in), ends_of(visits, stays_in, passage)
-    visits, text = [visit for visit in visits if visit not in anchors], passage.text
-    for anchor in anchors:  # `Lyon before Paris, one night` is said of Lyon
-        lead = _SAYS.beside.search(text, 0, anchor.start)
-        begins = lead.start() if lead else anchor.start
-        text = text[:begins] + " " * (anchor.end - begins) + text[anchor.end :]
-    loose = give_nights(visits, stays, text)
+    if anchors_of(visits, stays_in) or (known.stops and passage.has(_SAYS.goes_first)):
+        take_stays(passage)
+        return [f"{each.role.value} {each.place.said}".strip() for each in visits]
+    loose = give_nights(visits, stays, passage.text)
     visits = corrected(visits, passage.text, stays_in)
     before = known.stops
     known, loose = with_changed_nights(visits, loose, known, said)
@@ -60,10 +57,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             visit.role = Role.PLACE
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
-    if anchors and not visits:
-        unread += [f"{each.role.value} {each.place.said}" for each in anchors]
     take_stays(passage)
-    is_added = _SAYS.added.search(whole) is not None or anchors != []
+    is_added = _SAYS.added.search(whole) is not None
     if not is_added:
         unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
         is_added = bool(known.stops) and has_role(Role.VIA, visits) and _SAYS.back.search(whole) is not None
@@ -80,7 +75,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         said.fields["total_nights"] = totals.pop()
     if len(now) == 1 and now[0].nights is None and len(stays) == 1 and stays[0].nights is None:
         said.fields["total_nights"] = stays[0].about
-    now = placed(now, {visit.city for visit in visits}, anchors, ends)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
     begins, ends_on = (said.fields.get(name) for name in ("first", "last"))
