@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -17,11 +17,13 @@ def money_text(amount: Decimal, currency: str = "USD") -> str:
     return f"{sign}{symbol}{digits}" if symbol else f"{sign}{digits} {currency}"
 
 
-def cost_text(cost: Mapping[str, Any] | None) -> str:
-    """Format what a plan costs, as the journal has it: `$2,007`, with any fees after it; empty if it costs nothing."""
+def cost_text(cost: Mapping[str, Any] | None, money: Callable[[Decimal, str], str] = money_text) -> str:
+    """Format what a plan costs, as the journal has it: `$2,007`, with any fees after it; empty if it costs nothing. `money`:
+    formats an amount.
+    """
     fees = cost.get("fees") if cost else None
     if not cost or not cost.get("currency") or not (cost["total"] or fees):
         return ""
     currency = str(cost["currency"])
-    beside = f" + {money_text(Decimal(str(fees)), currency)} fees" if fees else ""
-    return money_text(Decimal(str(cost["total"])), currency) + beside
+    beside = f" + {money(Decimal(str(fees)), currency)} fees" if fees else ""
+    return money(Decimal(str(cost["total"])), currency) + beside

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 
 import httpx2
 import psutil
@@ -23,6 +23,7 @@ from sagagraph.domains.reunion.shipped import shipped
 
 OUT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 _BETWEEN_PROBES_S = 0.05
+_SETTLING_S, _IDLE_S = 3.0, 10.0
 _TIMES = ("first_s", "planned_s", "done_s")
 
 
@@ -90,11 +91,11 @@ async def _probe(url: str, waits: list[float]) -> None:
             await asyncio.sleep(_BETWEEN_PROBES_S)
 
 
-def _starting() -> tuple[float, float, float, float]:
+def _starting() -> tuple[float, float, float, float, float]:
     """Medians of three in turn: seconds to `import gradio, langgraph`, until the app can be reached, and until its page is there;
-    and the megabytes that the server then has, without its planners.
+    the megabytes that the server then has, without its planners; and its share of a core while nobody uses it.
     """
-    bare, app, pages, memory = [], [], [], []
+    bare, app, pages, memory, idle = [], [], [], [], []
     for _turn in range(3):
         began = perf_counter()
         subprocess.run([sys.executable, "-c", "import gradio, langgraph.graph"], check=True)
@@ -105,10 +106,16 @@ def _starting() -> tuple[float, float, float, float]:
             app.append(perf_counter() - began)
             httpx2.get(f"{url}/", timeout=60).raise_for_status()
             pages.append(perf_counter() - began)
-            memory.append(psutil.Process(server.pid).memory_full_info().pss / 2**20)
+            process = psutil.Process(server.pid)
+            memory.append(process.memory_full_info().pss / 2**20)
+            sleep(_SETTLING_S)
+            before = process.cpu_times()
+            sleep(_IDLE_S)
+            after = process.cpu_times()
+            idle.append((after.user + after.system - before.user - before.system) / _IDLE_S)
             server.terminate()
             server.wait(30)
-    return median(bare), median(app), median(pages), median(memory)
+    return median(bare), median(app), median(pages), median(memory), median(idle)
 
 
 def report(
@@ -117,7 +124,7 @@ def report(
     waits: list[float],
     faults: list[str],
     *,
-    starting: tuple[float, float, float, float],
+    starting: tuple[float, float, float, float, float],
 ) -> str:
     heads = ("who", "first plan alone, s", "at once", "best plan alone, s", "at once", "done alone, s", "at once")
     rows = [
@@ -159,10 +166,11 @@ def _on_waiting(waits: list[float]) -> str:
     )
 
 
-def _on_starting(bare: float, app: float, page: float, memory_mb: float) -> str:
+def _on_starting(bare: float, app: float, page: float, memory_mb: float, idle: float) -> str:
     return prose(
         f"Median of three, in turn: `import gradio, langgraph` {bare:.1f} s; `sagagraph ui` until it can be reached {app:.1f} s,",
-        f"until its page is there {page:.1f} s. Then it has {memory_mb:.0f} MB, without its planners.",
+        f"until its page is there {page:.1f} s. Then it has {memory_mb:.0f} MB, without its planners; while nobody uses it,",
+        f"it takes {100 * idle:.1f} % of a core.",
     )
 
 

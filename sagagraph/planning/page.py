@@ -10,6 +10,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from functools import partial
 from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
@@ -18,7 +20,7 @@ from sagagraph.context.model import Model
 from sagagraph.errors import InvalidInputError, ModelError
 from sagagraph.language.utterance.questions import Topic
 from sagagraph.language.utterance.utterances import Kind
-from sagagraph.money import cost_text
+from sagagraph.money import cost_text, money_text
 from sagagraph.planning.domain import Domain
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.fields import Field, Fields, Part, State
@@ -266,6 +268,8 @@ class Page(Reader):
     """What can be said instead of what was not understood."""
     elsewhere: str = "That is not mine to arrange, and the plan stays without it."
     """The answer to wishes that nobody here can take care of."""
+    acts: Mapping[str, str] = {}
+    """What people call the actions that no bar of a plan stands for."""
     under_way: str = ""
     """The message while a plan is carried out and nothing moves; empty if that does not happen."""
     suggestions: Mapping[str, Sequence[str]] = {}
@@ -360,9 +364,18 @@ class Page(Reader):
     def view(self, plan: Json) -> PlanView:
         return PlanView(tuple(Line(part, part) for part in self.domain.title(plan).split("; ")))
 
-    def price(self, plan: Json, cost: Mapping[str, Any] | None) -> str:  # noqa: ARG002
-        """Return what the plan costs, in the currency of the request."""
-        return cost_text(cost)
+    def names(self, saga: Saga) -> dict[str, str]:
+        """Return what people call the saga's operations: by default, the labels of the bars of its plan."""
+        plan = saga.plan.content if saga.plan.accepted is None else saga.plan.accepted.content
+        return {} if plan is None else {bar.operation: bar.label for bar in self.view(plan).bars if bar.operation}
+
+    def money(self, plan: Json, amount: Decimal, currency: str) -> str:  # noqa: ARG002 - for those that know rates
+        """Format an amount that the plan costs, in the currency of the request."""
+        return money_text(amount, currency)
+
+    def price(self, plan: Json, cost: Mapping[str, Any] | None) -> str:
+        """Return what the plan costs, or part of it, in the currency of the request; empty if that is nothing."""
+        return cost_text(cost, partial(self.money, plan))
 
     async def price_as_asked(self, asked: str, saga: Saga) -> str:  # noqa: ARG002  # for those that override it
         """Return the price in the currency that a question names; empty if it names none, or no rate is known."""

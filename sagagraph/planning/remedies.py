@@ -24,7 +24,7 @@ def remedies_for(request: Any, found: Infeasible) -> Iterator[Remedy]:
     """Return a remedy for every wish whose giving way suffices alone."""
     for each in found.relaxations:
         if each.change is not None and isinstance(request, Mapping):
-            label = f"{each.needs}, not {each.wish}" if each.needs else f"without {each.wish}"
+            label = f"{each.needs} instead of {each.wish}" if each.needs else f"without {each.wish}"
             yield Remedy(label, each.sentence, {**request, **each.change})
 
 

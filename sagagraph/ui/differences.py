@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
-from sagagraph.money import cost_text, money_text
 from sagagraph.planning.fields import Field, Fields, Part, State, Widget
-from sagagraph.planning.page import Line
+from sagagraph.planning.page import Line, Page
+
+_PARTS: Final = re.compile("; | · ")
+_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_MOST_TOLD: Final = 4
+_LONGEST: Final = 120
 
 
 def changes(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, Line | None, Line | None]]:
@@ -24,33 +31,51 @@ def in_short(line: Line | None) -> str:
     return " · ".join(each for each in (line.what, line.when, line.price) if each and each != line.key)
 
 
-def price_change(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
-    """Format the change of cost: `$650 → $720, $70 more`; empty if neither costs anything."""
-    old, new = cost_text(before), cost_text(after)
-    if not old or not new or before is None or after is None:
+Priced = tuple[Any, Mapping[str, Any] | None]
+"""A plan and its cost."""
+
+
+def price_change(page: Page, before: Priced, after: Priced) -> str:
+    """Format the change of cost: `$650 → $720, $70 more`; empty if one of them costs nothing."""
+    old, new = page.price(*before), page.price(*after)
+    if not old or not new or before[1] is None or after[1] is None:
         return ""
-    more = Decimal(str(after["total"])) - Decimal(str(before["total"]))
+    more = Decimal(str(after[1]["total"])) - Decimal(str(before[1]["total"]))
     if not more:
         return f"still {new}"
-    return f"{old} → {new}, {money_text(abs(more), str(after['currency']))} {'more' if more > 0 else 'less'}"
+    return f"{old} → {new}, {page.money(after[0], abs(more), str(after[1]['currency']))} {'more' if more > 0 else 'less'}"
 
 
-def told(before: Sequence[Line], after: Sequence[Line]) -> Iterator[str]:
-    """Yield each difference as a line of text."""
-    for _key, old, new in changes(before, after):
-        if old is None:
-            yield f"new: {in_short(new)}"
-        elif new is None:
-            yield f"no longer: {in_short(old)}"
-        else:
-            yield f"{new.key}: {', '.join(_changed(old, new))}"
+def told(before: Sequence[Line], after: Sequence[Line]) -> list[str]:
+    """Return the first differences as lines of text, and how many more there are: the table of the plan has all of them."""
+    return few([_told(*each) for each in changes(before, after)], "in the plan below")
 
 
-def _changed(old: Line, new: Line) -> Iterator[str]:
-    """Yield the parts of a line that differ."""
-    for before, after in ((old.what, new.what), (old.when, new.when), (old.price, new.price)):
-        if before != after:
-            yield f"{before or 'nothing'} → {after or 'nothing'}"
+def _told(key: str, old: Line | None, new: Line | None) -> str:
+    if old is None or new is None:
+        line = old or new
+        what = " · ".join(filter(None, (line.what, line.when, line.price))) if line is not None else ""
+        return _short(f"{'no longer' if new is None else 'new'}: {what}")
+    gone, come = apart(in_short(old), in_short(new))
+    return f"{key}: {_short(gone)} → {_short(come)}"
+
+
+def apart(old: str, new: str) -> tuple[str, str]:
+    """Return the parts of both that differ, one in each line."""
+    before, after = _PARTS.split(old), _PARTS.split(new)
+    gone, come = [each for each in before if each not in after], [each for each in after if each not in before]
+    return "\n".join(gone) or "—", "\n".join(come) or "—"
+
+
+def few(told: Sequence[str], where: str) -> list[str]:
+    """Return the first of many, and how many more there are, `where` they can be read."""
+    left = len(told) - _MOST_TOLD
+    return [*told[:_MOST_TOLD], f"and {left} more, {where}"] if left > 0 else list(told)
+
+
+def _short(text: str) -> str:
+    words = text.replace("\n", ", ")
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1].rstrip(', ')}…"
 
 
 def filled(before: Sequence[Part], after: Sequence[Part]) -> Iterator[str]:
@@ -86,4 +111,15 @@ def _named(parts: Sequence[Part]) -> Iterator[tuple[str, Field]]:
 
 
 def _words(field: Field) -> str:
-    return dict(field.choices).get(field.value, field.value)
+    return dated(dict(field.choices).get(field.value, field.value))
+
+
+def dated(text: str) -> str:
+    """Return a text with its dates as people write them: `17 April 2026`, not `2026-04-17`."""
+    return _DAY.sub(lambda found: _in_words(found[0]), text)
+
+
+def _in_words(day: str) -> str:
+    with suppress(ValueError):
+        return f"{date.fromisoformat(day):%-d %B %Y}"
+    return day

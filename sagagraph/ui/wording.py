@@ -6,7 +6,6 @@ import re
 from typing import Final
 
 from sagagraph.errors import ConflictError, InvalidInputError, SagaGraphError
-from sagagraph.money import cost_text
 from sagagraph.planning.page import Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import PlanState, Saga
@@ -23,10 +22,8 @@ _CHANGED: Final = "The plan has changed in the meantime: look at it again before
 
 def names_in(saga: Saga, page: Page) -> dict[str, str]:
     """Return what people call each operation of a saga's plan: the thing that it books, or else what it does."""
-    plan = saga.plan.content if saga.plan.accepted is None else saga.plan.accepted.content
-    bars = () if plan is None else page.view(plan).bars
-    acts = {each.id: each.spec.action.replace("_", " ") for each in saga.in_order()}
-    return {**acts, **{bar.operation: bar.label for bar in bars if bar.operation}}
+    acts = {each.id: page.acts.get(each.spec.action, each.spec.action.replace("_", " ")) for each in saga.in_order()}
+    return acts | page.names(saga)
 
 
 def cause_of(saga: Saga, page: Page) -> str:
@@ -63,7 +60,7 @@ def version_words(page: Page, version: Version, saga: Saga) -> str:
 
 def next_step(saga: Saga, page: Page) -> str:
     """Say where a plan stands, and what its owner can do next."""
-    price = cost_text(saga.plan.cost)
+    price = page.price(saga.plan.content, saga.plan.cost)
     match status_of(saga):
         case SagaStatus.AWAITING_APPROVAL:
             return f"{f'{price}, waits' if price else 'Waits'} for your decision: look at it, then “{page.go_ahead}”"

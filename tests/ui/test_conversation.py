@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,10 +17,11 @@ from sagagraph.planning.monitor import grave
 from sagagraph.saga.core.state import Saga
 from sagagraph.settings import Settings
 from sagagraph.ui.chat.conversation import Conversation, Conversations, shown_messages
+from sagagraph.ui.chat.labels import book_label
 from sagagraph.ui.chat.page_model import PageModel
 from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.chat.turn import Deed
-from sagagraph.ui.html.cards import status_card
+from sagagraph.ui.html import cards
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import guest
 from tests.domains.reunion.scripted import LATE, PROBLEM, request
@@ -150,6 +152,12 @@ async def test_a_booking_that_fell_through_is_replaced_after_approval(service: S
     assert (status(asked_back), "did that happen" in last_said(asked_back)) == ("committed", True)
     asked = await chat.say("yes")
     assert (status(asked), asked.before and asked.before.plan) == ("awaiting_approval", before.saga and before.saga.plan.content)
+    assert asked.shown is not None
+    assert cards.plan_card(asked.shown, asked.page, changes_saga=asked.saga).count("Confirmation") == 3
+    assert asked.before is not None
+    card = cards.plan_card(asked.shown, asked.page, (asked.before.plan, asked.before.cost), changes_saga=asked.saga)
+    assert card.count("Confirmation") == 2, "the journeys stay booked, and the new hotel is not yet"
+    assert re.fullmatch(r"Book the change: (still \$[\d,.]+|\$[\d,.]+ (more|less))( \+.*)?", book_label(asked)), book_label(asked)
     after = await chat.say("yes")
     assert status(after) == "committed"
     assert after.saga is not None
@@ -208,12 +216,17 @@ async def test_after_a_restart_the_last_conversation_goes_on_from_the_journal(se
     assert cheaper.saga.request["budget"] == 3500
 
 
-async def test_cancelling_in_words_points_to_the_preview_and_does_nothing(service: Service) -> None:
+async def test_cancelling_in_words_points_to_the_button_that_is_there_and_does_nothing(service: Service) -> None:
     chat = Chat(service)
     await chat.say(TRIP)
     for words in ("cancel everything", "cancel the whole trip now", "please undo it"):
-        assert "Cancel…" in last_said(await chat.say(words))
+        assert "Discard this plan" in last_said(await chat.say(words))
     assert status(await chat.quiet()) == "awaiting_approval"
+    await chat.say("book it")
+    told = last_said(await chat.say("cancel everything"))
+    assert "Cancel…" in told
+    assert "the payment" in told
+    assert status(await chat.quiet()) == "committed"
 
 
 async def told_day(chat: Chat) -> PageModel:
@@ -239,6 +252,10 @@ async def test_a_day_is_planned_told_delayed_repaired_and_ended(service: Service
     }
     assert changed == {"James", "Grandma"}
     assert status(await chat.say("yes")) == "running"
+    preview = await service.preview(chat.visitor, delayed.saga.id)
+    told = cards.preview_card(preview, await service.saga(chat.visitor, delayed.saga.id), delayed.page)
+    assert all(f"<td>what {who} was told</td>" in told for who in ("James", "Grandma")), told
+    assert "<th>fee</th>" not in told
     assert status(await chat.say("the day is over")) == "committed"
 
 
@@ -545,6 +562,18 @@ async def test_an_open_question_comes_before_an_approval(service: Service) -> No
     assert status(await chat.say("ok, book it")) == "committed"
 
 
+async def test_a_question_that_the_board_answers_is_asked_once(service: Service) -> None:
+    chat = Chat(service)
+    await chat.say("From Boston to Lisbon for 5 nights in May 2025, for 4 people")
+    for words in ("the two kids are 7 and 11", "yes, 2 of them are children", "can we fly in the morning?"):
+        scene = await chat.say(words)
+    asked = [
+        each.text for each in scene.conversation.messages if "How many of you travel" in each.text and each.role == "assistant"
+    ]
+    assert len(asked) <= 1, asked
+    assert not scene.conversation.draft.questions
+
+
 async def test_a_question_about_news_can_be_answered(service: Service) -> None:
     chat = Chat(service, "reunion")
     await told_day(chat)
@@ -612,7 +641,7 @@ async def test_what_is_foreseen_stands_in_the_status_of_the_plan_that_it_strains
     assert before.saga is not None
     (told,) = grave(judged, before.saga.plan.version)
     assert told.startswith("violation: Bob arrives 10 late, with room for 0")
-    assert f"Foreseen: {told}." in status_card(before.saga, foreseen=(told,))
+    assert f"Foreseen: {told}." in cards.status_card(before.saga, foreseen=(told,))
     repaired = await chat.quiet()
     assert (status(repaired), repaired.foreseen) == ("awaiting_approval", (told,))
     await service.decide(chat.visitor, saga_id, plan_hash(repaired) or "", approved=True)

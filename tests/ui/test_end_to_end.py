@@ -24,6 +24,7 @@ def test_the_sample_trip_is_planned_approved_and_booked_and_nothing_is_fetched_f
     person.page.locator("#approve").dblclick()
     person.until("committed")
     person.until_said("everything is booked for $2,007")
+    assert person.chat.count("Book for $2,007") == 1, "a click stays in the chat, and two in a row are one"
     assert [(status, attempts) for _id, status, attempts in operations(person)] == [("succeeded", 1)] * 8
     assert person.plan_hash == plan_hash
     for tab in ("Where", "When"):

@@ -6,7 +6,6 @@ import pytest
 from markupsafe import Markup
 
 from sagagraph.planning.fields import Field, Fields, Sheet, Widget
-from sagagraph.saga.engine.views.preview import CancelPreview, UndoneOperation
 from sagagraph.ui.html import cards
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.pictures.comparison import Point
@@ -47,10 +46,7 @@ EVIL_SHEET = Sheet(EVIL, (EVIL,), ((EVIL, ((EVIL_FIELD, Field(EVIL, EVIL, EVIL, 
     [
         render("comparison", points=[Point(1, EVIL, EVIL), Point(2, EVIL, "")], axes=(EVIL, EVIL, EVIL)),
         render("request", title=EVIL, parts=(EVIL_SHEET, Fields(EVIL, (EVIL_FIELD,))), happened=(), is_fresh=False, turn=EVIL),
-        cards.preview_card(
-            CancelPreview("s", True, (UndoneOperation(EVIL, EVIL, True, 1, "USD"),), 1, "USD", (EVIL,)), {EVIL: EVIL}
-        ),
-        cards.preview_card(CancelPreview("s", False, (), 0, None, (EVIL,)), {}),
+        render("preview", possible=True, undo=table(("what",), [(EVIL,)]), fees=EVIL, residue=(EVIL,)),
         cards.note(EVIL),
         cards.problem(EVIL),
     ],

@@ -12,10 +12,14 @@ import pytest
 
 from sagagraph.domains.reunion.planning.solver import PLAN_S
 from sagagraph.domains.reunion.shipped import shipped
+from tests.ui.conftest import Serve
 from tests.ui.nursery import PATIENCE_S
 from tests.ui.server import Server
 
 API = "/api/v1"
+_SETTLING_S = 1.0
+_LOOK_S = 2.0
+_WAKING_UP = 200
 
 
 @pytest.fixture
@@ -59,6 +63,16 @@ def test_a_server_does_not_wait_for_its_solvers_nor_for_who_listens_and_goes_on_
         assert (shown["status"], shown["is_busy"], shown["problem"]) == ("planning", True, "")
     finally:
         again.kill()
+
+
+def test_a_server_that_nobody_uses_stands_still(serve: Serve) -> None:
+    server = serve()
+    httpx2.get(server.url, timeout=PATIENCE_S).raise_for_status()  # its pages are made
+    process = psutil.Process(server.pid)
+    time.sleep(_SETTLING_S)
+    before = process.num_ctx_switches().voluntary
+    time.sleep(_LOOK_S)
+    assert (process.num_ctx_switches().voluntary - before) / _LOOK_S < _WAKING_UP, "times a second; Gradio's queue alone: 900"
 
 
 def test_a_solver_whose_saga_is_cancelled_gives_its_core_back(thinking: tuple[Server, httpx2.Client, str]) -> None:

@@ -14,6 +14,8 @@ from tests.ui.test_looks import PHONE
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+_TWO_LINES = 70
+"""Pixels."""
 PAGES = re.compile(rb"/Type\s*/Page\b(?!s)")
 
 
@@ -28,26 +30,50 @@ def test_what_cannot_be_had_is_repaired_at_a_click_and_so_is_going_back(server: 
     person.page.locator("#ways [data-choose]").first.click()
     second = person.until_other_plan(first)
     person.until_filled({"budget": "1874"})
+    assert "budget 1874 USD instead of budget 300 USD" in person.chat
     person.page.locator("#ways summary").click()
     back = person.page.locator("#ways [data-choose]")
     assert "$2,007; At most: 1874 → 5000" in back.inner_text()
     assert serious(person) == []
     back.click()
     assert person.until_other_plan(second) == first
+    in_order = ("I proposed a plan for $2,007", "budget 1874 USD", "I proposed a plan for $1,874", "Back to: $2,007")
+    places = [person.chat.index(each) for each in in_order]
+    assert places == sorted(places), "clicks, and what was answered to them, can be read back"
     person.until_filled({"budget": "5000"})
 
 
-def test_another_plan_is_chosen_by_its_dot(server: Server, visit: OpenVisit) -> None:
-    person = visit(server.url, viewport=PHONE)
-    person.say(SAMPLE)
+def test_another_plan_is_chosen_by_its_dot_and_booked_in_the_currency_of_the_budget(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url, viewport=PHONE, reduced_motion="reduce")
+    person.say(SAMPLE.replace("$5,000", "5,000 EUR"))
     first = person.until_asked()
     dots = person.page.locator(".sg-scatter button")
     places = dots.evaluate_all("dots => dots.map(each => [each.getBoundingClientRect().y, each.ariaLabel])")
     _lowest, cheapest = max(places)
-    assert "$1,874" in cheapest
+    assert "1,800.02 EUR" in cheapest
     person.page.get_by_label(cheapest).click()
     person.until_other_plan(first)
-    assert person.page.locator("#plan .sg-price").inner_text().startswith("$1,874")
+    assert person.page.locator("#plan .sg-price").inner_text().startswith("1,800.02 EUR")
+    assert person.page.locator("#approve").inner_text() == "Book for 1,800.02 EUR"
+    assert person.page.locator("#approve").bounding_box()["height"] < _TWO_LINES  # type: ignore[index]
+    charged = [each for each in person.page.locator("#plan li").all_inner_texts() if "$" in each]
+    assert len(charged) == 1
+    assert charged[0].startswith("$1,874")
+    person.click("approve")
+    person.until("committed")
+    person.until_said("everything is booked for 1,800.02 EUR")
+    assert "Plan " in person.chat
+    assert "$" not in person.chat.replace("$2,090", "").replace("$1,874", "").partition("EUR")[2], person.chat
+    assert person.page.evaluate("document.querySelector('#chat').getBoundingClientRect().top") < PHONE["height"] / 2
+    person.click("cancel")
+    preview = person.page.locator("#preview")
+    preview.get_by_text("the payment").wait_for()
+    assert "the mail with the itinerary" in preview.inner_text()
+    assert not re.search(r"[$]|capture payment", preview.inner_text())
+    person.click("undo")
+    person.until("compensated")
+    person.page.locator("#plan").get_by_text("This plan is undone").wait_for()
+    assert "Done: everything is booked for 1,800.02 EUR" in person.chat
 
 
 def test_a_plan_is_shared_printed_and_taken_as_a_calendar_before_it_is_booked(

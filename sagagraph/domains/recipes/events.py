@@ -140,10 +140,6 @@ def _one_of(text: str, known: Mapping[K, str]) -> K:
     raise InvalidInputError(f"Which of these: {'; '.join([known[key] for key in best or known][:6])}?", field="text")
 
 
-def _stems(text: str) -> set[str]:
-    return {word[:4] for word in _WORD.findall(text.casefold())}  # heating is to heat
-
-
 def offered(cooked: Cooked, since: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield events that can happen halfway through what is left, with their sentences."""
     at = (since + makespan(cooked.plan)) // 2 // 60 * 60 + 30

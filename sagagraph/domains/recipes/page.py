@@ -68,6 +68,9 @@ _STAYS_WARM: Final = "10 min"
 _EARLIEST_DINNER: Final = 10
 """Hours before this one are taken to be in the evening."""
 _WORDS: Final = re.compile(r"[^\W\d]+")
+_READY: Final = "All of it is ready"
+_LONG: Final = 60
+"""Minutes from which a time is told in hours."""
 _WITHOUT_MEANING = (
     "add all also and are bake can cook cooking cooks could course dear dessert dinner dish dishes done down eat evening "
     "everyone fancy first for get good guests has have having hello here i'd i'll i'm instead it's just kitchen let let's "
@@ -203,20 +206,24 @@ class RecipesPage(Page):
         for row, name in zip(cooked.plan, cooked.names, strict=True):
             step = meal.steps[row.key]
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
-            what = key = f"{row.recipe}: {step.text}"
+            key = f"{row.recipe}: {step.text}"
             while key in lines:  # another piece of it
-                key += " (then)"
-            lines[key] = Line(key, what, f"{begins:%H:%M}")
-            places = list(step.uses) or ["on its own"] * step.is_autonomous
+                key += " (continued)"
+            places, who = list(step.uses) or ["on its own"] * step.is_autonomous, "on its own"
             if not step.is_autonomous:  # the first cook who has free hands
                 cook = next((number for number, until in enumerate(free) if until <= row.start), 0)
                 free[cook] = row.end
-                places.append(f"cook {cook + 1}" if meal.cooks > 1 else "cook")
+                who = f"cook {cook + 1}" if meal.cooks > 1 else "cook"
+                places.append(who)
+            span = f"{_clock(cooked, begins)}–{_clock(cooked, ends)}"
+            lines[key] = Line(key, key, f"{span}, {_lasting(ends - begins)}, {who}")
             bars += [Bar(place, step.text, row.recipe, begins, ends, name) for place in places]
         for row in cooked.waste:
             begins, ends = (begin + timedelta(seconds=moment) for moment in (row.start, row.end))
             bars.append(Bar("thrown away", meal.steps[row.key].text, row.recipe, begins, ends))
-        return PlanView(tuple(lines.values()), tuple(bars))
+        ends = max((bar.ends for bar in bars), default=begin)
+        ready = f"{_clock(cooked, ends)}, {_lasting(ends - begin)} after the beginning"
+        return PlanView((*lines.values(), Line(_READY, _READY, ready)), tuple(bars))
 
     # -- what goes wrong ---------------------------------------------------------------------------------------------------
 
@@ -243,6 +250,16 @@ class RecipesPage(Page):
 
     def on_top(self, request: Any, saga: Saga) -> Any:
         return {**request, **{name: saga.request[name] for name in ("events", "served") if name in saga.request}}
+
+
+def _clock(cooked: Cooked, moment: datetime) -> str:
+    """Return the time of day; without a dinner time, hours and minutes since the beginning."""
+    return f"{moment:%H:%M}" if cooked.request.get("dinner") else f"{moment.hour}:{moment:%M}"
+
+
+def _lasting(span: timedelta) -> str:
+    minutes = span / timedelta(minutes=1)
+    return f"{minutes:.3g} min" if minutes < _LONG else f"{minutes // _LONG:g} h {minutes % _LONG:g} min"
 
 
 def _is_recipe(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Price
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Price, money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TransportOffer
 from sagagraph.domains.travel.request import Lean, TripRequest
 
@@ -197,6 +197,13 @@ class Itinerary(Lean):
                 decided = train.otherwise if lands >= only_if.lands_before else None
                 changed[train.label] = decided or train.model_copy(update={"only_if": None})
         return self.with_legs(changed.get(leg.label, leg) for leg in self.legs) if changed else self
+
+    def price_text(self, amount: Decimal, currency: str) -> str:
+        """Format an amount in the currency of the budget, where a rate for it was known."""
+        if self.converted is None or currency != self.currency:
+            return money_text(amount, currency)
+        share = amount * self.converted.total / (self.total + self.fees)
+        return money_text(share.quantize(Decimal("0.01")), self.converted.currency)
 
     def with_legs(self, legs: Iterable[Leg]) -> Self:
         """Return it with these legs, and their total."""

@@ -1,7 +1,7 @@
 """Wording: days, durations, counts and offers as people read them."""
 
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
 from decimal import Decimal
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
@@ -11,6 +11,11 @@ from sagagraph.domains.travel.request import TrainIf
 
 def day_text(day: date) -> str:
     return f"{day.day} {day:%B %Y}"
+
+
+def moment_text(moment: datetime) -> str:
+    """Format `Wed 3 Jun 15:25`."""
+    return f"{moment:%a} {moment.day} {moment:%b %H:%M}"
 
 
 def duration_text(minutes: int) -> str:
@@ -23,9 +28,9 @@ def count_text(count: int, singular: str) -> str:
     return f"{count} {singular}{'' if count == 1 else 's'}"
 
 
-def compared(more: Decimal, currency: str = PRICE_CURRENCY) -> str:
-    """Format `$21 more`."""
-    return f"{money_text(abs(more), currency)} {'more' if more > 0 else 'less'}" if more else "the same price"
+def compared(more: Decimal, money: Callable[[Decimal, str], str] = money_text) -> str:
+    """Format `$21 more`. `money`: formats the amount."""
+    return f"{money(abs(more), PRICE_CURRENCY)} {'more' if more > 0 else 'less'}" if more else "the same price"
 
 
 def party_text(travellers: int, children: int) -> str:

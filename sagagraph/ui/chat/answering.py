@@ -12,7 +12,6 @@ from typing import Any, Final
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.utterance.questions import Topic, topic_of
 from sagagraph.language.utterance.utterances import Utterance, tells_news
-from sagagraph.money import cost_text
 from sagagraph.planning.domain import Infeasible
 from sagagraph.planning.page import Draft
 from sagagraph.planning.remedies import remedies_for
@@ -150,7 +149,8 @@ class Answering(Turn):
         cost = {"total": found.cost.total, "currency": found.cost.currency, "fees": found.cost.fees}
         before = () if shown.plan.content is None else self._page.view(shown.plan.content).lines  # it may have none yet
         lines = [f"– {each}" for each in told(before, self._page.view(found.plan).lines)]
-        price = price_change(shown.plan.cost, cost)
+        price = price_change(self._page, (shown.plan.content, shown.plan.cost), (found.plan, cost))
+        price = price or self._page.price(found.plan, cost)
         fees = (
             " What is booked would have to be changed, and its fees come on top."
             if status_of(saga) is SagaStatus.COMMITTED
@@ -160,7 +160,7 @@ class Answering(Turn):
             Deed.COMPARED,
             "\n".join(
                 [
-                    f"Then: {price or cost_text(cost) or ('another plan' if lines else 'the same plan')}.{fees}",
+                    f"Then: {price or ('another plan' if lines else 'the same plan')}.{fees}",
                     *lines,
                     f"{NOTHING_CHANGED} Say “do that” to have it.",
                 ]

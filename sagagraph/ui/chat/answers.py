@@ -11,7 +11,6 @@ from typing import Any, Final
 from sagagraph.language.calendar import Expression
 from sagagraph.language.tagging import tagged
 from sagagraph.language.utterance.questions import Topic
-from sagagraph.money import cost_text
 from sagagraph.planning.page import Detail, Draft, Line, Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -155,21 +154,22 @@ class _Asked:
 
 
 def _price(ask: _Asked) -> Iterator[str]:
-    price = cost_text(ask.saga.plan.cost)
+    plan, cost = ask.saga.plan.content, ask.saga.plan.cost
+    price = ask.facts.page.price(plan, cost)
     if not price:
         yield "It costs nothing here: nobody is paid."
         return
     if ask.facts.before is not None and _MORE.search(ask.words):
-        yield f"{price_change(ask.facts.before[1], ask.saga.plan.cost) or 'It costs the same'}."
+        yield f"{price_change(ask.facts.page, ask.facts.before, (plan, cost)) or 'It costs the same'}."
     if counted := ask.facts.counted(ask.words):
         yield f"The plan is for {' and '.join(counted)}."
-    verb, currency = "You paid" if ask.facts.is_booked else "It costs", ask.saga.plan.cost["currency"]
+    verb = "You paid" if ask.facts.is_booked else "It costs"
     about = ask.facts.about(ask.words)
     if len(about) < len(ask.facts.lines):
         yield from (f"– {each.what}: {each.price}" for each in about if each.price)
-        yield f"Everything together: {price} ({currency})."
+        yield f"Everything together: {price}."
         return
-    yield f"{verb} {price} in all ({currency}), for everybody and everything in the plan:"
+    yield f"{verb} {price} in all, for everybody and everything in the plan:"
     yield from (f"– {each.what}: {each.price}" for each in ask.facts.lines if each.price)
     yield from (f"{each[:1].upper()}{each[1:]}." for each in reasons_of(ask.saga.plan) if "rate of" in each or "budget" in each)
 
@@ -207,9 +207,7 @@ _STANDS: Final = {
 def _refund(ask: _Asked) -> Iterator[str]:
     preview, details = ask.facts.preview, ask.facts.details
     if preview is not None and preview.undo:
-        fees = (
-            cost_text({"total": preview.fees, "currency": preview.currency}) if preview.fees and preview.currency else "no fees"
-        )
+        fees = ask.facts.page.price(ask.saga.plan.content, {"total": preview.fees, "currency": preview.currency}) or "no fees"
         yield f"Cancelling everything now would cost {fees}. “Cancel…” shows it in full, and does nothing before you confirm."
         yield from (f"– remains: {each}" for each in in_names(preview.residue, ask.saga, ask.facts.page))
     elif status_of(ask.saga) is SagaStatus.COMPENSATED:
@@ -241,9 +239,11 @@ def _why(ask: _Asked) -> Iterator[str]:
 
 
 def _alternatives(ask: _Asked) -> Iterator[str]:
+    page, shown = ask.facts.page, (ask.saga.plan.content, ask.saga.plan.cost)
     for number, each in enumerate(ask.saga.plan.alternatives, 1):
         why = f"; {each['reasons'][0]}" if each["reasons"] else ""
-        price = price_change(ask.saga.plan.cost, each["cost"]) or cost_text(each["cost"]) or "costs the same"
+        offered = each["plan"], each["cost"]
+        price = price_change(page, shown, offered) or page.price(*offered) or "costs the same"
         yield f"– Number {number}: {price}{why}"
     for line in ask.facts.about(ask.words):
         detail = ask.facts.details.get(line.key)
@@ -282,7 +282,8 @@ def _changed(ask: _Asked) -> Iterator[str]:
     if ask.saga.plan.disruption:
         yield f"The reason: {ask.saga.plan.disruption}."
     yield from (f"– {each}" for each in told(ask.facts.page.view(plan).lines, ask.facts.lines))
-    yield from (f"– {each}" for each in [price_change(cost, ask.saga.plan.cost)] if each)
+    price = price_change(ask.facts.page, (plan, cost), (ask.saga.plan.content, ask.saga.plan.cost))
+    yield from [f"– {price}"] if price else []
 
 
 def _next(ask: _Asked) -> Iterator[str]:

@@ -15,10 +15,11 @@ from sagagraph.planning.fields import Part
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.ui.chat.conversation import Conversation, Conversations, as_chat, shown_messages
+from sagagraph.ui.chat.conversation import Conversation, Conversations, as_chat, recalled, shown_messages
 from sagagraph.ui.chat.fault_panel import FaultPanel
 from sagagraph.ui.chat.front_door import FrontDoor
 from sagagraph.ui.chat.gallery import Drawn, Gallery
+from sagagraph.ui.chat.labels import book_label, cancel_label, choice_in_words, discard_label
 from sagagraph.ui.chat.page_model import PageModel, page_model
 from sagagraph.ui.chat.request_board import RequestBoard
 from sagagraph.ui.chat.talk import Talk
@@ -32,9 +33,11 @@ from sagagraph.ui.pictures.comparison import comparison
 from sagagraph.ui.progress import something_stands, waits_for_the_world
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
-from sagagraph.ui.wording import in_words, names_in, version_words
+from sagagraph.ui.wording import in_words, version_words
 
 _TO_TAKE_ALONG: Final = (SagaStatus.AWAITING_APPROVAL, SagaStatus.COMMITTED, SagaStatus.RUNNING)
+_TO_THE_CHAT: Final = "() => { if (innerWidth <= 640) document.querySelector('#chat').scrollIntoView({ behavior: 'smooth' }) }"
+"""On a phone the answer would be out of sight, above the plan."""
 _BREATH_S: Final = 0.25
 """Seconds between two updates of a page: a burst of events is shown in one go."""
 
@@ -142,6 +145,8 @@ class ChatPage:
             on(example.click, partial(self._on_example, domain))
             on(empty.click, partial(self._on_empty, domain))
             empty.click(None, js="() => document.querySelector('#request').scrollIntoView({ behavior: 'smooth' })")
+        for listen in (self._say.submit, self._send.click, self._approve.click):
+            listen(None, js=_TO_THE_CHAT)
         on(self._anew.click, self._on_anew)
         on(self._domain.input, self._on_domain, [self._domain])
         on(self._approve.click, self._on_approve, [self._shown], often=True)
@@ -202,6 +207,7 @@ class ChatPage:
         await self._talk(visitor, shown, lambda talk: talk.fill(field[:200], value[:4000]))
 
     async def _on_approve(self, visitor: Visitor, shown: str) -> None:
+        await self._clicked(visitor, shown, lambda model: book_label(model) if model.waits else "")
         await self._decide(visitor, shown, approved=True)
 
     async def _on_later(self, visitor: Visitor) -> None:
@@ -216,8 +222,24 @@ class ChatPage:
         model = await self._look(visitor)
         if model.shown is not None and something_stands(model.shown):
             return await self._on_cancel(visitor, shown)
+        await self._clicked(visitor, shown, lambda model: discard_label(model) if model.waits else "")
         await self._decide(visitor, shown, approved=False)
         return None
+
+    async def _clicked(self, visitor: Visitor, page: str, words: Callable[[PageModel], str]) -> None:
+        """Keep in the chat what the page has shown until now, and what was clicked; nothing where it is not there any more or
+        was clicked twice.
+        """
+        clicked = Shown.in_text(page)
+        async with self._conversations.turn(visitor):
+            model = await self._look(visitor)
+            if model.saga is None or model.shown is None:
+                return
+            is_shown = (model.saga.id, model.shown.plan.hash or "") == (clicked.saga_id, clicked.plan_hash)
+            said = words(model) if is_shown else ""
+            if said and said != model.conversation.last_heard:
+                after = recalled(model.conversation, model.shown, model.page).heard(said)
+                await self._keep_said(visitor, model.conversation, after)
 
     async def _decide(self, visitor: Visitor, page: str, *, approved: bool) -> None:
         shown = Shown.in_text(page)
@@ -238,7 +260,9 @@ class ChatPage:
         saga_id, (kind, _, which) = Shown.in_text(shown).saga_id, key.partition(" ")
         if kind == "share" and saga_id:
             await (self._service.share_no_more if which else self._service.share)(visitor, saga_id)
-        elif kind == "plan":
+            return
+        await self._clicked(visitor, shown, lambda model: choice_in_words(model, kind, which))
+        if kind == "plan":
             await self._talk(visitor, shown, lambda talk: talk.choose(which))
         elif kind in ("remedy", "version") and which.isdecimal():
             await self._talk(visitor, shown, lambda talk: (talk.take_remedy if kind == "remedy" else talk.go_back)(int(which)))
@@ -247,12 +271,12 @@ class ChatPage:
         if not (saga_id := Shown.in_text(shown).saga_id):
             return None
         saga = await self._service.saga(visitor, saga_id)
-        names = names_in(saga, self._service.pages[saga.domain])
-        card = cards.preview_card(await self._service.preview(visitor, saga_id), names)
+        card = cards.preview_card(await self._service.preview(visitor, saga_id), saga, self._service.pages[saga.domain])
         return {self._preview_box: gr.update(visible=True), self._preview: card}
 
     async def _on_undo(self, visitor: Visitor, shown: str) -> None:
         if saga_id := Shown.in_text(shown).saga_id:
+            await self._clicked(visitor, shown, lambda model: cancel_label(model).partition("…")[0])
             await self._service.cancel(visitor, saga_id)
 
     async def _on_keep(self, _visitor: Visitor) -> Updates:
@@ -350,15 +374,18 @@ class ChatPage:
         before = None if model.before is None else (model.before.plan, model.before.cost)
         has_plan = shown is not None and shown.plan.content is not None
         asked = None if model.conversation.is_open else parts
-        plan = cards.plan_card(shown, page, before, model.today, asked=asked) if shown is not None and has_plan else ""
+        changes = model.saga if shown is not model.saga else None
+        plan = ""
+        if shown is not None and has_plan:
+            plan = cards.plan_card(shown, page, before, model.today, asked=asked, changes_saga=changes)
         updates: Updates = {
             self._plan: gr.update(visible=bool(plan), value=plan),
             **self._taken_along(model),
             self._decision: gr.update(visible=model.waits),
-            self._approve: gr.update(value=_book_label(model)),
+            self._approve: gr.update(value=book_label(model)),
             self._enough: gr.update(visible=model.is_sketch),
-            self._reject: gr.update(visible=model.waits, value=_discard_label(model)),
-            self._cancel: gr.update(visible=_can_cancel(model), value=_cancel_label(model)),
+            self._reject: gr.update(visible=model.waits, value=discard_label(model)),
+            self._cancel: gr.update(visible=_can_cancel(model), value=cancel_label(model)),
             self._resume: gr.update(visible=_can_resume(model)),
         }
         compared = comparison(shown, page) if shown is not None and model.is_asking else ""
@@ -370,24 +397,6 @@ def _can_cancel(model: PageModel) -> bool:
     if model.saga is None or (model.waits and not model.saga.plan.version and not something_stands(model.saga)):
         return False
     return model.is_open or status_of(model.saga) is SagaStatus.COMMITTED
-
-
-def _cancel_label(model: PageModel) -> str:
-    is_planning = model.saga is not None and not model.saga.plan.version
-    return "Stop planning…" if is_planning else "Cancel… (you first see what that undoes, and the fees)"
-
-
-def _book_label(model: PageModel) -> str:
-    """Return `Book for $650`, or a label that says that open questions are left out."""
-    plan = model.shown.plan if model.shown is not None else None
-    price = model.page.price(plan.content, plan.cost) if plan is not None and plan.content is not None else ""
-    verb = model.page.go_ahead
-    return f"{verb}{' without this' if model.conversation.is_open else ''}{f' for {price}' if price else ''}"
-
-
-def _discard_label(model: PageModel) -> str:
-    has_begun = model.saga is not None and (model.saga.plan.version or model.saga.amending is not None)
-    return "Keep it as it was: this change is dropped" if has_begun else "Discard this plan: nothing is booked"
 
 
 def _can_resume(model: PageModel) -> bool:

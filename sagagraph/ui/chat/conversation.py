@@ -15,11 +15,13 @@ from sagagraph.planning.remedies import Remedy
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.ui.chat.narration import compared, narrate
+from sagagraph.ui.chat.narration import compared, in_retrospect, narrate
+from sagagraph.ui.differences import dated
 from sagagraph.ui.visitors import Visitor
 
 _MOST_KEPT: Final = 1000
 _LONGEST_TALK: Final = 200
+_RECENT: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,18 @@ def shown_messages(conversation: Conversation, saga: Saga | None, page: Page) ->
     return (*conversation.messages, Message("assistant", told))
 
 
+def recalled(conversation: Conversation, saga: Saga | None, page: Page) -> Conversation:
+    """Write down what the page has shown of the saga until now, before something else is said or clicked."""
+    if saga is None:
+        return conversation
+    if conversation.before is not None:
+        conversation = replace(conversation, before=replace(conversation.before, is_told=True))
+    told = in_retrospect(saga, page)
+    is_known = any(each.text == told for each in conversation.messages[-_RECENT:])
+    return conversation if is_known else conversation.answered(told)
+
+
 def as_chat(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Escape the text: Gradio's chat inserts it as HTML even where Markdown is switched off."""
-    return [{"role": each.role, "content": escape(each.text, quote=False)} for each in messages]
+    """Escape the text, and tell its dates as people do: Gradio's chat inserts it as HTML even where Markdown is switched off."""
+    told = ((each.role, dated(each.text) if each.role == "assistant" else each.text) for each in messages)
+    return [{"role": role, "content": escape(text, quote=False)} for role, text in told]

@@ -11,14 +11,15 @@ from typing import Final
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.language.utterance.decisions import Act
 from sagagraph.language.utterance.utterances import Kind, Utterance
-from sagagraph.money import cost_text
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import FINAL, Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Pending
 from sagagraph.ui.chat.reporting import Reporting
 from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed, asking, echo
+from sagagraph.ui.differences import few
 from sagagraph.ui.progress import something_stands
+from sagagraph.ui.wording import names_in
 
 _BOOKS: Final = re.compile(r"\b(?:book|reserve|confirm|buy)\b", re.IGNORECASE)
 _AS_IT_IS: Final = re.compile(r"\bas (?:it is|shown|planned)\b", re.IGNORECASE)
@@ -151,7 +152,7 @@ class Deciding(Reporting):
             if not self._search_no_longer(saga):
                 self._say(Deed.GREETED, "Good.")
         else:
-            price = cost_text(asking.plan.cost)
+            price = self._page.price(asking.plan.content, asking.plan.cost)
             self.conversation = replace(self.conversation, pending=Pending(plan_hash=asking.plan.hash or ""))
             self._say(
                 Deed.ASKED,
@@ -185,14 +186,14 @@ class Deciding(Reporting):
     async def _take_offer(self, plan_hash: str, saga: Saga, what: str) -> None:
         self._remember(saga)
         await self._service.choose(self._visitor, saga.id, plan_hash)
-        self._say(Deed.CHOSE, f"{what} Nothing is booked yet.")
+        self._say(Deed.CHOSE, f"{what} Nothing is booked yet.".strip())
 
     async def _undo(self, saga: Saga | None) -> None:
         if saga is not None and await self._take_back(saga):
             self.conversation = self.conversation.settled(self._page.draft_of(saga.request))
             self._say(Deed.UNDONE, _TAKEN_BACK)
         elif saga is None or saga.stage in FINAL or not await self._go_back(saga):
-            what = "“Cancel…” shows what cancelling all of it would undo." if saga is not None else self._page.opening
+            what = self._how_to_leave(saga) if saga is not None else self._page.opening
             if saga is not None and status_of(saga) in OVER:
                 what = "What is over cannot be brought back: say “plan it again” for a new plan."
             self._say(Deed.NOT_TAKEN, f"There is no change to take back. {what}")
@@ -214,9 +215,18 @@ class Deciding(Reporting):
             self._say(Deed.NOT_TAKEN, self._nothing_open(saga))
             return
         would = await self._service.preview(self._visitor, saga.id)
-        fees = cost_text({"total": would.fees, "currency": would.currency}) if would.fees and would.currency else "no fees"
-        what = f"{len(would.undo)} things would be undone, for {fees}." if would.undo else "Nothing has been done yet."
-        self._say(Deed.PREVIEWED, f"{what} Press “Cancel…” to see what that would undo, and what would remain.")
+        fees = self._page.price(saga.plan.content, {"total": would.fees, "currency": would.currency}) or "no fees"
+        names = names_in(saga, self._page)
+        undone = few(list(dict.fromkeys(names[each.id] for each in would.undo)), "in the list")
+        what = f"That would be undone, for {fees}: {'; '.join(undone)}. " if would.undo else ""
+        self._say(Deed.PREVIEWED, f"{what}{self._how_to_leave(saga)}")
+
+    def _how_to_leave(self, saga: Saga) -> str:
+        """Name the button that is there."""
+        if saga.plan.version:
+            return "Press “Cancel…” to see what that would undo, and what would remain."
+        button = "Stop planning…" if status_of(saga) is SagaStatus.PLANNING else "Discard this plan"
+        return f"Nothing has been done yet: press “{button}” to leave it."
 
 
 def _says_that_it_happened(said: Sequence[Utterance]) -> bool:

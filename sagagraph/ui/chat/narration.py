@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sagagraph.money import cost_text
 from sagagraph.planning.page import Page
 from sagagraph.saga.core.amendments import parent_of
 from sagagraph.saga.core.next_steps import status_of
@@ -67,7 +66,7 @@ def in_retrospect(saga: Saga, page: Page) -> str:
     """Narrate the same after something else was said: a plan that was only proposed is summarised in one line."""
     if status_of(saga) is not SagaStatus.AWAITING_APPROVAL:
         return narrate(saga, page)
-    price = cost_text(saga.plan.cost)
+    price = page.price(saga.plan.content, saga.plan.cost)
     return f"I proposed a plan{f' for {price}' if price else ''}."
 
 
@@ -86,7 +85,8 @@ def compared(page: Page, plan: Any, cost: Any, saga: Saga) -> Iterator[str]:
     if plan != saga.plan.content:
         yield "What that changes:"
         yield from (f"– {each}" for each in told(page.view(plan).lines, page.view(saga.plan.content).lines))
-        yield from (f"– in all: {each}" for each in [price_change(cost, saga.plan.cost)] if each)
+        price = price_change(page, (plan, cost), (saga.plan.content, saga.plan.cost))
+        yield from [f"– in all: {price}"] if price else []
 
 
 def _in_vain(saga: Saga) -> str:
@@ -104,13 +104,16 @@ def _done(saga: Saga, page: Page) -> str:
         names = names_in(saga, page)
         gone = " and ".join(names[each] for each in saga.missing)
         return f"Booked, but {gone} fell through and nothing has taken its place: say what you wish instead, or cancel."
-    price = cost_text(saga.plan.cost)
+    price = page.price(saga.plan.content, saga.plan.cost)
     return f"Done: {page.outcome}{f' for {price}' if price else ''}."
 
 
 def left_over(saga: Saga, page: Page) -> str:
-    """Return what undoing could not reverse."""
-    residue = in_names((*saga.residue, *page.domain.account(saga).residue), saga, page)
+    """Return what undoing could not reverse, and what it has cost."""
+    account = page.domain.account(saga)
+    fees = page.price(saga.plan.content, {"total": account.cost.fees, "currency": account.cost.currency})
+    residue = in_names(saga.residue if fees else (*saga.residue, *account.residue), saga, page)
+    residue += [f"fees of {fees}"] if fees else []
     return f"What remains: {'; '.join(residue)}." if residue else ""
 
 

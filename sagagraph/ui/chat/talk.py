@@ -24,9 +24,8 @@ from sagagraph.planning.remedies import remedies_of
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
-from sagagraph.ui.chat.conversation import Conversation
+from sagagraph.ui.chat.conversation import Conversation, recalled
 from sagagraph.ui.chat.deciding import ANEW, DROPS, Deciding
-from sagagraph.ui.chat.narration import in_retrospect
 from sagagraph.ui.chat.turn import NOTHING_CHANGED, OVER, Deed
 from sagagraph.ui.chat.wishing import Wishing
 from sagagraph.ui.wording import in_words
@@ -47,8 +46,7 @@ class Talk(Wishing, Deciding):
     async def say(self, text: str) -> Conversation:
         saga = await self._saga()
         if saga is not None:
-            self._recall(in_retrospect(await self._service.shown(saga), self._page))
-            self._recall_change()
+            self.conversation = recalled(self.conversation, await self._service.shown(saga), self._page)
             if status_of(saga) is SagaStatus.COMMITTED and saga.amending is None and not self.conversation.is_open:
                 self.conversation = replace(self.conversation, draft=self._page.draft_of(saga.request))
         text = text.encode(errors="replace").decode()  # half a character, as a browser can send it, cannot be kept
@@ -90,7 +88,7 @@ class Talk(Wishing, Deciding):
     async def choose(self, plan_hash: str) -> Conversation:
         """Show one of the plans on offer instead. The same as saying which."""
         if (saga := await self._saga()) is not None:
-            await self._told_why_not(self._take_offer(plan_hash, saga, "Another one of the plans."))
+            await self._told_why_not(self._take_offer(plan_hash, saga, ""))
         return self.conversation
 
     def _begin_turn(self) -> None:
@@ -104,6 +102,8 @@ class Talk(Wishing, Deciding):
 
     async def _fill(self, name: str, value: str) -> None:
         saga = await self._saga()
+        if saga is not None:
+            self.conversation = recalled(self.conversation, await self._service.shown(saga), self._page)
         self._is_filling = True  # what is missing is marked at its field, and need not be asked
         await self._take(await self._page.with_field(self.conversation.draft.known, name, value), saga)
 

@@ -19,12 +19,11 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.ui.chat.conversation import Before, Conversation, Pending
-from sagagraph.ui.differences import filled
+from sagagraph.ui.differences import few, filled
 from sagagraph.ui.service import CannotBeHadError, Service
 from sagagraph.ui.visitors import Visitor
 
 OVER: Final = frozenset({SagaStatus.REJECTED, SagaStatus.INFEASIBLE, SagaStatus.COMPENSATED})
-_RECENT: Final = 12
 _ASKED_AT_ONCE: Final = 3
 _GRACE_S: Final = 1.0
 """After the time that a model has for one sentence, in which it can say itself that it took too long."""
@@ -91,16 +90,6 @@ class Turn:
         except TimeoutError:
             late = "The model could not be asked in time, so I went on without it."
             return replace(await page.read(text, known), asides=(late,))
-
-    def _recall(self, text: str) -> None:
-        """Write down what the page has shown until now, unless that is done already."""
-        if all(each.text != text for each in self.conversation.messages[-_RECENT:]):
-            self.conversation = self.conversation.answered(text)
-
-    def _recall_change(self) -> None:
-        before = self.conversation.before
-        if before is not None:
-            self.conversation = replace(self.conversation, before=replace(before, is_told=True))
 
     def _say(self, deed: Deed, text: str) -> None:
         self.deeds.append(deed)
@@ -188,7 +177,7 @@ class Turn:
 
     def _filled(self, before: Draft, after: Draft) -> str:
         """Say which fields are different now."""
-        told = list(filled(self._page.fields(before), self._page.fields(after)))
+        told = few(list(filled(self._page.fields(before), self._page.fields(after))), "on the board")
         return f"Now: {'; '.join(told)}." if told else ""
 
     async def _take_back(self, saga: Saga) -> bool:

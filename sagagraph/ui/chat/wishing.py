@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.utterance.utterances import Kind
+from sagagraph.planning.fields import State
+from sagagraph.planning.models.reading import listed
 from sagagraph.planning.page import Draft, Page
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
@@ -40,7 +43,7 @@ class Wishing(Answering, Reporting):
             self._say(Deed.NOT_TAKEN, f"That sounds like “{elsewhere.title}”: choose it above, and say it there.")
             return
         if saga is not None and draft.questions and draft.questions == open_before:
-            draft = await self._without_open_question(text, saga) or draft
+            draft = await self._without_open_question(text, saga) or await self._answered_by_board(draft, saga)
         if saga is None or not await self._placed_by_model(draft, text, saga):
             await self._take(draft, saga)
 
@@ -61,6 +64,16 @@ class Wishing(Answering, Reporting):
         if draft.questions or draft.request is None or self._page.on_top(draft.request, saga) == saga.request:
             return None
         self._add(f"I left out what was still open: {self.conversation.draft.questions[0]}")
+        return draft
+
+    async def _answered_by_board(self, draft: Draft, saga: Saga) -> Draft:
+        """Return the draft without questions that the board of the plan answers: they were asked once, which is enough."""
+        board = listed(self._page.fields(self._page.draft_of(saga.request)))
+        stands = {each.name: each.value for each in board if each.state is State.SAID}
+        for name in draft.missing:
+            if value := stands.get(name):
+                answered = await self._page.with_field(draft.known, name, value)
+                draft = replace(answered, not_understood=draft.not_understood)
         return draft
 
     async def _placed_by_model(self, draft: Draft, text: str, saga: Saga) -> bool:

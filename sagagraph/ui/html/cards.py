@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from sagagraph.money import cost_text
 from sagagraph.planning.fields import Part
 from sagagraph.planning.page import Line, Page
 from sagagraph.saga.core.next_steps import status_of
@@ -16,10 +15,10 @@ from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import reasons_of
-from sagagraph.ui.differences import assumed, changes, in_short, price_change
+from sagagraph.ui.differences import apart, assumed, changes, in_short, price_change
 from sagagraph.ui.html.templates import render, table
 from sagagraph.ui.progress import Progress, progress_of, waits_for_the_world
-from sagagraph.ui.wording import cause_of
+from sagagraph.ui.wording import cause_of, names_in
 
 _LOOKS: Final = {
     SagaStatus.PLANNING: "busy",
@@ -99,32 +98,37 @@ def plan_card(
     today: date | None = None,
     *,
     asked: Sequence[Part] | None = None,
+    changes_saga: Saga | None = None,
     is_shared: bool = False,
 ) -> Markup:
     """Render the plan that is shown, or was carried out, bound to its hash; `before`: plan and cost that it replaces.
 
-    `asked`: the fields of its request, where they are known. `is_shared`: for others, who learn nothing with which a booking
-    could be changed.
+    `asked`: the fields of its request, where they are known. `changes_saga`: what it would change; the bookings that it leaves as
+    they are keep their confirmations. `is_shared`: for others, who learn nothing with which a booking could be changed.
     """
     plan = saga.plan
     judged = str((plan.verdict or {}).get("verdict", ""))
     details = {each.key: each for each in page.details(saga)} if not is_shared else {}
     lines = page.view(plan.content).lines
     changed = () if before is None else changed_lines(page.view(before[0]).lines, lines)
+    same = {line.key for line in lines} - {key for key, *_ in changed}
+    stands = () if changes_saga is None or is_shared else page.details(changes_saga)
+    kept = {each.key: each.reference for each in stands if each.reference and each.key in same}
     return render(
         "plan",
         price=page.price(plan.content, plan.cost),
         days=list(_by_day(lines, today)),
         reasons=reasons_of(plan),
         terms=[(line.what, details[line.key].terms) for line in lines if line.key in details and details[line.key].terms],
-        references={each.key: each.reference for each in details.values() if each.reference},
+        references={**kept, **{each.key: each.reference for each in details.values() if each.reference}},
         verdict=_JUDGED.get(judged, _SKETCHED if plan.hash is None else "Not checked yet."),
         plan_hash="" if is_shared else plan.hash or "",
         assumed=tuple(assumed(page.fields(page.draft_of(saga.request)) if asked is None else asked)),
         changed=changed,
         cause=cause_of(saga, page),
         is_done=status_of(saga) is SagaStatus.COMMITTED,
-        difference=price_change(before[1], plan.cost) if before is not None else "",
+        over=_WORDS[SagaStatus.COMPENSATED] if status_of(saga) is SagaStatus.COMPENSATED else "",
+        difference=price_change(page, before, (plan.content, plan.cost)) if before is not None else "",
     )
 
 
@@ -144,17 +148,23 @@ def _by_day(lines: Sequence[Line], today: date | None) -> Iterator[tuple[str, li
         yield heading, group
 
 
-def preview_card(preview: CancelPreview, names: Mapping[str, str]) -> Markup:
-    """Render a preview. `names`: what people call each operation."""
+def preview_card(preview: CancelPreview, saga: Saga, page: Page) -> Markup:
+    """Render what cancelling would undo, with its fee, and what else would remain."""
+    names = names_in(saga, page)
+
+    def fee(amount: float, currency: str | None) -> str:
+        return page.price(saga.plan.content, {"total": amount, "currency": currency}) or "none"
+
     rows = [
-        (names.get(each.id, each.action), _fee(each.fee, each.currency) if each.certain else "in doubt: sealed first")
+        (names.get(each.id, each.action), fee(each.fee, each.currency) if each.certain else "in doubt: sealed first")
         for each in preview.undo
     ]
-    undo = table(("what", "fee"), rows) if rows else None
-    fees = _fee(preview.fees, preview.currency)
-    return render(
-        "preview", possible=preview.possible, undo=undo, fees=fees, residue=[_by_name(each, names) for each in preview.residue]
-    )
+    charged = {each.id for each in preview.undo if each.fee}
+    residue = [_by_name(each, names) for each in preview.residue if each.partition(": ")[0] not in charged]
+    columns = 2 if preview.currency else 1
+    undo = table(("what", "fee")[:columns], [each[:columns] for each in rows]) if rows else None
+    fees = fee(preview.fees, preview.currency)
+    return render("preview", possible=preview.possible, undo=undo, fees=fees, residue=residue)
 
 
 def _by_name(told: str, names: Mapping[str, str]) -> str:
@@ -163,20 +173,9 @@ def _by_name(told: str, names: Mapping[str, str]) -> str:
     return f"{names.get(operation, operation)}{colon}{rest}"
 
 
-def _fee(fee: float, currency: str | None) -> str:
-    return cost_text({"total": fee, "currency": currency}) if fee and currency else "none"
-
-
 def changed_lines(before: Sequence[Line], after: Sequence[Line]) -> list[tuple[str, str, str]]:
     """Return each difference: what it is about, how it was, how it is."""
-    return [(key, *_apart(in_short(old), in_short(new))) for key, old, new in changes(before, after)]
-
-
-def _apart(old: str, new: str) -> tuple[str, str]:
-    """Return the parts of both that differ."""
-    before, after = old.split("; "), new.split("; ")
-    gone, come = [each for each in before if each not in after], [each for each in after if each not in before]
-    return "\n".join(gone) or "—", "\n".join(come) or "—"
+    return [(key, *apart(in_short(old), in_short(new))) for key, old, new in changes(before, after)]
 
 
 def moment_text(at: float) -> str:

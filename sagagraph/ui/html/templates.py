@@ -8,6 +8,8 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from sagagraph.ui.differences import dated
+
 _FOLDER: Final = Path(__file__).parent / "templates"
 CSS: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
 LOOK_AGAIN: Final = (_FOLDER / "look_again.js").read_text(encoding="utf-8")
@@ -19,6 +21,7 @@ CSS_ALONE: Final = (_FOLDER / "alone.css").read_text(encoding="utf-8")
 _templates: Final = Environment(
     loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
+_templates.filters["dated"] = dated
 
 
 def render(name: str, **values: Any) -> Markup:

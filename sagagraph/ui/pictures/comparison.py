@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from sagagraph.money import cost_text
 from sagagraph.planning.page import Figures, Page
 from sagagraph.saga.core.state import Saga
 from sagagraph.ui.html.templates import render
@@ -33,39 +32,38 @@ class Point:
 
 def comparison(saga: Saga, page: Page) -> Markup:
     """Draw the plan that is shown, and those on offer; empty if there is only one."""
-    plan = saga.plan
-    offers = [
-        ("", plan.content, plan.cost),
-        *((str(each["plan_hash"]), each["plan"], each["cost"]) for each in plan.alternatives),
-    ]
+    offers = offers_of(saga, page)
     if len(offers) == 1:
         return Markup("")
-    figures = [page.figures(saga, content, cost) for _, content, cost in offers]
-    known = [each for each in figures if each is not None]
+    known = [figures for _, _, figures in offers if figures is not None]
     if len(known) < len(offers):
-        told = [_price(cost, each) for (_, _, cost), each in zip(offers, plan_reasons(saga), strict=True)]
-        points = [Point(number, words, offer[0]) for number, (words, offer) in enumerate(zip(told, offers, strict=True), start=1)]
+        points = [Point(number, told, own) for number, (own, told, _) in enumerate(offers, start=1)]
         return render("comparison", points=points, axes=())
-    points = [_point(number, offers[number][0], each, known) for number, each in enumerate(known)]
+    points = [_point(number, offers[number], each, known) for number, each in enumerate(known)]
     return render("comparison", points=points, axes=[each.name for each in known[0]])
 
 
-def plan_reasons(saga: Saga) -> list[str]:
-    """Return the first reason of the plan that is shown, and of those on offer."""
-    reasons = [saga.plan.reasons, *(each["reasons"] for each in saga.plan.alternatives)]
-    return [str(each[0]) if each else "" for each in reasons]
+def offers_of(saga: Saga, page: Page) -> list[tuple[str, str, Figures | None]]:
+    """Return the plan that is shown, with an empty hash, and those on offer: each in words, and its figures where it has any."""
+    plan = saga.plan
+    shown = {"plan_hash": "", "plan": plan.content, "cost": plan.cost, "reasons": plan.reasons}
+    return [_offer(saga, page, each) for each in (shown, *plan.alternatives)]
 
 
-def _price(cost: Mapping[str, Any] | None, reason: str) -> str:
-    return ", ".join(filter(None, (cost_text(cost), reason))) or "another plan"
+def _offer(saga: Saga, page: Page, offer: Mapping[str, Any]) -> tuple[str, str, Figures | None]:
+    figures = page.figures(saga, offer["plan"], offer["cost"])
+    if figures is None:
+        words = (page.price(offer["plan"], offer["cost"]), *map(str, offer["reasons"][:1]))
+    else:
+        words = tuple(each.text for each in figures)
+    return str(offer["plan_hash"]), ", ".join(filter(None, words)) or "another plan", figures
 
 
-def _point(number: int, plan_hash: str, figures: Figures, among: Sequence[Figures]) -> Point:
+def _point(number: int, offer: tuple[str, str, Figures | None], figures: Figures, among: Sequence[Figures]) -> Point:
     cost, time, lack = (_share(figures[place].value, [each[place].value for each in among]) for place in range(3))
     span = 100 - 2 * _EDGE
-    told = ", ".join(each.text for each in figures if each.text)
     size = _MOST - (_MOST - _LEAST) * lack
-    return Point(number + 1, told, plan_hash, round(_EDGE + span * time, 1), round(_EDGE + span * cost, 1), round(size, 1))
+    return Point(number + 1, offer[1], offer[0], round(_EDGE + span * time, 1), round(_EDGE + span * cost, 1), round(size, 1))
 
 
 def _share(value: float, of: Sequence[float]) -> float:

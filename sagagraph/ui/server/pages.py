@@ -25,6 +25,10 @@ _READABLE: Final = {
 """White on the theme's own shade is too faint for everybody to read."""
 _NOTHING_UPLOADED: Final = 1
 """In bytes: no component takes files, yet the route that would accept them exists."""
+_LOOKS_EVERY_S: Final = 0.02
+"""How often Gradio's queue looks for something to do. By default a thousand times a second, which takes 5 % of a core."""
+_TELLS_EVERY_S: Final = 5.0
+"""How often it looks for progress to tell: no page here has any of that kind."""
 
 
 def pages(service: Service, conversations: Conversations) -> FastAPI:
@@ -55,4 +59,6 @@ def _page(service: Service, conversations: Conversations) -> gr.Blocks:
             HistoryPage(service, conversations).build(hood)
         chat.listen(page)
     page.queue(default_concurrency_limit=None, api_open=False)
+    queue = page._queue
+    queue.sleep_when_free, queue.progress_update_sleep_when_free = _LOOKS_EVERY_S, _TELLS_EVERY_S
     return page

@@ -190,20 +190,24 @@ def test_a_cent_over_the_budget_is_too_much() -> None:
     assert chosen(trip(budget=Decimal(1969)), sample_offers())
 
 
-def test_a_budget_in_another_currency_is_compared_by_the_rate_and_shown_in_both() -> None:
+def test_a_plan_speaks_the_currency_of_its_budget_and_says_once_what_is_charged() -> None:
     (itinerary,) = chosen(trip(budget=Decimal(2000), currency="EUR"), sample_offers())
     assert (itinerary.total, itinerary.currency) == (Decimal(1969), "USD")
     assert itinerary.converted == Converted(total=Decimal("1891.27"), currency="EUR", on=RATES.on, source="a table for tests")
     assert itinerary.reasons[1:3] == (
-        "1,891.27 EUR by the rate of 28 February 2025 (a table for tests)",
+        "paid as $1,969, which is 1,891.27 EUR by the rate of 28 February 2025 (a table for tests)",
         "108.73 EUR below the budget of 2,000 EUR",
     )
+    others = (itinerary.reasons[0], *itinerary.reasons[2:], *(leg.choice.why for leg in itinerary.legs if leg.choice))
+    assert not [each for each in others if "$" in each]
+    assert itinerary.price_text(itinerary.total, "USD") == "1,891.27 EUR"
+    assert itinerary.price_text(Decimal(100), "USD") == "96.05 EUR"
 
 
 def test_a_cent_over_a_budget_in_another_currency_is_too_much() -> None:
     assert chosen(trip(budget=Decimal("1891.27"), currency="EUR"), sample_offers())
     assert refused(trip(budget=Decimal("1891.26"), currency="EUR"), sample_offers())[1:] == (
-        "the cheapest trip costs 1,891.27 EUR, 0.01 EUR ($0.01) more than the budget of 1,891.26 EUR",
+        "the cheapest trip costs 1,891.27 EUR, 0.01 EUR more than the budget of 1,891.26 EUR",
     )
 
 

@@ -50,10 +50,11 @@ def test_lanes_are_a_row_for_each_in_their_order_and_bars_to_scale_with_short_ca
     assert re.findall(r'sg-key sg-k(\d)">(\w+)', drawn) == [("0", "flight"), ("1", "hotel")]
 
 
-def test_lanes_with_many_bars_are_a_gantt_chart_whose_cards_are_only_heard() -> None:
+def test_lanes_with_many_bars_are_a_gantt_chart_with_short_names_in_it_and_all_of_them_on_request() -> None:
     drawn = lanes(plan(*(bar("M1", hours) for hours in range(13))))
-    assert '<ol class="sg-heard">' in drawn
-    assert drawn.count(">flight M1</i>") == 13
+    assert drawn.count("></i>") == 13, "a long name would be cut off in a narrow bar"
+    assert "<summary>All 13 in words</summary>" in drawn
+    assert re.findall(r"</small> (.*?)</li>", drawn) == ["flight M1"] * 13
 
 
 def test_an_empty_plan_has_no_picture() -> None:

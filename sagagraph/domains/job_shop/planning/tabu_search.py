@@ -256,21 +256,25 @@ def _choose(order: Table, barred: Ints, counts: Ints) -> bool:
 
 @compiled
 def _offer(order: Table, barred: Ints, counts: Ints, first: int, last: int, forwards: int) -> bool:
-    """Choose this move if it is better than the one chosen so far. Returns False if it is not possible."""
-    before, after = (order[_AFTER][first], last) if forwards else (first, order[_BEFORE][last])
-    if _waits_for(order, after, before):
-        return False
+    """Choose this move if it is better than the one chosen so far. Returns False if it is found to be impossible.
+
+    Most moves are no better: only of the others is it asked whether they close a circle, which takes much longer.
+    """
     size = _fill(order, first, last, forwards)
     if size == 0:
         return False
     is_barred = _is_barred(order, barred, counts, size, forwards)
     ends = _FAR if is_barred else _estimate(order, first, last, size, counts[_LEAST])
+    if ends > counts[_LEAST]:
+        return True
+    before, after = (order[_AFTER][first], last) if forwards else (first, order[_BEFORE][last])
+    if _waits_for(order, after, before):
+        return False
     if ends < counts[_LEAST]:
         counts[_LEAST], counts[_TIES] = ends, 0
-    if ends == counts[_LEAST]:
-        counts[_TIES] += 1
-        if _draw(counts, counts[_TIES]) == 0:
-            counts[_FIRST], counts[_LAST], counts[_FORWARDS] = first, last, forwards
+    counts[_TIES] += 1
+    if _draw(counts, counts[_TIES]) == 0:
+        counts[_FIRST], counts[_LAST], counts[_FORWARDS] = first, last, forwards
     return True
 
 

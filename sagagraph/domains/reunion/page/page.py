@@ -184,6 +184,9 @@ class ReunionPage(Page):
     def view(self, plan: Any) -> PlanView:
         return view_of(DayPlan.model_validate(plan))
 
+    def names(self, saga: Saga) -> dict[str, str]:
+        return {each.id: f"what {each.spec.inputs['who']} was told" for each in saga.in_order() if each.spec.action == ASSIGN}
+
     def figures(self, saga: Saga, plan: Any, cost: Mapping[str, Any] | None) -> Figures | None:  # noqa: ARG002
         found = tradeoffs(parse_request(saga.request).problem, DayPlan.model_validate(plan).plan)
         return (

@@ -13,7 +13,7 @@ from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.progress import as_it_stands, bookings
-from sagagraph.domains.travel.wording import compared
+from sagagraph.domains.travel.wording import compared, day_text
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.utterance.utterances import falls_through
 from sagagraph.planning.page import Detail, Disruption, Line
@@ -31,25 +31,31 @@ def line_key(leg: Leg) -> str:
 
 
 def charge_lines(itinerary: Itinerary) -> Iterator[Line]:
-    """Yield what is charged at whom, unless it is the reservation service's own bank."""
+    """Yield what is charged at whom, unless it is the reservation service's own bank, and in which currency, if it is shown in
+    another one.
+    """
+    if (other := itinerary.converted) is not None:
+        paid = money_text(itinerary.total + itinerary.fees, itinerary.currency)
+        yield Line("paid", f"Charged in all, at the rate of {day_text(other.on)}", price=paid, kind=PAYMENT)
     if itinerary.charged is not None:
         yield Line(PAYMENT, charged_text(itinerary, itinerary.charged), kind=PAYMENT)
 
 
 def details(saga: Saga) -> Iterator[Detail]:
-    if Itinerary.model_validate(saga.plan.content).charged is not None:
+    trip = Itinerary.model_validate(saga.plan.content)
+    if trip.charged is not None:
         yield Detail(PAYMENT, PAYMENT, terms="all of it is refunded if the trip is cancelled")
     booked = {each.id: each for each in bookings(saga)}
     for leg in as_it_stands(saga, saga.plan.content).legs:
         operation, currency = booked.get(leg.label), leg.offer.currency
         booking = Booking.model_validate(operation.output) if operation is not None and operation.succeeded else None
         terms = leg.offer.cancellation if booking is None else booking.cancellation
-        fee = money_text(terms.fee, currency)
+        fee = trip.price_text(terms.fee, currency)
         told = f"cancelling costs {fee}" if terms.fee else "cancelling is free"
         if terms.free_until is not None:
             told = f"free to cancel until {terms.free_until.day} {terms.free_until:%B %Y %H:%M}, then {fee}"
         others = (
-            f"{each.title}: {money_text(each.price, currency)}, {compared(each.price - leg.offer.price, currency)}"
+            f"{each.title}: {trip.price_text(each.price, currency)}, {compared(each.price - leg.offer.price, trip.price_text)}"
             for each in (leg.choice.alternatives[:_OTHERS] if leg.choice else ())
         )
         state = "not booked"

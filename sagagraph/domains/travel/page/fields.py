@@ -125,7 +125,9 @@ def _stop(number: int, stop: PartialStop, asked: dict[str, str], *, is_alone: bo
 def _with(first: tuple[str, str], value: str) -> tuple[tuple[str, str], ...]:
     """Return the choices of stars, with one more if that is what was said."""
     others = _STARS[1:]
-    more = () if value in ("", *(each for each, _ in others)) else ((value, value.replace("-", " to ")),)
+    fewest, _, most = value.partition("-")
+    words = fewest if fewest == most else f"{fewest} to {most}"
+    more = () if value in ("", *(each for each, _ in others)) else ((value, words),)
     return (first, *more, *others)
 
 
@@ -160,7 +162,8 @@ def _comfort(said: PartialRequest, asked: dict[str, str]) -> Iterator[Field]:
     stars = "" if said.stars in (None, (1, 5)) else "-".join(map(str, said.stars or ()))
     yield Field("stars", "Hotel stars", stars, Widget.CHOICE, _with(_STARS[0], stars), state=State.SAID if stars else State.OPEN)
     direct = said.direct or Direct.ANY
-    yield Field("direct", "Flights", direct.value, Widget.CHOICE, _DIRECT, state=State.SAID if said.direct else State.OPEN)
+    if not said.stay_only:
+        yield Field("direct", "Flights", direct.value, Widget.CHOICE, _DIRECT, state=State.SAID if said.direct else State.OPEN)
     prefer, state = (said.prefer or Prefer.BALANCE).value, State.SAID if said.prefer else State.OPEN
     yield Field("prefer", "First of the plans", prefer, Widget.CHOICE, _PREFER, state=state)
 

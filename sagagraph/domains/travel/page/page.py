@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -25,12 +25,12 @@ from sagagraph.domains.travel.progress import as_it_stands, bookings
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import CURRENCIES, Prefer, parse_request
 from sagagraph.domains.travel.text.reader import read_request
-from sagagraph.domains.travel.wording import count_text, duration_text
+from sagagraph.domains.travel.wording import count_text, duration_text, moment_text
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
 from sagagraph.language.utterance.tongues import cannot_read, tongue_of
-from sagagraph.money import cost_text, money_text
+from sagagraph.money import money_text
 from sagagraph.planning import page as p
 from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.fields import Part
@@ -42,6 +42,7 @@ _MOST_SUGGESTED: Final = 500
 """Cities in the list of a field, the biggest."""
 _CURRENCY: Final = form(rf"(?<!\w)({SIGN})(?!\w)")
 _MOST_STARS: Final = 5
+_ACTS: Final = {"capture_payment": "the payment", "send_itinerary": "the mail with the itinerary"}
 _KINDS: Final = ("hotel", "flight", "train", "payment")
 
 
@@ -66,6 +67,7 @@ class TravelPage(p.Page):
     domain: Travel
     title = "A trip"
     outcome = "everything is booked"
+    acts = _ACTS
     opening = "Where do you want to go, and when? Say it in your own words."
     change = "one more night in Paris"
     supposition = "what if we stayed 4 nights?"
@@ -206,15 +208,11 @@ class TravelPage(p.Page):
             p.Connection(place(each.origin_city), place(each.destination_city), each.kind, f"{each.carrier} {each.number}")
             for each in journeys
         )
-        lines = (*map(_line, legs), *charge_lines(itinerary))
+        lines = (*(_line(leg, itinerary) for leg in legs), *charge_lines(itinerary))
         return p.PlanView(lines, tuple(map(_bar, legs)), p.Route(tuple(connections), is_map=True))
 
-    def price(self, plan: Any, cost: Mapping[str, Any] | None) -> str:
-        converted = None if plan is None else Itinerary.model_validate(plan).converted
-        paid = cost_text(cost)
-        if converted is None:
-            return paid
-        return f"{money_text(converted.total, converted.currency)} ({paid}, at the rate of {converted.on:%-d %B %Y})"
+    def money(self, plan: Any, amount: Decimal, currency: str) -> str:
+        return money_text(amount, currency) if plan is None else Itinerary.model_validate(plan).price_text(amount, currency)
 
     def figures(self, saga: Saga, plan: Any, cost: Mapping[str, Any] | None) -> p.Figures | None:  # noqa: ARG002
         offers = [leg.offer for leg in Itinerary.model_validate(plan).legs]
@@ -224,7 +222,7 @@ class TravelPage(p.Page):
         stars = sum(each * of for each, of in stays) / nights if nights else _MOST_STARS
         comfort = f"{stars:.2g} stars" if nights else "no hotel"
         return (
-            p.Measure("price", float((cost or {}).get("total", 0)), cost_text(cost)),
+            p.Measure("price", float((cost or {}).get("total", 0)), self.price(plan, cost)),
             p.Measure("time under way", minutes, duration_text(minutes)),
             p.Measure("hotels", _MOST_STARS - stars, comfort),
         )
@@ -273,9 +271,9 @@ def _bar(leg: Leg) -> p.Bar:
     return p.Bar(row, f"{offer.carrier} {offer.number}", offer.kind, departs, max(arrives, departs), leg.label)
 
 
-def _line(leg: Leg) -> p.Line:
+def _line(leg: Leg, trip: Itinerary) -> p.Line:
     offer = leg.offer
-    price = money_text(offer.price, offer.currency)
+    price = trip.price_text(offer.price, offer.currency)
     if isinstance(offer, HotelOffer):
         when = f"{_day(offer.check_in)} – {_day(offer.check_out)}, {count_text(offer.nights, 'night')}"
         begins = datetime.combine(offer.check_in, offer.check_in_from)
@@ -284,15 +282,12 @@ def _line(leg: Leg) -> p.Line:
         )
     stops = "direct" if not offer.stops else f"{count_text(offer.stops, 'stop')} in {', '.join(offer.via)}"
     how = "" if offer.kind == "train" else f", {stops}"
-    fare = f", a child's fare {money_text(offer.price_per_child, offer.currency)}" if offer.children else ""
-    when = f"{_moment(offer.departs)} – {_moment(offer.arrives)}, {duration_text(offer.duration_minutes)}{how}{fare}"
+    fare = f", a child's fare {trip.price_text(offer.price_per_child, offer.currency)}" if offer.children else ""
+    arrives = f"{offer.arrives:%H:%M}" if offer.departs.date() == offer.arrives.date() else moment_text(offer.arrives)
+    when = f"{moment_text(offer.departs)} – {arrives}, {duration_text(offer.duration_minutes)}{how}{fare}"
     what = f"{offer.carrier} {offer.number}, {offer.origin_city} → {offer.destination_city}"
     return p.Line(line_key(leg), what, when, price, offer.departs.replace(tzinfo=None), offer.kind)
 
 
 def _day(day: date) -> str:
     return f"{day:%a} {day.day} {day:%b}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{_day(moment.date())} {time(moment.hour, moment.minute):%H:%M}"

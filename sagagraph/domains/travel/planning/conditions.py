@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sagagraph.domains.travel.money import Rates, money_text
+from sagagraph.domains.travel.money import Rates
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, TrainOffer, TransportOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg, OnlyIf
 from sagagraph.domains.travel.planning import market
@@ -76,8 +76,10 @@ def _under(trip: Itinerary, train: Leg, only_if: OnlyIf, rates: Rates | None) ->
     if only_if.otherwise is None:
         said += "there is no flight to take instead, so the trip is repaired if that is retimed"
     else:
-        differs = compared(only_if.otherwise.price - train.offer.price)
-        said += f"otherwise {headline(only_if.otherwise)} for {money_text(only_if.otherwise.price)}, {differs}"
+        differs = compared(only_if.otherwise.price - train.offer.price, trip.price_text)
+        said += (
+            f"otherwise {headline(only_if.otherwise)} for {trip.price_text(only_if.otherwise.price, trip.currency)}, {differs}"
+        )
         said += ", which is not insured" if trip.request.insured else ""
     other = converted(trip.request, cents(found.total + trip.fees), rates)
     return found.model_copy(update={"converted": other, "reasons": (*trip.reasons, said)})

@@ -13,7 +13,7 @@ from sagagraph.domains.travel.money import PRICE_CURRENCY, as_json_number, money
 from sagagraph.domains.travel.offers import FlightOffer, Offer
 from sagagraph.domains.travel.planning import wishes as w
 from sagagraph.domains.travel.planning.market import Market
-from sagagraph.domains.travel.planning.measures import Weigh, converted, most_cents, price_alone, worth
+from sagagraph.domains.travel.planning.measures import Weigh, converted, price_alone, worth
 from sagagraph.domains.travel.planning.search import Path, best_path
 from sagagraph.domains.travel.request import ANY_STARS, Direct, TripRequest
 from sagagraph.domains.travel.wording import count_text, day_text, listed
@@ -100,7 +100,8 @@ def _nearest_stars(request: TripRequest, market: Market) -> Relaxation:
     )
     stars = next(stars for stars in wider if _has_trip(w.changed(request, stars=stars), market))
     other = w.changed(request, stars=stars)
-    sentence = f"no trip has hotels with {w.stars_text(request)} everywhere: it needs {w.stars_text(other)}"
+    everywhere = " everywhere" if len(request.stops) > 1 else ""
+    sentence = f"no trip has hotels with {w.stars_text(request)}{everywhere}: it needs {w.stars_text(other)}"
     return _relaxed(request, w.Wish.STARS, other, sentence, {"stars": list(stars)})
 
 
@@ -117,10 +118,8 @@ def _least_budget(request: TripRequest, market: Market) -> Relaxation:
         )
     other = converted(request, cents, market.rates)
     least = dollars if other is None else other.total
-    over = Decimal(cents - (most_cents(request, market.rates) or 0)) / 100
-    also = "" if other is None else f" ({money_text(over)})"
     total, more, budget = (money_text(amount, request.currency) for amount in (least, least - asked, asked))
-    sentence = f"the cheapest trip costs {total}, {more}{also} more than the budget of {budget}"
+    sentence = f"the cheapest trip costs {total}, {more} more than the budget of {budget}"
     return _relaxed(request, w.Wish.BUDGET, w.changed(request, budget=least), sentence, {"budget": as_json_number(least)})
 
 

@@ -10,7 +10,7 @@ from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, TrainOffer, Transport, TransportOffer
 from sagagraph.domains.travel.plan import Alternative, Choice
 from sagagraph.domains.travel.planning import market as m
-from sagagraph.domains.travel.planning.measures import converted, discomfort_of
+from sagagraph.domains.travel.planning.measures import CHEAPEST, MOST_COMFORTABLE, converted, discomfort_of, price_text
 from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
 from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
@@ -27,19 +27,26 @@ _ALTERNATIVES = 3
 def reasons(request: TripRequest, market: m.Market, path: Path, titles: list[str], others: tuple[Path, ...]) -> tuple[str, ...]:
     """Return the reasons. `others`: every proposed path, this one among them."""
     party = f" for {party_text(request.travellers, request.children)}" if request.travellers > 1 else ""
-    said = [f"{', '.join(titles)}: {_money(path.cents)}{party}, {duration_text(_minutes_of(path))} under way"]
-    said += _against(path, others)
+    minutes = _minutes_of(path)
+    under_way = f", {duration_text(minutes)} under way" if minutes else ""
+    said = [f"{_best(titles, has_journeys=bool(minutes))}: {_money(request, market, path.cents)}{party}{under_way}"]
+    said += _against(request, market, path, others)
     said += _on_budget(request, market, path)
     if request.direct is not Direct.ANY:
         said += _on_directness(request, market, path)
     return tuple(said)
 
 
-def _against(path: Path, others: tuple[Path, ...]) -> Iterator[str]:
+def _best(titles: list[str], *, has_journeys: bool) -> str:
+    """Return what it is best in; without journeys, there is no time to be saved."""
+    return ", ".join(titles if has_journeys else [each for each in titles if each in (CHEAPEST, MOST_COMFORTABLE)] or titles)
+
+
+def _against(request: TripRequest, market: m.Market, path: Path, others: tuple[Path, ...]) -> Iterator[str]:
     """Yield what it costs compared with the best in money, time and comfort."""
     more = path.cents - min(other.cents for other in others)
     if more:
-        yield f"{_money(more)} more than the cheapest"
+        yield f"{_money(request, market, more)} more than the cheapest"
     longer = _minutes_of(path) - min(map(_minutes_of, others))
     if longer:
         yield f"{duration_text(longer)} longer under way than the fastest"
@@ -60,9 +67,10 @@ def _on_budget(request: TripRequest, market: m.Market, path: Path) -> Iterator[s
         return
     other = converted(request, path.cents, market.rates)
     if other is not None:
-        yield f"{money_text(other.total, other.currency)} by the rate of {day_text(other.on)} ({other.source})"
-    total = Decimal(path.cents) / 100 if other is None else other.total
-    below, budget = (money_text(amount, request.currency) for amount in (request.budget - total, request.budget))
+        paid, total = money_text(Decimal(path.cents) / 100), money_text(other.total, other.currency)
+        yield f"paid as {paid}, which is {total} by the rate of {day_text(other.on)} ({other.source})"
+    most = Decimal(path.cents) / 100 if other is None else other.total
+    below, budget = (money_text(amount, request.currency) for amount in (request.budget - most, request.budget))
     yield f"{below} below the budget of {budget}"
 
 
@@ -104,7 +112,9 @@ def choices(request: TripRequest, market: m.Market, path: Path, paths: Collectio
             for each, note in notes[:_ALTERNATIVES]
         )
         share = sum(offer.offer_id in each.ids for each in paths) / len(paths)
-        yield Choice(why=_why(offer, others), alternatives=alternatives, confidence=round(share, 2))
+        saved = max(offer.price - others[0].price, Decimal(0)) if others else Decimal(0)
+        more = price_text(request, saved, market.rates)
+        yield Choice(why=_why(offer, others, more), alternatives=alternatives, confidence=round(share, 2))
 
 
 def _cheapest_first(offers: Iterable[Offer], known: set[str]) -> list[Offer]:
@@ -126,15 +136,15 @@ def _why_not(request: TripRequest, offer: Offer) -> str:
     return f"{terms(offer)}: not direct, too slow, or with too few seats left"
 
 
-def _why(offer: Offer, others: list[Offer]) -> str:
-    """Return why an offer was taken. `others`: the cheapest first."""
+def _why(offer: Offer, others: list[Offer], more: str) -> str:
+    """Return why an offer was taken. `others`: the cheapest first, and how much `more` it costs than that."""
     if not others:
         return f"the only {offer.kind} that fits on that day"
     among = f"{len(others) + 1} {offer.kind}s that fit on that day"
     cheapest = others[0]
     if offer.price <= cheapest.price:
         return f"the cheapest of {among}"
-    said = [f"{money_text(offer.price - cheapest.price)} more than the cheapest of {among}"]
+    said = [f"{more} more than the cheapest of {among}"]
     if isinstance(offer, HotelOffer) and isinstance(cheapest, HotelOffer):
         if offer.stars > cheapest.stars:
             said.append(f"{count_text(offer.stars, 'star')} instead of {cheapest.stars}")
@@ -268,5 +278,5 @@ def _minutes_of(path: Path) -> int:
     return sum(offer.duration_minutes for offer in path.offers if isinstance(offer, TransportOffer))
 
 
-def _money(cents: int) -> str:
-    return money_text(Decimal(cents) / 100)
+def _money(request: TripRequest, market: m.Market, cents: int) -> str:
+    return price_text(request, Decimal(cents) / 100, market.rates)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Rates
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Rates, money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, Offer, Transport
 from sagagraph.domains.travel.request import Direct, Prefer, TripRequest
 
@@ -49,10 +49,20 @@ def converted(request: TripRequest, total_cents: int, rates: Rates | None) -> Co
     return Converted(total=total, currency=request.currency, on=rates.on, source=rates.source)
 
 
+def price_text(request: TripRequest, amount: Decimal, rates: Rates | None) -> str:
+    """Format an amount of prices in the currency of the budget, where a rate for it is known."""
+    other = converted(request, cents(amount), rates)
+    return money_text(amount) if other is None else money_text(other.total, other.currency)
+
+
 CENTS_PER_MINUTE: Final = 50
 """What a minute under way is worth to a traveller when price and time are weighed: $30 an hour."""
 CENTS_PER_ODD_HOUR: Final = 60_00
 """What it is worth to a traveller not to leave before 7:00 once, or not to arrive between 23:00 and 6:00."""
+
+
+CHEAPEST: Final = "the cheapest"
+MOST_COMFORTABLE: Final = "the most comfortable"
 
 
 def measures(request: TripRequest) -> dict[str, Weigh]:
@@ -60,9 +70,9 @@ def measures(request: TripRequest) -> dict[str, Weigh]:
     direct = "direct flights where possible, then " if request.direct is Direct.PREFERRED else ""
     known: dict[Prefer, tuple[str, Weigh]] = {
         Prefer.BALANCE: (f"{direct}the best balance of price and time", balance(request)),
-        Prefer.CHEAPEST: ("the cheapest", price_alone),
+        Prefer.CHEAPEST: (CHEAPEST, price_alone),
         Prefer.FASTEST: ("the fastest", lambda offer: (0 if isinstance(offer, HotelOffer) else offer.duration_minutes,)),
-        Prefer.MOST_COMFORTABLE: ("the most comfortable", discomfort),
+        Prefer.MOST_COMFORTABLE: (MOST_COMFORTABLE, discomfort),
     }
     return dict((known.pop(request.prefer), *known.values()))
 

@@ -16,7 +16,7 @@ from itertools import chain
 from operator import attrgetter
 
 from sagagraph.domains.travel.cities import City
-from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates, money_text
+from sagagraph.domains.travel.money import PRICE_CURRENCY, Rates
 from sagagraph.domains.travel.offers import HotelOffer, Offer, TransportOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.market import AnyOffer, Market, gather, journeys_of
@@ -238,7 +238,9 @@ def _reasons(damage: Damage, legs: tuple[Leg, ...], gone: list[Standing], total:
         said.append(f"cancelled: {'; '.join(headline(each.leg.offer) for each in gone)}")
     more = total + fees - damage.itinerary.total - damage.itinerary.fees
     if more:
-        said.append(f"{money_text(abs(more))} {'more' if more > 0 else 'less'} than before")
+        said.append(
+            f"{damage.itinerary.price_text(abs(more), damage.itinerary.currency)} {'more' if more > 0 else 'less'} than before"
+        )
     if fees:
-        said.append(f"{money_text(fees)} of cancellation fees are counted")
+        said.append(f"{damage.itinerary.price_text(fees, damage.itinerary.currency)} of cancellation fees are counted")
     return tuple(said)
