@@ -13,7 +13,6 @@ from sagagraph.language.passage import Found
 from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
-
     from sagagraph.language.passage import Passage
 
 ADULT_FROM: Final = 12

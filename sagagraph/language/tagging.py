@@ -30,8 +30,10 @@ _WRITTEN_OUT: Final = (
     (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*[-–]\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),
     (re.compile(r"(?<![\d.])(\d{1,2})\.\s*[-–]\s*(\d{1,2}\.)(\d{1,2}\.)"), r"\1.\3 - \2\3"),
     (re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"), r"\1 \2"),
-    (re.compile(r"(?i)(?<![\w.,+])(\d)(?: ?ad?,? ?[+&/]? ?(\d) ?ch?| ?\+ ?(\d))(?![\w+:.]|\s*(?:nights?|days?|stars?|\*)\b)"),
-     r"\1 adults and \2\3 children"),
+    (
+        re.compile(r"(?i)(?<![\w.,+])(\d)(?: ?ad?,? ?[+&/]? ?(\d) ?ch?| ?\+ ?(\d))(?![\w+:.]|\s*(?:nights?|days?|stars?|\*)\b)"),
+        r"\1 adults and \2\3 children",
+    ),
     (_LABELLED, r"\g<number> \g<unit>"),
 )
 """`Adults = 2`, `13.05-16.05`, `13.-16.05.`, `14MAR`, `2A 1C` or `2+1`, `Adults: 2`"""

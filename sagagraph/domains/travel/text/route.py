@@ -45,7 +45,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     stays_in = {stop.city for stop in known.stops}
     if anchors_of(visits, stays_in) or (known.stops and passage.has(_SAYS.goes_first)):
         take_stays(passage)
-        return [f"{each.role.value} {each.place.said}".strip() for each in visits]
+        return [each.place.said for each in visits]
     loose = give_nights(visits, stays, passage.text)
     visits = corrected(visits, passage.text, stays_in)
     before = known.stops

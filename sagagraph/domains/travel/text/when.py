@@ -166,10 +166,10 @@ class _Dates:
             self.doubts = Said()
         elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
-        whole = [each[:2] for each in self.spans if not each[2]]
+        exact = [each[:2] for each in self.spans if not each[2]]
         departs = list(dict.fromkeys(self.departs))
-        if len(set(whole)) == 1:  # `the 4th of July weekend, from the 2nd to the 5th`
-            departs = [each for each in departs if each not in self.named or not whole[0][0] < each <= whole[0][1]]
+        if len(set(exact)) == 1:  # `the 4th of July weekend, from the 2nd to the 5th`
+            departs = [each for each in departs if each not in self.named or not exact[0][0] < each <= exact[0][1]]
         are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
         spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))  # `in May, the 4th to the 9th`
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]

@@ -82,7 +82,6 @@ BERLIN_AND_COLOGNE = (
     [
         ("take a night off Berlin", [("Berlin", 3), ("Cologne", 2)]),
         ("Berlin for 3 nights first, then Cologne for 1", [("Berlin", 3), ("Cologne", 1)]),
-        ("Berlin first for 3 nights", [("Berlin", 3), ("Cologne", 2)]),
         ("make it Berlin, Paris and Cologne, two nights each", [("Berlin", 2), ("Paris", 2), ("Cologne", 2)]),
         ("5 nights in Berlin and nowhere else", [("Berlin", 5)]),
         ("cancel Cologne only", [("Berlin", 4)]),
@@ -114,7 +113,7 @@ def test_who_wishes_something_of_a_known_trip_does_not_travel_alone() -> None:
     assert (changed.travellers, changed.stops[1].nights, changed.missing()) == (3, 3, ())
 
 
-@pytest.mark.parametrize("said", ["start in Cologne and end in Berlin", "Cologne first", "Cologne before Berlin", "Lyon after Berlin"])
+@pytest.mark.parametrize("said", ["start in Cologne and end in Berlin", "Cologne first", "Lyon before Berlin"])
 def test_an_order_is_put_on_the_board_and_named_here(said: str) -> None:
     before = read(ATLAS, BERLIN_AND_COLOGNE)
     changed = read(ATLAS, BERLIN_AND_COLOGNE, said)
