@@ -43,7 +43,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
-    if anchors_of(visits, stays_in) or (known.stops and passage.has(_SAYS.goes_first)):
+    is_put_first = known.stops and passage.has(_SAYS.goes_first) and not has_role(Role.NEXT, visits)
+    if anchors_of(visits, stays_in) or is_put_first:
         take_stays(passage)
         return [each.place.said for each in visits]
     loose = give_nights(visits, stays, passage.text)
