@@ -31,6 +31,8 @@ _PARTS: Final = (
 )
 
 
+_CLOSE: Final = 31
+"""Days between dates of one trip."""
 _LAST_WEEK: Final = 22
 """Day of a month after which a week may reach into the next one."""
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
@@ -104,7 +106,8 @@ def tag_dates(passage: Passage, today: date) -> None:
     passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
     for words in _DATED:
         passage.tag("date", _DATED[words], lambda found: _dated(found, today))
-    passage.tag("date", _SAYS.nth_alone, _day_alone, group="day")
+    for alone in (_SAYS.nth_alone, _SAYS.back_alone):
+        passage.tag("date", alone, _day_alone, group="day")
     passage.tag("date", _SAYS.weekday_of_a_date, _day_with_weekday)
     passage.tag("date", _SAYS.between_two, _range)
     passage.tag("date", _SAYS.week_of, _week)
@@ -242,8 +245,8 @@ def _day_with_weekday(found: Found) -> Expression | None:
 
 
 def _day_alone(found: Found) -> Expression | None:
-    nth = found.get("nth", Nth)
-    return _one(found.said, _day(nth.place, None)) if nth and nth.place <= 31 else None
+    day = _day_number(found, "day")
+    return _one(found.said, _day(day, None)) if day and day <= 31 else None
 
 
 def _month(found: Found, month: int, year: int | None) -> Rough:
@@ -296,21 +299,17 @@ def _week(found: Found) -> Expression | None:
 # -- which days are meant ------------------------------------------------------------------------------------------------
 
 
-def resolved(expression: Expression, among: Sequence[Expression], today: date) -> tuple[date, date]:
+def resolved(expression: Expression, among: Sequence[Expression], today: date, usual: str = "") -> tuple[date, date]:
     """Return the first and the last day. `among`: all dates of the text; they complete each other.
+
+    `usual`: `day` or `month`, what figures put first where this is written; empty: nobody knows.
 
     Raises:
         NoSuchDateError: it can be read in two ways, does not exist, runs backwards, is over, or is another weekday.
     """
-    orders = {a.order for a in expression.first for b in expression.last if (a.order, a.month) == (b.order, b.month)}
-    if len(orders) == 1:  # `3/6-3/9` are days of one month
-        expression = replace(
-            expression,
-            first=tuple(each for each in expression.first if each.order in orders),
-            last=tuple(each for each in expression.last if each.order in orders),
-        )
-    first = _only(expression, expression.first, among)
-    last = _only(expression, expression.last, among) if expression.last else first
+    order = _order(among, usual)
+    first = _only(expression, expression.first, among, order)
+    last = _only(expression, expression.last, among, order) if expression.last else first
     wraps = first.month is not None and last.month is not None and first.month > last.month
     year = last.year if last.year is not None else first.year + wraps if first.year is not None else None
     named = {each.year for other in among for each in (*other.first, *other.last) if each.year is not None}
@@ -329,12 +328,24 @@ def resolved(expression: Expression, among: Sequence[Expression], today: date) -
     raise NoSuchDateError(f"{last.part} {ends:%B %Y} is over".strip() if expression.is_month else f"{_text(ends)} is in the past")
 
 
-def _only(expression: Expression, readings: tuple[Rough, ...], among: Sequence[Expression]) -> Rough:
-    """Return the one reading: if one date in figures has the day first, all have; `the 5th` is of the only month named."""
+def _order(dates: Sequence[Expression], usual: str) -> str:
+    """Return what figures put first: as some date must be read, or as brings all of them close together, or else as usual."""
+    ends = [end for each in dates for end in (each.first, each.last) if end]
+    certain = {end[0].order for end in ends if len(end) == 1 and end[0].order}
+    likely = [order for order in certain or ("day", "month") if certain or _spread(ends, order) <= _CLOSE]
+    return likely[0] if len(likely) == 1 else usual if not certain else ""
+
+
+def _spread(ends: Sequence[tuple[Rough, ...]], order: str) -> int:
+    days = [(each.year or 0) * 372 + (each.month or 0) * 31 + each.begins for end in ends for each in end if each.order == order]
+    return max(days, default=0) - min(days, default=0)
+
+
+def _only(expression: Expression, readings: tuple[Rough, ...], among: Sequence[Expression], order: str) -> Rough:
+    """Return the one reading; `the 5th` is of the only month named."""
     others = [end for other in among for end in (other.first, other.last) if len(end) == 1]
-    orders = {end[0].order for end in others if end[0].order}
-    if len(readings) > 1 and len(orders) == 1:
-        readings = tuple(reading for reading in readings if reading.order in orders)
+    if len(readings) > 1 and order:
+        readings = tuple(reading for reading in readings if reading.order == order)
     if len(readings) != 1:
         ways = " or ".join(f"{each.begins} {date(2000, each.month or 1, 1):%B}" for each in readings)
         raise NoSuchDateError(f"{expression.said} can be {ways}" if ways else f"{expression.said} is no date")

@@ -13,8 +13,6 @@ from sagagraph.language.passage import Found
 from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sagagraph.language.passage import Passage
 
 ADULT_FROM: Final = 12
@@ -41,13 +39,15 @@ class Company:
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter (4)` as `my 4 year old daughter`."""
-    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>", text)
+    """Write `my daughter (4)` and `my daughter. She's 4` as `my 4 year old daughter`."""
+    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>\g<between>", text)
 
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
+    passage.text = _SAYS.named.sub("a friend and ", passage.text)
     passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
+    passage.tag("people", _SAYS.ages, _told_with_ages, "who")
     passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
     passage.tag("people", _SAYS.aged, _aged)
     passage.tag("people", _SAYS.children, _told_by_ages)
@@ -70,11 +70,21 @@ def _others(found: Found) -> Company:
 
 
 def _told_by_ages(found: Found) -> Quantity | None:
-    """Read `the kids are 6 and 9`; where only some are children, nobody knows how many."""
+    """Read `the kids are 6 and 9`."""
+    years = _years_in(found)
+    grown = sum(age >= ADULT_FROM for age in years)
+    return Quantity((Decimal(len(years)),), "other" if grown == len(years) else "child", grown=grown) if years else None
+
+
+def _told_with_ages(found: Found) -> Quantity | None:
+    """Read `three kids (2, 5 and 13)`, of whom two are children."""
+    told, people = _told_by_ages(found), found.get("people", Quantity)
+    return told if people and told and people.unit == "child" and people.count == told.count else None
+
+
+def _years_in(found: Found) -> list[int]:
     years = [each.count or 0 for each in found.values(Quantity) if each.unit == "year"]
-    years += [each.count or 0 for each in found.values(Number)]
-    young = {age < ADULT_FROM for age in years}
-    return Quantity((Decimal(len(years)),), "child" if young == {True} else "other") if len(young) == 1 else None
+    return [*years, *(each.count or 0 for each in found.values(Number))]
 
 
 def _are_ages(found: Found) -> bool:
@@ -97,11 +107,12 @@ def _also_comes(found: Found) -> Company | None:
     if found["others"] and any(each.unit not in ("other", "grown") for each in people):
         return None
     kin = _kin_in(found) + (2 if found["parents"] else 0)
-    return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(people))
+    return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(found))
 
 
-def _children_in(people: Sequence[Quantity]) -> int:
-    return sum(each.count or 0 for each in people if each.unit == "child")
+def _children_in(found: Found) -> int:
+    babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
+    return babies + sum((each.count or 0) - (each.grown or 0) for each in found.values(Quantity) if each.unit == "child")
 
 
 def _kin_in(found: Found) -> int:
@@ -113,6 +124,13 @@ def is_one_of_several(found: Found) -> bool:
     return [each.count for each in found.values(Quantity)] == [1] and found.said.lower().endswith("of us")
 
 
+def _are_grown(found: Found) -> bool:
+    """Tell `9 girls`, of whom nobody says that they are children, from those of a family."""
+    are_girls = _SAYS.girls.search(found.said) is not None and found.led_by(_SAYS.of_a_family) is None
+    counted = [each for each in found.passage.values(Quantity) if each.unit in ("person", "child", "other")]
+    return are_girls and len(counted) == 1 and counted[0].grown is None and not found.passage.values(Company)
+
+
 def _company(found: Found) -> Company | None:
     people = found.values(Quantity)
     if any(each.change for each in people):
@@ -120,26 +138,27 @@ def _company(found: Found) -> Company | None:
     units = [each.unit for each in people]
     number = found.get("n", Number)
     if number is not None and number.count == sum(each.count or 0 for each in people) and "person" in units:
-        return Company(number.count, children=_children_in(people))  # `a family of 4 (two adults, two kids)`
+        return Company(number.count, children=_children_in(found))  # `a family of 4 (two adults, two kids)`
     if number is not None and units == ["child"]:  # `a family of 4 (kids 6 and 9)`
-        return Company(number.count, children=_children_in(people))
+        return Company(number.count, children=_children_in(found))
     if found["couple"]:
-        return Company(2 + sum(each.count or 0 for each in people), children=_children_in(people))
+        return Company(2 + sum(each.count or 0 for each in people), children=_children_in(found))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
+    if units == ["child"] and _are_grown(found):
+        return Company(people[0].count, has_grown=True)
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
-        return Company(None, children=_children_in(people))
-    if found["children"] and units != ["person", "child"]:
+        return Company(None, children=_children_in(found))
+    if found["children"] and (units[0] != "person" or "person" in units[1:]):
         return None
     if is_one_of_several(found):
         return None
     count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
-    babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
-        grown = "grown" in units
-        return None if is_everybody else Company(count, children=_children_in(people) + babies, has_grown=grown)
+        grown = "grown" in units or any(each.grown for each in people)
+        return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)
     if found["alone"]:
         return Company(1)
     kin = _kin_in(found) + (number.count or 0 if number else 0)
-    return Company(count + kin, children=_children_in(people) + babies)
+    return Company(count + kin, children=_children_in(found))

@@ -39,6 +39,8 @@ class Quantity:
     """`least` or `most`: a limit."""
     change: str = ""
     """`more`, `less`, `later` or `earlier` than was said before."""
+    grown: int | None = None
+    """How many of the children are none any more, by their ages; None: these are not said."""
 
     @property
     def count(self) -> int | None:

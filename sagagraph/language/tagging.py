@@ -25,10 +25,18 @@ _LABELLED: Final = re.compile(
     r":\s*(?P<number>\d+)(?=\s*(?:[,;.\n]|$))"
 )
 """`Adults: 2`, as in a form."""
-_DOTTED: Final = re.compile(r"\b(\d{1,2}\.\d{1,2})\s*[-–]\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])")
-"""`13.05-16.05`: days of months."""
-_GLUED: Final = re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b")
-"""`14MAR`"""
+_WRITTEN_OUT: Final = (
+    (re.compile(r"(?<=\w) ?= ?(?=[\w$€£])"), ": "),
+    (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*[-–]\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),
+    (re.compile(r"(?<![\d.])(\d{1,2})\.\s*[-–]\s*(\d{1,2}\.)(\d{1,2}\.)"), r"\1.\3 - \2\3"),
+    (re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"), r"\1 \2"),
+    (
+        re.compile(r"(?i)(?<![\w.,+])(\d)(?: ?ad?,? ?[+&/]? ?(\d) ?ch?| ?\+ ?(\d))(?![\w+:.]|\s*(?:nights?|days?|stars?|\*)\b)"),
+        r"\1 adults and \2\3 children",
+    ),
+    (_LABELLED, r"\g<number> \g<unit>"),
+)
+"""`Adults = 2`, `13.05-16.05`, `13.-16.05.`, `14MAR`, `2A 1C` or `2+1`, `Adults: 2`"""
 
 
 def tagged(
@@ -45,9 +53,8 @@ def tagged(
     Raises:
         InvalidInputError: the text is far too long.
     """
-    text = _DOTTED.sub(r"\1. - \2.", text)
-    text = _GLUED.sub(r"\1 \2", text)
-    text = _LABELLED.sub(r"\g<number> \g<unit>", text)
+    for words, written in _WRITTEN_OUT:
+        text = words.sub(written, text)
     passage = Passage.of(on_the_clock(with_ages(spelled(text))), most=most)
     if today is not None:
         tag_numeric_dates(passage)

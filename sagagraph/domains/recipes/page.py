@@ -42,7 +42,7 @@ _HELPS: Final = re.compile(
 _HELPED_BY_NOBODY: Final = re.compile(r"(?i)\b(?:nobody|no ?one) and I cook\b")
 _EATERS: Final = re.compile(r"(?i)(\bfor (?:\w+ )+(?:people|guests|persons)),")
 _WITH_ME: Final = form(
-    r"\b(?:me|i)\s*(?:\+|plus|and|&)\s*{n}(?: helpers?\b)?(?: cook\w*)?|\bboth cook\w*"
+    r"\b(?:me|i)\s*(?:\+|plus|and|&)\s*{n}(?: helpers?\b)?(?: cook\w*)?|{n:helpers} helpers?\b|\bboth cook\w*"
     r"|\b(?:me|i)(?:\s*(?:,|and|&|\+)+\s*(?-i:[A-Z])\w+)+|\b(?:(?-i:[A-Z])\w+(?:\s*,\s*| and | & ))+(?:me|i)\b"
 )
 _NAMED: Final = re.compile(r"\b(?!I\b|Me\b|And\b)[A-Z]\w+")
@@ -52,11 +52,11 @@ _WHO_COOKS: Final = re.compile(r"(?i)\b(?:cook\w*|kitchen|us|we|i|me|my|alone|my
 _COOK_BEFORE: Final = re.compile(r"(?i)\bcook(?:ing)? $")
 _FRESH: Final = form(
     r"(?:\b(?:should be |is |are |must be |has to be |have to be |be )?eaten )?"
-    r"\b(?:within|(?:isn't|not?) (?:older|later) than|at (?:most|the latest)|less than) {lasting}(?: old)?"
+    r"\b(?:within|(?:isn't|not?) (?:older|later|longer|more) than|at (?:most|the latest)|less than) {lasting}(?: old)?"
     r"(?: (?:after|of|when)\b[^.,;]*)?|{lasting:later} at (?:most|the latest)"
 )
-_LEFT_OUT: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?$")
-_LEFT_OUT_TOO: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out) (?:the )?(?=  )")
+_LEFT_OUT: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out|instead of|rather than) (?:the )?$")
+_LEFT_OUT_TOO: Final = re.compile(r"(?i)\b(?:skip|drop|remove|without|no|leave out|instead of|rather than) (?:the )?(?=  )")
 _LEAST_OF_A_NAME: Final = 5
 _ALMOST: Final = 84
 """Of 100: how alike a misspelling is."""
@@ -74,7 +74,7 @@ _LONG: Final = 60
 _WITHOUT_MEANING = (
     "add all also and are bake can cook cooking cooks could course dear dessert dinner dish dishes done down eat evening "
     "everyone fancy first for get good guests has have having hello here i'd i'll i'm instead it's just kitchen let let's "
-    "like main make meal menu morning must only plan please plus ready served should side simple sit some starter table "
+    "like main make meal menu morning must only plan please plus ready second served should side simple sit some starter table "
     "that the them then there there's they they're time today together tonight too want we'd we'll we're when which while "
     "who will with would you"
 )
@@ -343,7 +343,7 @@ def _told(text: str, dishes: Sequence[Dish] = ()) -> tuple[dict[str, Any], tuple
     for each in passage.take(_COOKS):
         told["cooks"] = int((number.value if (number := each.get("n", Number)) else 0) or 0)
     for each in passage.take(_WITH_ME):
-        number = each.get("n", Number)
+        number = each.get("n", Number) or each.get("helpers", Number)
         told["cooks"] = 1 + (number.count or 0 if number else len(_NAMED.findall(each.said)) or 1)
     for each in passage.take(_COMPANY, _cooks):
         company = each.get("company", Company)

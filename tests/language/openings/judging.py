@@ -29,6 +29,9 @@ FRESH: Final = (
     "gathering",
     "passenger",
     "chef",
+    "voyager",
+    "baker",
+    "pilgrim",
 )
 """Tables that were judged once before anybody looked at them (ADR-0048), and then looked at as a whole."""
 _DOMAINS: Final = {
@@ -44,6 +47,9 @@ _DOMAINS: Final = {
     "gathering": "reunion",
     "passenger": "trip",
     "chef": "meal",
+    "voyager": "trip",
+    "baker": "meal",
+    "pilgrim": "trip",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)

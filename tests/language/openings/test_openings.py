@@ -1,4 +1,4 @@
-"""First messages of 507 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 597 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ LEAST_OF_STRANGERS = {
     "eater": (0.95, 0.0),
     "family": (0.8, 0.0),
     "gathering": (0.56, 0.0),
-    "passenger": (0.81, 0.0),
+    "passenger": (0.89, 0.0),
     "chef": (0.95, 0.0),
+    "voyager": (0.93, 0.0),
+    "baker": (0.99, 0.0),
+    "pilgrim": (0.95, 0.0),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
-MOST_IN_SILENCE = {"trip": 1, "reunion": 5}
+MOST_IN_SILENCE = {"reunion": 5}
 """Openings with a wrong field of which no word is named, by a judge who looks at each field: to be none."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}

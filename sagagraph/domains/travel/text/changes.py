@@ -1,4 +1,4 @@
-"""Changes: `one night longer`, `Amsterdam first`, computed from what was said before; else, a question."""
+"""Changes: `one night longer`, `skip it`, computed from what was said before; else, a question."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from sagagraph.domains.travel.partial import with_nights
 from sagagraph.domains.travel.text.stays import Role, Stay, Visit
 from sagagraph.domains.travel.wording import count_text
 from sagagraph.language.forms import Forms
-from sagagraph.language.numbers import Nth
-from sagagraph.language.passage import Found
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sagagraph.domains.travel.partial import PartialRequest, PartialStop
+    from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.domains.travel.text.slots import Said
-    from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "changes")
 
@@ -74,46 +69,15 @@ def with_changed_nights(
 
 
 def anchors_of(visits: list[Visit], stays_in: set[str | None]) -> list[Visit]:
-    """Return the stops beside which another one is to be: `before Cologne`, `between Berlin and Cologne`."""
-    anchors = []
-    for n, visit in enumerate(visits):
-        if visit.role is Role.BETWEEN and len(visits) > n + 1 and {visit.city, visits[n + 1].city} <= stays_in:
-            visit.role, visits[n + 1].role = Role.AFTER, Role.BEFORE
-        if visit.role in (Role.BEFORE, Role.AFTER):
+    """Return the stops beside which another one is to be (`before Cologne`, `between Berlin and Cologne`), and those that are to
+    be the first and the last. The board puts stops in order; no sentence does.
+    """
+    anchors = [visit for visit in visits if visit.role in (Role.ORIGIN, Role.RETURN) and visit.city in stays_in]
+    anchors = anchors if len({visit.role for visit in anchors}) > 1 else []
+    for visit in visits:
+        if visit.role in (Role.BEFORE, Role.AFTER, Role.BETWEEN):
             if visit.city in stays_in:
                 anchors.append(visit)
             else:
                 visit.role = Role.BARE
     return anchors
-
-
-def ends_of(visits: list[Visit], stays_in: set[str | None], passage: Passage) -> dict[str | None, bool]:
-    """Return the cities that are to be first, or (true) last: `Amsterdam first`, `start in Cologne and end in Berlin`."""
-    outer = [visit for visit in visits if visit.role in (Role.ORIGIN, Role.RETURN) and visit.city in stays_in]
-    if len({visit.role for visit in outer}) > 1:
-        for visit in outer:
-            visits.remove(visit)
-        return {visit.city: visit.role is Role.RETURN for visit in outer}
-    ends = {}
-    for visit in visits:
-        first = visit.city and _SAYS.goes_first.match(passage.text, visit.end)
-        nth = Found(passage, first).get("nth", Nth) if first else None
-        if (nth is not None and nth.place == 1) or _SAYS.goes_last.match(passage.text, visit.end):
-            ends[visit.city] = nth is None
-    return ends
-
-
-def placed(
-    stops: tuple[PartialStop, ...], named: set[str | None], anchors: list[Visit], ends: Mapping[str | None, bool]
-) -> tuple[PartialStop, ...]:
-    """Put the stops that are `named` beside their anchors, and those of `ends` first or, where that is true, last."""
-    if anchors and any(stop.city not in named for stop in stops):
-        moved = tuple(stop for stop in stops if stop.city in named)
-        left = [stop for stop in stops if stop.city not in named]
-        at = max(n + (each.role is Role.AFTER) for each in anchors for n, stop in enumerate(left) if stop.city == each.city)
-        return (*left[:at], *moved, *left[at:])
-    for city, is_last in ends.items():
-        meant = tuple(stop for stop in stops if stop.city == city)
-        others = tuple(stop for stop in stops if stop.city != city)
-        stops = (*others, *meant) if is_last else (*meant, *others)
-    return stops

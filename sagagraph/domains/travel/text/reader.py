@@ -8,7 +8,6 @@ from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import SKIPPED, answered, chosen
 from sagagraph.domains.travel.text.changes import with_named
-from sagagraph.domains.travel.text.legs import read_legs
 from sagagraph.domains.travel.text.route import read_route
 from sagagraph.domains.travel.text.slots import (
     CUES,
@@ -20,7 +19,6 @@ from sagagraph.domains.travel.text.slots import (
     read_stars,
     read_words,
     tag_stars,
-    take_currencies,
 )
 from sagagraph.domains.travel.text.stays import tag_nights
 from sagagraph.domains.travel.text.when import read_dates, read_hours, read_shift, read_weekdays
@@ -64,6 +62,8 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
     return _with_currency_at_home(before.updated_by(said), cities)
 
 
+_MONTH_FIRST: Final = {"United States", "Canada", "Philippines"}
+"""Where dates in figures may put the month first."""
 _AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Denmark", "ISK": "Iceland", "NOK": "Norway",
                    "SEK": "Sweden", "MXN": "Mexico", "PHP": "Philippines"}  # fmt: skip
 """Where a currency is used that shares its name with others."""
@@ -121,7 +121,6 @@ def _sentence(
 ) -> PartialRequest:
     is_about_a_city = question is not None and question.field == "stops" and question.candidates != ()
     asked = question.field if question is not None and not is_about_a_city else None
-    currencies = take_currencies(passage)
     tag_places(passage, cities)
     understood = _MEANINGLESS | _label_words(passage)
     refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]
@@ -130,13 +129,14 @@ def _sentence(
     tag_nights(passage)
     whole, said, are_we = passage.said(), Said(), passage.has(WE)
     read_words(passage, said, "order", "direct", "no_limit", "hotels")
-    read_budget(passage, said, known, currencies)
+    read_budget(passage, said, known)
     read_stars(passage, said, known)
     read_hours(passage, said)
     read_weekdays(passage, said, known)
-    read_legs(passage, said, today)
     read_shift(passage, said, known)
-    read_dates(passage, said, today, known)
+    countries = {city.country for each in passage.values(Place) if each.city and (city := cities.find_name(each.city))}
+    order = "day" if countries and countries.isdisjoint(_MONTH_FIRST) else "month" if countries == {"United States"} else ""
+    read_dates(passage, said, today, known, order)
     read_party(passage, said, known, is_we=are_we)
     read_words(passage, said, "one_way")
     not_understood = read_route(passage, said, known, asked=asked, whole=whole)

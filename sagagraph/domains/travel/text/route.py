@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.partial import Question, unknown_city
-from sagagraph.domains.travel.text.changes import anchors_of, ends_of, placed, with_changed_nights
+from sagagraph.domains.travel.text.changes import anchors_of, with_changed_nights
 from sagagraph.domains.travel.text.stays import (
     WHERE,
     Role,
@@ -43,13 +43,11 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     if asked in ("origin", "return_to") and [visit.role for visit in visits] == [Role.BARE]:
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
-    anchors, ends = anchors_of(visits, stays_in), ends_of(visits, stays_in, passage)
-    visits, text = [visit for visit in visits if visit not in anchors], passage.text
-    for anchor in anchors:  # `Lyon before Paris, one night` is said of Lyon
-        lead = _SAYS.beside.search(text, 0, anchor.start)
-        begins = lead.start() if lead else anchor.start
-        text = text[:begins] + " " * (anchor.end - begins) + text[anchor.end :]
-    loose = give_nights(visits, stays, text)
+    is_put_first = known.stops and passage.has(_SAYS.goes_first) and not has_role(Role.NEXT, visits)
+    if anchors_of(visits, stays_in) or is_put_first:
+        take_stays(passage)
+        return [each.place.said for each in visits]
+    loose = give_nights(visits, stays, passage.text)
     visits = corrected(visits, passage.text, stays_in)
     before = known.stops
     known, loose = with_changed_nights(visits, loose, known, said)
@@ -60,10 +58,8 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             visit.role = Role.PLACE
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
-    if anchors and not visits:
-        unread += [f"{each.role.value} {each.place.said}" for each in anchors]
     take_stays(passage)
-    is_added = _SAYS.added.search(whole) is not None or anchors != []
+    is_added = _SAYS.added.search(whole) is not None
     if not is_added:
         unclear = _unclear_place(visits, known, whole, asked=asked, is_leg=bool(unread))
         is_added = bool(known.stops) and has_role(Role.VIA, visits) and _SAYS.back.search(whole) is not None
@@ -80,9 +76,12 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         said.fields["total_nights"] = totals.pop()
     if len(now) == 1 and now[0].nights is None and len(stays) == 1 and stays[0].nights is None:
         said.fields["total_nights"] = stays[0].about
-    now = placed(now, {visit.city for visit in visits}, anchors, ends)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
+    begins, ends_on = (said.fields.get(name) for name in ("first", "last"))
+    if len(now) == 1 and begins and ends_on and not said.fields.get("is_rough") and {stay.unit for stay in stays} == {"day"}:
+        is_counted_whole = now[0].nights == (ends_on - begins).days + 1  # `5 days, 10 to 14 June`
+        now = (now[0].lasting((now[0].nights or 1) - is_counted_whole),)
     if now != before:
         said.fields["stops"] = now
         if any(stay.unit == "day" and stay.change is None for stay in stays):
@@ -188,6 +187,10 @@ def _assemble(
             origin = said.fields["origin"] = returns[-1].city
         if returns[-1].city is None:
             said.doubts.append(unknown_city("return_to", returns[-1].unknown, returns[-1].candidates, returns[-1].likely))
+    if origin is None and known.origin is None and not known.stops and (start := _start_without_nights(visits)):
+        said.notes.append(("origin", "the city without nights"))
+        origin, start.role = start.city, Role.ORIGIN
+        said.fields["origin"] = origin
     going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
     stops = _in_order(going, said)
     if stops and stops[-1].city is not None and stops[-1].city == origin and stops[-1].nights is None:
@@ -197,6 +200,13 @@ def _assemble(
     if left_out:
         merged = tuple(stop for stop in (known.stops if merged is None else merged) if stop.city not in left_out)
     return merged
+
+
+def _start_without_nights(visits: list[Visit]) -> Visit | None:
+    """Read `5 nights in Malta in May, Bristol`: where nobody stays, the trip starts."""
+    without = [visit for visit in visits if not visit.has_nights]
+    is_loose = len(visits) > 1 and len(without) == 1 and without[0].role in (Role.BARE, Role.COMMA)
+    return without[0] if is_loose and without[0].city is not None else None
 
 
 def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:

@@ -11,7 +11,7 @@ from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.partial import Question
 from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
 from sagagraph.language.forms import Forms
-from sagagraph.language.money import SIGN, Cues, Money, currencies_meant
+from sagagraph.language.money import Cues, Money
 from sagagraph.language.numbers import Number
 from sagagraph.language.people import PEOPLE, Company, is_one_of_several
 from sagagraph.language.places import Place
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
 
-_SAYS: Final = Forms(__file__, "slots", SIGN=SIGN)
+_SAYS: Final = Forms(__file__, "slots")
 
 
 @dataclass
@@ -79,12 +79,7 @@ _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
 LARGEST_BUDGET: Final = 1_000_000_000
 
 
-def take_currencies(passage: Passage) -> list[Found]:
-    """Take `pay in Swiss francs` before places, which it only seems to name."""
-    return passage.take(_SAYS.currency, lambda found: len(currencies_meant(found["sign"], CURRENCIES)) == 1)
-
-
-def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies: Sequence[Found] = ()) -> None:
+def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     """Read the budget; what is said per person is left to the request, which knows how many travel."""
     amounts: list[Money] = []
     notes: list[tuple[str, str]] = []
@@ -115,9 +110,6 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest, currencies:
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
         return
-    if not amounts and known.budget is not None:
-        for found in currencies:
-            said.fields["currency"] = currencies_meant(found["sign"], CURRENCIES)[0]
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
@@ -172,6 +164,9 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     stays = {stop.city for stop in known.stops}
     passage.take(_SAYS.indifferent, lambda found: (place := found.get("place", Place)) is not None and place.city in stays)
     passage.take(_SAYS.stars_there, lambda found: _stars_there(found, said, known))
+    if by_city := _stars_by_city(passage):
+        said.stars_in |= by_city
+        passage.take(_SAYS.stars)
     there = passage.first(_SAYS.stars_in) if len({place.city for place in passage.values(Place)}) == 1 else None
     ranges: list[tuple[int, int]] = []
     for found in passage.take(_SAYS.stars):
@@ -196,6 +191,16 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
         said.ask("stars", "One range of stars holds for all hotels; which one is it?")
     elif ranges and not said.asks("stars") and "stars" not in said.fields:
         said.fields["stars"] = ranges[0]
+
+
+def _stars_by_city(passage: Passage) -> dict[str, tuple[int, int]]:
+    """Read different stars, each beside a city of its own."""
+    found = passage.find(_SAYS.stars_of_one)
+    places = [place for each in found if (place := each.get("there", Place) or each.get("its", Place))]
+    ranges = [_range_of(stars) for each in found for stars in each.values(Quantity) if stars.unit == "star" and not stars.change]
+    by_city = {place.city: stars for place, stars in zip(places, ranges, strict=False) if place.city and stars}
+    is_clear = len(by_city) == len(ranges) == len(passage.find(_SAYS.stars)) and not any(each.denial for each in found)
+    return by_city if is_clear and len(set(by_city.values())) > 1 else {}
 
 
 def _stars_there(found: Found, said: Said, known: PartialRequest, there: Found | None = None) -> bool:
@@ -251,9 +256,10 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if any(each.has_grown for each in found_companies):
         said.notes.append(("children", "who is 12 or older travels as an adult"))
-    if None in companies and known.travellers and any(children):
+    if any(children):
         said.fields["children"] = max(children)
-    elif None in companies:
+        said.notes += [("children", "those called children")] if None in companies else []
+    if None in companies and not (any(children) and (known.travellers or _is_counted(found_companies))):
         said.ask("travellers", "How many of you travel, all together?")
     elif len(counts) > 1:
         said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")
@@ -261,7 +267,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.ask("travellers", "How many travel? At least one has to.")
     elif counts:
         said.fields["travellers"] = counts[0]
-        if young or any(children):
+        if young:
             said.fields["children"] = max(children)
     elif is_we and known.travellers is None and known.missing():
         said.ask("travellers", "How many of you travel?")
@@ -271,6 +277,12 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
+
+
+def _is_counted(companies: Sequence[Company]) -> bool:
+    """Tell whether `2 adults and 2 children` counted those of whom more is said: `(kids 5 and 8)`."""
+    counted = {each.children for each in companies if each.count is not None and not each.is_more}
+    return {each.children for each in companies} == counted and len(counted) == 1
 
 
 def _are_others(found: Found) -> bool:

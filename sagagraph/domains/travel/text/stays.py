@@ -275,7 +275,7 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
         before = None
     if after is None or before is None:
         return after or before
-    is_apart = "," in text[before.end : stay.start]
+    is_apart = "," in text[before.end : stay.start] or before.role is Role.LEFT_LAST
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
 
 

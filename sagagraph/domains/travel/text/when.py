@@ -76,7 +76,7 @@ def _subject(found: Found) -> str | None:
     coming, leaving = (max((each.end() for each in words.finditer(clause)), default=0) for words in (_SAYS.coming, _SAYS.leaving))
     if coming or leaving:
         return "arrive" if coming >= leaving else "depart"
-    following = found.match.string[found.end : found.end + 15].split(",")[0].strip()
+    following = _SAYS.clause_ends.split(found.match.string[found.end : found.end + 15])[0].strip()
     return "arrive" if _SAYS.coming.match(following) else "depart" if _SAYS.leaving.match(following) else None
 
 
@@ -118,17 +118,19 @@ class _Dates:
         self.firsts: list[date] = []
         self.lasts: list[date] = []
         self.departs: list[date] = []
+        self.named: list[date] = []
+        """Days of departure of which nobody said that they are."""
         self.there: list[date] = []
         """When somebody has to be there."""
         self.doubts = Said()
 
-    def add(self, found: Found, among: list[Expression], today: date) -> None:
+    def add(self, found: Found, among: list[Expression], today: date, order: str) -> None:
         expression = found.get("date", Expression)
         if expression is None:
             return
         is_day = not (expression.is_range or expression.is_month)
         try:
-            first, last = resolved(expression, among, today)
+            first, last = resolved(expression, among, today, order)
         except NoSuchDateError as exc:
             text = f"When do you want to travel? {str(exc)[:1].upper()}{str(exc)[1:]}."
             self.doubts.ask("depart" if is_day else "window", text)
@@ -144,17 +146,18 @@ class _Dates:
             self.lasts.append(last)
         elif expression.is_range or (expression.is_month and relation != "before" and not found.led_by(_SAYS.back_by)):
             self.spans.append((first, last, expression.is_month))
-        elif relation == "asked":
+        elif relation in ("about", "asked"):
             text = f"On which day do you leave, if not on {day_text(first)} itself?"
-            around = {"first": first - _ONE_DAY, "last": first + _ONE_DAY, "is_rough": True}
-            self.there.append(first)
-            self.doubts.ask("depart", text, otherwise=around, because="around that day")
+            ends = {"begins_by": first + _ONE_DAY} if relation == "about" else {"last": first + _ONE_DAY, "is_rough": True}
+            self.there += [first] if relation == "asked" else []
+            self.doubts.ask("depart", text, otherwise={"first": first - _ONE_DAY, **ends}, because="around that day")
         elif relation in ("from", "after") and not is_first_night:
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
         elif relation in ("by", "before"):
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
         else:
             self.departs.append(first)
+            self.named += [] if found.led_by(_SAYS.leave) else [first]
 
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
@@ -163,7 +166,10 @@ class _Dates:
             self.doubts = Said()
         elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
+        exact = [each[:2] for each in self.spans if not each[2]]
         departs = list(dict.fromkeys(self.departs))
+        if len(set(exact)) == 1:  # `the 4th of July weekend, from the 2nd to the 5th`
+            departs = [each for each in departs if each not in self.named or not exact[0][0] < each <= exact[0][1]]
         are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
         spans = list(dict.fromkeys(each for each in self.spans if not (each[2] and are_days)))  # `in May, the 4th to the 9th`
         months = [f"{first:%B %Y}" for first, _, is_month in spans if is_month]
@@ -199,8 +205,11 @@ class _Dates:
             said.fields |= {name: day for name, day in days.items() if day is not None}
 
 
-def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest) -> None:
-    """Read dates. Years that are left out are the next that fit; what does not fit together is asked about."""
+def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest, order: str = "") -> None:
+    """Read dates. Years that are left out are the next that fit; what does not fit together is asked about.
+
+    `order`: `day` or `month`, what figures put first where this trip is; empty: nobody knows.
+    """
     dates, expressions = _Dates(), passage.values(Expression)
     has_month = any(each.month is not None for expression in expressions for each in (*expression.first, *expression.last))
     among = expressions if has_month else [*expressions, *_month_of(known)]
@@ -212,13 +221,19 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             dates.doubts.ask("window", f"When do you want to travel, if {words}?")
         else:
             dates = _Dates() if found.led_by(CORRECTS) else dates
-            dates.add(found, among, today)
+            dates.add(found, among, today, order)
     passage.take(_SAYS.date)
-    for found in passage.take(_SAYS.day_beside, lambda each: bool(dates.there or (each["after"] and dates.departs))):
+    for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs)):
+        day = (dates.there or dates.departs)[0]
         if found["after"]:
-            dates.lasts.append((dates.there or dates.departs)[0] + _ONE_DAY)
+            dates.lasts.append(day + _ONE_DAY)
+        elif dates.there:
+            dates.departs.append(day - _ONE_DAY)
         else:
-            dates.departs.append(dates.there[0] - _ONE_DAY)
+            dates.departs.remove(day)
+            text = f"Do you leave on {day_text(day - _ONE_DAY)} or on {day_text(day)}?"
+            begins = {"depart": day - _ONE_DAY} | ({"last": max(dates.lasts)} if dates.lasts else {})
+            dates.doubts.ask("depart", text, otherwise=begins, because=found.said)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
@@ -236,6 +251,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest)
             about["total_nights"] = (holiday.last - holiday.first).days
         dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name)
     dates.conclude(said)
+    if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
+        said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
 
 
 def read_shift(passage: Passage, said: Said, known: PartialRequest) -> None:
@@ -277,6 +294,8 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         dates.lasts.append(upcoming(weekday, begins))
         return
     day = upcoming(weekday, max(first, today) - _ONE_DAY if first else today)
+    if found["which"] == "next" and not first and weekday.number > today.weekday():
+        day += _A_WEEK
     is_this_one = not first and found["which"] not in ("", "next") and not found.said.lower().endswith("s")
     if is_back or (last is not None and day > last):
         dates.doubts.ask("depart", f"Which date is meant by {found.said!r}?")
