@@ -200,9 +200,10 @@ class Itinerary(Lean):
 
     def price_text(self, amount: Decimal, currency: str) -> str:
         """Format an amount in the currency of the budget, where a rate for it was known."""
-        if self.converted is None or currency != self.currency:
+        paid = self.total + self.fees
+        if self.converted is None or currency != self.currency or not paid:
             return money_text(amount, currency)
-        share = amount * self.converted.total / (self.total + self.fees)
+        share = amount * self.converted.total / paid
         return money_text(share.quantize(Decimal("0.01")), self.converted.currency)
 
     def with_legs(self, legs: Iterable[Leg]) -> Self:
