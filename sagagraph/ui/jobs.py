@@ -19,6 +19,8 @@ _LOOK_AGAIN_S: Final = 1.0
 """Other workers may advance a saga without notifying this process."""
 _LOOK_CLOSELY_S: Final = 0.05
 """Used until the request is on record."""
+_REMEMBERED: Final = 10_000
+"""Of so many sagas it is known when they advanced last; of others one looks again after a while."""
 
 _log = logging.getLogger("sagagraph.ui")
 """Logs to standard error even where logging is not configured: these are faults of this program."""
@@ -33,6 +35,10 @@ class Bell:
 
     def __init__(self) -> None:
         self._waiting: dict[str, set[asyncio.Event]] = defaultdict(set)
+        self.rings = 0
+        """How often it has rung: a moment, to be told to `wait` later."""
+        self._last: dict[str, int] = {}
+        """When it rang last, by saga, the earliest first."""
 
     def __call__(self, saga: Saga, _entries: tuple[Entry, ...]) -> None:
         self.ring(saga.id)
@@ -40,11 +46,18 @@ class Bell:
             self.ring(parent)
 
     def ring(self, saga_id: str) -> None:
+        self.rings += 1
+        self._last.pop(saga_id, None)
+        self._last[saga_id] = self.rings
+        if len(self._last) > _REMEMBERED:
+            del self._last[next(iter(self._last))]
         for each in self._waiting.get(saga_id, ()):
             each.set()
 
-    async def wait(self, saga_id: str, timeout_s: float = _LOOK_AGAIN_S) -> None:
-        """Return when the saga may have advanced, or after a while."""
+    async def wait(self, saga_id: str, since: int | None = None, timeout_s: float = _LOOK_AGAIN_S) -> None:
+        """Return when the saga may have advanced `since` that moment (by default: from now on), or after a while."""
+        if since is not None and self._last.get(saga_id, 0) > since:
+            return
         rung = asyncio.Event()
         self._waiting[saga_id].add(rung)
         try:
@@ -105,7 +118,7 @@ class Jobs:
             if is_over:
                 self._raise_problem(saga_id, job)
                 return  # there was nothing to do
-            await self._bell.wait(saga_id, _LOOK_CLOSELY_S)
+            await self._bell.wait(saga_id, timeout_s=_LOOK_CLOSELY_S)
 
     def _raise_problem(self, saga_id: str, job: Job) -> None:
         self._problems.pop(saga_id, None)

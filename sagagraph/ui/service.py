@@ -448,18 +448,23 @@ class Service:
         """Stream the journal from there on, as it is written; ends when nothing is running and nothing new has arrived."""
         visitor.check_sees(saga_id)
         while True:
-            under_way = self.is_busy(saga_id)
+            since, under_way = self.rings, self.is_busy(saga_id)
             for entry in await self._followed(saga_id):
                 if entry.version > after:
                     after = entry.version
                     yield entry
             if not under_way:
                 return
-            await self.moved(saga_id)
+            await self.moved(saga_id, since)
 
-    async def moved(self, saga_id: str) -> None:
-        """Return when the saga may have advanced, or after a while."""
-        await self._bell.wait(saga_id)
+    @property
+    def rings(self) -> int:
+        """Return a moment, for `moved`: take it before looking at a saga, and nothing that happens meanwhile is missed."""
+        return self._bell.rings
+
+    async def moved(self, saga_id: str, since: int | None = None) -> None:
+        """Return when the saga may have advanced since that moment, by default from now on, or after a while."""
+        await self._bell.wait(saga_id, since)
 
     def is_busy(self, saga_id: str) -> bool:
         return self._jobs.is_busy(saga_id)

@@ -47,9 +47,12 @@ class Chat:
         return await self.quiet()
 
     async def quiet(self) -> PageModel:
-        while (scene := await self.look()).is_busy and scene.saga is not None:
-            await self.service.moved(scene.saga.id)
-        return scene
+        while True:
+            since = self.service.rings
+            scene = await self.look()
+            if not scene.is_busy or scene.saga is None:
+                return scene
+            await self.service.moved(scene.saga.id, since)
 
     async def look(self) -> PageModel:
         return await page_model(self.service, self.conversations, self.visitor)

@@ -14,6 +14,7 @@ from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.settings import Settings
+from sagagraph.ui.jobs import Bell
 from sagagraph.ui.service import Service, open_service
 from sagagraph.ui.visitors import Visitor, guest
 from tests.support.today import TODAY
@@ -159,3 +160,24 @@ async def test_many_followers_share_each_read_of_the_journal(service: Service, m
     heard = await asyncio.gather(*(followed(number % len(journal)) for number in range(100)))
     assert heard == [list(range(number % len(journal) + 1, len(journal) + 1)) for number in range(100)]
     assert len(reads) == 1
+
+
+async def test_what_happens_while_somebody_looks_is_not_waited_for() -> None:
+    bell = Bell()
+    since = bell.rings
+    bell.ring("a")
+    await asyncio.wait_for(bell.wait("a", since, timeout_s=600), 60)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(bell.wait("b", since, timeout_s=600), 0.05)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(bell.wait("a", bell.rings, timeout_s=600), 0.05)
+
+
+async def test_of_many_sagas_the_latest_are_remembered() -> None:
+    bell = Bell()
+    since = bell.rings
+    for number in range(20_000):
+        bell.ring(str(number))
+    await asyncio.wait_for(bell.wait("19999", since, timeout_s=600), 60)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(bell.wait("1", since, timeout_s=600), 0.05)

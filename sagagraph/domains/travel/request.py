@@ -317,7 +317,10 @@ class TripRequest(Lean):
     def _holds_the_nights(cls, window: Window | None, info: ValidationInfo) -> Window | None:
         nights = sum(stop.nights for stop in info.data.get("stops", ()))
         if window is not None and window.nights < nights:
-            raise ValueError(f"{window.first} to {window.last} has room for {window.nights} nights; the stops need {nights}")
+            raise ValueError(
+                f"{window.first} to {window.last} has room for {window.nights} nights; the stops need {nights}: take fewer nights, "
+                "or a later last day"
+            )
         return window
 
     @field_validator("depart")

@@ -53,6 +53,11 @@ def train_if_text(condition: TrainIf) -> str:
     )
 
 
+def brief(offer: Offer) -> str:
+    """Return what tells an offer from others for the same leg on the same day."""
+    return offer.name if isinstance(offer, HotelOffer) else f"{offer.kind} {offer.number} at {offer.departs:%H:%M}"
+
+
 def headline(offer: Offer) -> str:
     """Return one leg in a few words."""
     if isinstance(offer, HotelOffer):

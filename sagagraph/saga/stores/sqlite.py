@@ -205,7 +205,10 @@ class SqliteSagaStore(SqlSagaStore):
     ) -> set[tuple[Any, ...]]:
         changed: set[tuple[Any, ...]] = set()
         for each in given:
-            changed.update(self._connection.execute(change.for_one, change.parameters(each)))
+            for text, parameters in change.for_one:
+                if self._connection.execute(text, parameters(each)).rowcount:
+                    changed.add(change.row(each))
+                    break
         if events:
             held = {row[0] for row in changed}
             written = [each for each in events if each[0] in held]

@@ -27,22 +27,32 @@ EVENT_COLUMNS = ", ".join(EVENT)
 HEAD_COLUMNS = "saga_id, domain, stage, epoch, version, owner, lease_until, begun_at, updated_at"
 HEADLINE_COLUMNS = "saga_id, domain, stage, version, owner, lease_until, begun_at, updated_at, retired_at"
 
+Parameters = Callable[[Mapping[str, Any]], tuple[Any, ...]]
+_ID: Mapping[str, str] = {"of_saga": "saga_id"}
+
 
 class Change:
-    """A change of heads that returns a row, beginning with the id, for each head that its fence let through.
+    """A change of heads. Its rows, one for each head that its fence let through, begin with the id.
 
     `columns` are its parameters, with their PostgreSQL types. `text` names them in braces; `{given}` stands where a statement
-    over many rows names their source.
+    over many rows names their source. `returned` are the columns of a row, by the parameters that they are equal to. `likely`
+    is a cheaper text for one head, which does the same where it lets the head through, and is tried first.
     """
 
-    def __init__(self, columns: Mapping[str, str], text: str) -> None:
+    def __init__(
+        self, columns: Mapping[str, str], text: str, *, returned: Mapping[str, str] = _ID, likely: str | None = None
+    ) -> None:
         self.columns = columns
-        self._text = text
-        names = [name for _text, name, *_rest in Formatter().parse(text) if name and name != "given"]
-        self.parameters: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*names)
-        """Those of `for_one` and `typed_for_one`, in their order."""
-        self.for_one = text.format(given="", **dict.fromkeys(columns, "?"))
-        self.typed_for_one = text.format(given="", **{name: f"?::{kind}" for name, kind in columns.items()})
+        self._text = f"{text} RETURNING {', '.join(returned.values())}"
+        self.parameters = _in_order(text)
+        """Those of `typed_for_one`, in their order."""
+        self.typed_for_one = self._text.format(given="", **{name: f"?::{kind}" for name, kind in columns.items()})
+        marks = {"given": "", **dict.fromkeys(columns, "?")}
+        self.for_one = tuple((each.format(**marks), _in_order(each)) for each in (likely, text) if each is not None)
+        """Statements for one head without its row, each with its parameters: the first that changes it does it."""
+        names = tuple(returned)
+        self.row: Parameters = itemgetter(*names) if len(names) > 1 else lambda given: (given[names[0]],)
+        """The row of a head that was changed."""
 
     def typed_for_one_from(self, source: str) -> str:
         """Return `typed_for_one`, made only if there is a row in `source`."""
@@ -55,11 +65,16 @@ class Change:
         return self._text.format(given=source, **{name: f"given.{name}" for name in self.columns})
 
 
+def _in_order(text: str) -> Parameters:
+    """Return what takes the parameters of a text from what is given, in their order."""
+    return itemgetter(*(name for _text, name, *_rest in Formatter().parse(text) if name and name != "given"))
+
+
 CREATE = Change(
     {"of_saga": "text", "domain": "text", "stage": "text", "owner": "text", "until": "float8", "at": "float8"},
     "INSERT INTO sagas (saga_id, domain, stage, epoch, version, owner, lease_until, begun_at, updated_at)"
     " SELECT {of_saga}, {domain}, {stage}, 1, 1, {owner}, {until}, {at}, {at} {given} WHERE true"
-    " ON CONFLICT (saga_id) DO NOTHING RETURNING saga_id",
+    " ON CONFLICT (saga_id) DO NOTHING",
 )
 TAKE = Change(
     {
@@ -75,24 +90,26 @@ TAKE = Change(
     "UPDATE sagas SET epoch = {next}, version = {version} + 1, owner = {owner}, lease_until = {until}, updated_at = {at},"
     " due_at = CASE WHEN sagas.due_at < 0 THEN sagas.due_at ELSE 0 END"
     " {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version}"
-    " AND sagas.lease_until = {held_until} RETURNING saga_id",
+    " AND sagas.lease_until = {held_until}",
 )
 """Only if nobody took, appended, renewed or released since the head was looked at. Whoever dies with it leaves it due."""
 APPEND = Change(
     {"of_saga": "text", "epoch": "int", "version": "int", "reached": "int", "stage": "text", "at": "float8"},
     "UPDATE sagas SET version = {reached}, stage = {stage}, updated_at = {at} {given}"
-    " WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version} RETURNING saga_id",
+    " WHERE saga_id = {of_saga} AND sagas.epoch = {epoch} AND sagas.version = {version}",
+    likely="UPDATE sagas SET version = {reached}, updated_at = {at}"
+    " WHERE saga_id = {of_saga} AND epoch = {epoch} AND version = {version} AND stage = {stage}",
 )
+"""SQLite writes the indexes whose conditions name the stage anew wherever it is set, even to what it was: two pages more."""
 STORE_EPOCH = "SELECT epoch FROM store WHERE number = 1"
 RENEW = Change(
     {"of_saga": "text", "epoch": "int", "until": "float8"},
-    "UPDATE sagas SET lease_until = {until} {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch}"
-    " RETURNING saga_id, sagas.epoch",
+    "UPDATE sagas SET lease_until = {until} {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch}",
+    returned={**_ID, "epoch": "sagas.epoch"},
 )
 RELEASE = Change(
     {"of_saga": "text", "epoch": "int"},
-    "UPDATE sagas SET owner = NULL, lease_until = 0 {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch}"
-    " RETURNING saga_id",
+    "UPDATE sagas SET owner = NULL, lease_until = 0 {given} WHERE saga_id = {of_saga} AND sagas.epoch = {epoch}",
 )
 
 INSERT_EVENT = f"INSERT INTO events ({EVENT_COLUMNS}) VALUES ({', '.join('?' * len(EVENT))})"  # noqa: S608 - our own text

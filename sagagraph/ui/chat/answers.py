@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Final
@@ -227,15 +227,24 @@ def _why(ask: _Asked) -> Iterator[str]:
         yield narrate(ask.saga, ask.facts.page)
         return
     details, lines = ask.facts.details, ask.facts.about(ask.words)
+    is_of_all = len(lines) == len(ask.facts.lines)
+    if is_of_all or not details:
+        yield from (f"– {each}" for each in reasons_of(ask.saga.plan))
+    if not details:
+        yield from (f"– {each.what}: {each.when}" for each in lines)
+    elif is_of_all and len(lines) > 1:
+        yield "Ask about one part of it, and I say what else there was."
+    else:
+        yield from _chosen(lines, details)
+
+
+def _chosen(lines: Sequence[Line], details: Mapping[str, Detail]) -> Iterator[str]:
+    """Say why parts of the plan were chosen, and what else there was."""
     for line in lines:
         detail = details.get(line.key)
         if detail is not None and detail.why:
-            instead = f" Instead: {'; '.join(detail.others)}." if detail.others else ""
-            yield f"– {line.what}: {detail.why}.{instead}"
-    if len(lines) != 1 or not details:
-        yield from (f"– {each}" for each in reasons_of(ask.saga.plan))
-        if not details:
-            yield from (f"– {each.what}: {each.when}" for each in lines)
+            yield f"– {line.what}: {detail.why}."
+            yield from (f"   Instead: {each}" for each in detail.others)
 
 
 def _alternatives(ask: _Asked) -> Iterator[str]:

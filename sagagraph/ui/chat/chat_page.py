@@ -311,11 +311,12 @@ class ChatPage:
     async def _follow(self, visitor: Visitor, *_values: Any) -> Stream:
         drawn = Drawn()
         while True:
+            since = self._service.rings
             model = await self._look(visitor)
             yield {**self._rendered(model, drawn), **await self._front.of(model, visitor)}
             if not model.is_busy or model.saga is None:
                 return
-            await self._service.moved(model.saga.id)
+            await self._service.moved(model.saga.id, since)
             await asyncio.sleep(_BREATH_S)
 
     async def _look(self, visitor: Visitor) -> PageModel:

@@ -186,8 +186,10 @@ class Turn:
         if parent_of(shown.id) is None or status_of(shown) is not SagaStatus.AWAITING_APPROVAL:
             return False
         await self._service.decide(self._visitor, saga.id, shown.plan.hash or "", approved=False)
+        since = self._service.rings
         while (await self._service.saga(self._visitor, saga.id)).amending is not None and self._service.is_busy(saga.id):
-            await self._service.moved(saga.id)
+            await self._service.moved(saga.id, since)
+            since = self._service.rings
         return True
 
     def _remember(self, saga: Saga) -> None:

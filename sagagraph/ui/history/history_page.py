@@ -121,9 +121,11 @@ class HistoryPage:
         return {self._told: cards.problem(str(why))}
 
     async def _follow(self, visitor: Visitor, saga_id: str, *_values: Any) -> Stream:
+        since = self._service.rings
         while saga_id and self._service.is_busy(saga_id):
             yield await self._record_of(visitor, saga_id)
-            await self._service.moved(saga_id)
+            await self._service.moved(saga_id, since)
+            since = self._service.rings
         yield await self._refreshed(visitor, saga_id)
 
     # -- rendering -----------------------------------------------------------------------------------------------------

@@ -82,12 +82,12 @@ def test_proposals_differ_in_what_a_person_cares_about() -> None:
     assert cheapest.reasons[:3] == (
         "the cheapest: $1,200, 30 h under way",
         "8 h 20 min longer under way than the fastest",
-        "1 more change on the way and 4 stars fewer over all nights than the most comfortable",
+        "1 more change on the way and 1 star fewer a night than the most comfortable",
     )
     assert fastest.reasons[:3] == (
         "the fastest: $2,400, 21 h 40 min under way",
         "$1,200 more than the cheapest",
-        "4 stars fewer over all nights than the most comfortable",
+        "1 star fewer a night than the most comfortable",
     )
     assert comfortable.reasons[0].startswith("the most comfortable: ")
     assert comfortable.reasons[1].endswith("more than the cheapest")

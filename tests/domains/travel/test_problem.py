@@ -137,7 +137,7 @@ def test_a_window_and_a_day_of_departure_may_both_be_given(cities: Gazetteer) ->
         ),
         (
             {"month": ..., "window": {"first": "2025-06-20", "last": "2025-06-25"}},
-            "window: 2025-06-20 to 2025-06-25 has room for 5 nights; the stops need 6",
+            "window: 2025-06-20 to 2025-06-25 has room for 5 nights; the stops need 6: take fewer nights, or a later last day",
         ),
         (
             {"month": ..., "window": {"first": "2025-02-20", "last": "2025-03-04"}},

@@ -36,6 +36,8 @@ from sagagraph.domains.reunion.planning.solving import (
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 
+SOON_S: Final = 1.8
+"""So long the repair for few people is improved, and its quality proven: people wait for it. Only if none is found, it goes on."""
 SHARE: Final = 0.5
 """Of what is left of the time, for each neighbourhood."""
 ANEW_SHARE: Final = 0.7
@@ -77,14 +79,11 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
     """Repair a plan. `events` are in the order of `at`; now is the latest. Picks the best way for vehicles under way to
     continue.
     """
-    best: tuple[tuple[float, ...], Repaired] | None = None
     standings = tuple(standing(sought(problem), plan, events))
-    for answer in (_repaired(plan, stands, budget) for stands in standings):
-        if answer is not None:
-            worth = (*answer.solved.values, float(answer.edit_radius.actions))
-            best = (worth, answer) if best is None or worth < best[0] else best
-    if best is not None:
-        return best[1]
+    for limit in (budget.part(SOON_S), budget) if len(problem.people) <= MANY else (budget,):
+        found = [each for stands in standings if (each := _repaired(plan, stands, limit)) is not None]
+        if found:
+            return min(found, key=lambda each: (*each.solved.values, each.edit_radius.actions))
     return Unsolved(is_proof=all(is_impossible(each.problem, each.setting, budget) for each in standings))
 
 

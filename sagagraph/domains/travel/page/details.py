@@ -55,7 +55,7 @@ def details(saga: Saga) -> Iterator[Detail]:
         if terms.free_until is not None:
             told = f"free to cancel until {terms.free_until.day} {terms.free_until:%B %Y %H:%M}, then {fee}"
         others = (
-            f"{each.title}: {trip.price_text(each.price, currency)}, {compared(each.price - leg.offer.price, trip.price_text)}"
+            f"{each.title}, {trip.price_text(each.price, currency)} ({compared(each.price - leg.offer.price, trip.price_text)})"
             for each in (leg.choice.alternatives[:_OTHERS] if leg.choice else ())
         )
         state = "not booked"

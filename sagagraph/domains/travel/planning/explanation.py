@@ -14,7 +14,7 @@ from sagagraph.domains.travel.planning.measures import CHEAPEST, MOST_COMFORTABL
 from sagagraph.domains.travel.planning.search import Path, Usable
 from sagagraph.domains.travel.planning.wishes import ALL_WISHES, stars_text
 from sagagraph.domains.travel.request import Direct, Order, Stop, TripRequest
-from sagagraph.domains.travel.wording import count_text, day_text, duration_text, headline, listed, party_text
+from sagagraph.domains.travel.wording import brief, count_text, day_text, duration_text, listed, party_text
 from sagagraph.planning.domain import Relaxation
 
 _ALTERNATIVES = 3
@@ -57,7 +57,8 @@ def _against(request: TripRequest, market: m.Market, path: Path, others: tuple[P
     if odd_hours > 0:
         worse.append(f"{odd_hours} more {'departure or arrival' if odd_hours == 1 else 'departures or arrivals'} at night")
     if stars > 0:
-        worse.append(f"{count_text(stars, 'star')} fewer over all nights")
+        nights = sum(offer.nights for offer in path.offers if isinstance(offer, HotelOffer))
+        worse.append(f"{stars / nights:.2g} {'star' if stars == nights else 'stars'} fewer a night")
     if worse:
         yield f"{listed(worse)} than the most comfortable"
 
@@ -108,7 +109,7 @@ def choices(request: TripRequest, market: m.Market, path: Path, paths: Collectio
             unfit = _cheapest_first(offered, {offer.offer_id, *(each.offer_id for each in fit)})
             notes = [(each, _why_not(request, each)) for each in unfit]
         alternatives = tuple(
-            Alternative(offer_id=each.offer_id, title=headline(each), price=each.price, note=note, fits=bool(others))
+            Alternative(offer_id=each.offer_id, title=brief(each), price=each.price, note=note, fits=bool(others))
             for each, note in notes[:_ALTERNATIVES]
         )
         share = sum(offer.offer_id in each.ids for each in paths) / len(paths)

@@ -978,7 +978,8 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Madrid to Lisbon, 12 nights in late June", "8"),
-            "asks: 2025-06-21 to 2025-06-30 has room for 9 nights; the stops need 12 (not understood: 8)",
+            "asks: 2025-06-21 to 2025-06-30 has room for 9 nights; the stops need 12: take fewer nights, or a later last day "
+            "(not understood: 8)",
         ),
         (
             (
