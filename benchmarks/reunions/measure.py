@@ -5,12 +5,13 @@ from __future__ import annotations
 from time import process_time
 from typing import Any, Final
 
+from benchmarks.reunions.anew import recompute
 from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events
 from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.planner import plan
-from sagagraph.domains.reunion.planning.repair import Repaired, recompute, repair
+from sagagraph.domains.reunion.planning.repair import Repaired, repair
 from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan

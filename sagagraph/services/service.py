@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -158,9 +158,6 @@ class Service:
     open: Callable[[Account], AbstractAsyncContextManager[Opened]]
     faults: frozenset[str] = frozenset()
     """Faults of the contract that its protocol can have, beside those that every service has."""
-
-
-Opening = AsyncIterator[Opened]
 
 
 def declared(action: Action) -> frozenset[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from msgspec import Struct, structs, to_builtins
 from msgspec.json import Encoder
@@ -80,14 +79,6 @@ class OperationSpec(Struct, frozen=True, omit_defaults=True):
     """Never started: it keeps the saga open (running, and quiet) until a later plan omits it, or a cancellation ends it."""
     confidence: float | None = None
     """The confidence of whoever chose it, from 0 to 1; None if it is unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Workflow:
-    """Executable operations and their edges; the order of `operations` is the planner's and has no meaning."""
-
-    operations: tuple[OperationSpec, ...]
-    meta: Mapping[str, Json] = field(default_factory=dict)
 
 
 def rebind(spec: OperationSpec, replaced: Mapping[str, str]) -> OperationSpec:

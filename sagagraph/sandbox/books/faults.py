@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -18,7 +18,6 @@ from sagagraph.sandbox.books.calls import CallName, Kind
 Mistake = Literal["other_night", "other_class", "other_name", "double_charge", "other_fee", "partial_refund", "retimed"]
 """The call is carried out otherwise than requested, and the answer says what was done."""
 Fault = Literal["refuse", "before", "after", "hang", "late", "price_up", 429, 500] | Mistake
-MISTAKES: Final = frozenset(get_args(Mistake))
 _DEFAULT_SECONDS: dict[Fault, float] = {"hang": 30.0, "late": 3.0, "retimed": 3 * 3600.0}
 _A_DAY_S = 86400
 

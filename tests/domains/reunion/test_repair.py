@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.reunions.anew import recompute
 from benchmarks.reunions.generator import generate
 from benchmarks.reunions.measure import measured
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import ReunionPlan
-from sagagraph.domains.reunion.planning.repair import Repaired, changes, edit_radius, recompute, repair
+from sagagraph.domains.reunion.planning.repair import Repaired, changes, edit_radius, repair
 from sagagraph.domains.reunion.planning.solving import Unsolved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.times import text_of

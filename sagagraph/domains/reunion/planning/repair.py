@@ -40,8 +40,6 @@ SOON_S: Final = 1.8
 """So long the repair for few people is improved, and its quality proven: people wait for it. Only if none is found, it goes on."""
 SHARE: Final = 0.5
 """Of what is left of the time, for each neighbourhood."""
-ANEW_SHARE: Final = 0.7
-"""Of the time, for planning anew: the rest is for a repair if nothing is found."""
 SECONDS_TO_BOUND: Final = 0.5
 
 
@@ -87,16 +85,6 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
     return Unsolved(is_proof=all(is_impossible(each.problem, each.setting, budget) for each in standings))
 
 
-def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
-    """Plan everything that has not begun from scratch, as if nothing had been promised: the yardstick for repairs."""
-    stands = next(standing(problem, plan, events))
-    part = budget.part(budget.left * ANEW_SHARE)
-    answer = plan_anew(stands.problem, part, stands.setting, tuple(stands.history.values()))
-    if isinstance(answer, Solved):
-        return _told(plan, answer, len(stands.planned))
-    return answer if answer.is_proof else repair(problem, plan, events, budget)
-
-
 def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired | None:
     """Return the repair in the smallest neighbourhood that has a plan."""
     before = tuple(stands.history.values())
@@ -107,7 +95,7 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired |
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
             answer = solve(stands.problem, replace(kept, fixed=fixed), budget, before=before)
             if isinstance(answer, Solved):
-                return _told(plan, answer, len(stands.planned) - len(fixed))
+                return told(plan, answer, len(stands.planned) - len(fixed))
     return None
 
 
@@ -139,10 +127,10 @@ def _redrafted(plan: ReunionPlan, stands: Standing, question: Question, budget: 
     best = min(found, key=worth, default=())
     if not best:
         anew = plan_anew(stands.problem, budget, stands.setting, before)
-        return _told(plan, anew, len(planned)) if isinstance(anew, Solved) else None
+        return told(plan, anew, len(planned)) if isinstance(anew, Solved) else None
     seconds = budget.clock() - began
     least = bound_of(stands.problem, budget.part(SECONDS_TO_BOUND), stands.setting, before)
-    return _told(plan, judged(stands.problem, (*before, *best), least, seconds), neighbourhood)
+    return told(plan, judged(stands.problem, (*before, *best), least, seconds), neighbourhood)
 
 
 def _affected(stands: Standing, now: Situation) -> Iterator[frozenset[str]]:
@@ -208,13 +196,13 @@ def _involved(action: Act) -> frozenset[str]:
 # -- what changed ----------------------------------------------------------------------------------------------------
 
 
-def _told(plan: ReunionPlan, solved: Solved, neighbourhood: int) -> Repaired:
+def told(plan: ReunionPlan, solved: Solved, neighbourhood: int) -> Repaired:
     """Return the plan; actions that differ only in their driver or order are as in the old one."""
     as_before = (next((old for old in plan.actions if _is_same(old, each)), each) for each in solved.plan.actions)
     actions = tuple(sorted(as_before, key=lambda each: each.start))
-    told = ReunionPlan.model_construct(problem=plan.problem, actions=actions)
-    changed = changes(plan, told)
-    return Repaired(replace(solved, plan=told), changed, edit_radius(changed), neighbourhood)
+    shown = ReunionPlan.model_construct(problem=plan.problem, actions=actions)
+    changed = changes(plan, shown)
+    return Repaired(replace(solved, plan=shown), changed, edit_radius(changed), neighbourhood)
 
 
 def _is_same(old: Act, new: Act) -> bool:

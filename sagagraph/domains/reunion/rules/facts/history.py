@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from sagagraph.domains.reunion.events import Event, MayReroute
 from sagagraph.domains.reunion.parsing import ParsedPlan
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-
-_Fits = Callable[[Act, Act], bool]
 
 
 @dataclass(frozen=True)
