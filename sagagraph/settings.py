@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import sqlite_path
@@ -25,20 +25,16 @@ _UNKNOWN: Final = "extra_forbidden"
 RoleName = Literal["planner", "operator", "reader"]
 
 
-class UserSettings(BaseModel):
+class UserSettings(BaseModel, extra="forbid"):
     """User of the app, who logs in by password."""
-
-    model_config = ConfigDict(extra="forbid")
 
     password: SecretStr
     """As it is, or as `sagagraph config --hash` prints it."""
     role: RoleName = "planner"
 
 
-class OidcSettings(BaseModel):
+class OidcSettings(BaseModel, extra="forbid"):
     """Identity provider by which people log in to the app (OpenID Connect, authorization code flow with PKCE)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     issuer: str
     """Its address, below which `/.well-known/openid-configuration` is."""
@@ -50,10 +46,8 @@ class OidcSettings(BaseModel):
     """Value of the claim → role. Whoever has none of them is not let in."""
 
 
-class MailSettings(BaseModel):
+class MailSettings(BaseModel, extra="forbid"):
     """Account by which invitations are mailed."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: str
     """`smtp://HOST:PORT`, `smtps://HOST` or `submission://USER@HOST` (STARTTLS)."""
@@ -61,10 +55,8 @@ class MailSettings(BaseModel):
     secret: SecretStr = SecretStr("")
 
 
-class CalendarSettings(BaseModel):
+class CalendarSettings(BaseModel, extra="forbid"):
     """Account by which invitations are put into calendars (CalDAV)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: str
     secret: SecretStr = SecretStr("")
@@ -72,10 +64,8 @@ class CalendarSettings(BaseModel):
     """Name of a person → path of the calendar, relative to the URL."""
 
 
-class PaymentSettings(BaseModel):
+class PaymentSettings(BaseModel, extra="forbid"):
     """Account at Stripe by which trips are paid, in its test mode."""
-
-    model_config = ConfigDict(extra="forbid")
 
     secret: SecretStr
     payment_method: str
@@ -83,10 +73,8 @@ class PaymentSettings(BaseModel):
     url: str = "https://api.stripe.com"
 
 
-class Settings(BaseModel):
+class Settings(BaseModel, extra="forbid"):
     """Settings, as `read_settings` finds them; the environment overrides the file, options of the command line override both."""
-
-    model_config = ConfigDict(extra="forbid")
 
     store: str = ""
     """`sqlite:///FILE`, `postgresql://…` or `memory:`; by default a file in the user's data folder."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sagagraph.context.answering import answer_of
 from sagagraph.context.model import Model
@@ -66,12 +66,8 @@ class Verification(Struct, frozen=True):
         return tuple(each for each in self.scores if not each.met)
 
 
-class _Opinion(BaseModel):
-    model_config = ConfigDict(extra="forbid", title="Scores")
-
-    class OfOne(BaseModel):
-        model_config = ConfigDict(extra="forbid")
-
+class _Opinion(BaseModel, extra="forbid", title="Scores"):
+    class OfOne(BaseModel, extra="forbid"):
         number: int = Field(ge=1)
         score: int = Field(ge=1, le=5)
         confidence: float = Field(ge=0, le=1)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
@@ -14,17 +14,17 @@ from sagagraph.validators.complaints import in_words
 with needing("http"):
     import yaml
 
-_FORBID: Final = ConfigDict(extra="forbid", frozen=True)
+
+class _Form(BaseModel, extra="forbid", frozen=True):
+    pass
 
 
-class Step(BaseModel):
+class Step(_Form):
     """Step: an operation of the document (`operationId`), and where its parameters and its body come from.
 
     A text that begins with `$` stands for a value: `$key`, `$deadline`, `$saga`, `$operation`, `$request.NAME`, `$result.NAME`.
     `key`: the header that carries the idempotency key.
     """
-
-    model_config = _FORBID
 
     operation: str
     parameters: dict[str, Any] = {}
@@ -40,10 +40,8 @@ class Ask(Step):
     voided: str = ""
 
 
-class Promised(BaseModel):
+class Promised(_Form):
     """Promises, with the `source` of each; `dedup` and `settles` in seconds."""
-
-    model_config = _FORBID
 
     dedup: float | None = None
     settles: float | None = None
@@ -53,10 +51,8 @@ class Promised(BaseModel):
     source: str
 
 
-class Described(BaseModel):
+class Described(_Form):
     """Action. Without `undo` and `void` it is a pivot: nothing takes it back."""
-
-    model_config = _FORBID
 
     does: str = ""
     lasting: str = ""
@@ -70,14 +66,12 @@ class Described(BaseModel):
     promises: Promised | None = None
 
 
-class Tried(BaseModel):
+class Tried(_Form):
     """Trial of an action: what it is asked for, and where the records are that it leaves.
 
     `look` is asked first, and is `$looked` in the request. Of the records at `rows` those are counted in which the text at `name`
     is the saga's name, and that look like `live`; of each list in `once` there may be one.
     """
-
-    model_config = _FORBID
 
     action: str
     look: Step | None = None
@@ -89,9 +83,7 @@ class Tried(BaseModel):
     once: tuple[str, ...] = ()
 
 
-class Description(BaseModel):
-    model_config = _FORBID
-
+class Description(_Form):
     openapi: str
     """The document: a file beside this description, or its http(s) address."""
     actions: dict[str, Described]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from sagagraph.context.slice import ContextSlice
 from sagagraph.validators.document import leaves
@@ -28,10 +28,8 @@ _AMOUNT = re.compile(r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)|\b(\d[\d,]*(?:\.\d+)?)\s?
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w])")
 
 
-class Candidate(BaseModel):
+class Candidate(BaseModel, frozen=True, extra="forbid"):
     """One option for one part, with the reason for it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     choose: str = Field(min_length=1)
     """The option's id."""

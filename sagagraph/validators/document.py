@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, Field, JsonValue, TypeAdapter
 
 from sagagraph.workflow.condition import Comparison
 from sagagraph.workflow.kind import ActionKind
@@ -15,8 +15,8 @@ from sagagraph.workflow.operation import OperationSpec
 from sagagraph.workflow.values import Json
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+class _Part(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
+    pass
 
 
 class Step(_Part):

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from sagagraph.context.model import Model, Question
 from sagagraph.context.quoting import Quoted, new_nonce
@@ -22,17 +22,13 @@ from sagagraph.workflow.values import Json
 MOST_VIOLATIONS = 5
 
 
-class _Finding(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Finding(BaseModel, extra="forbid", strict=True):
     code: str = Field(pattern=r"^[A-Z][A-Z_]{1,30}$")
     message: str = Field(min_length=1, max_length=400)
 
 
-class _Opinion(BaseModel):
+class _Opinion(BaseModel, extra="forbid", strict=True, title="Opinion"):
     """Opinion that the model must give."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, title="Opinion")
 
     nonce: str
     verdict: Literal["VALID", "INVALID", "UNKNOWN"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from sagagraph.domains.recipes.plan import Plan, Row
 from sagagraph.domains.recipes.request import Meal
@@ -22,10 +22,8 @@ _STARTED, _SPOILT, _SERVED = "recipes.started", "recipes.spoilt", "recipes.serve
 _FOREVER: Final = Guarantees(dedup=timedelta(days=36500))
 
 
-class Start(BaseModel):
+class Start(BaseModel, extra="forbid"):
     """Start: one row of a plan."""
-
-    model_config = ConfigDict(extra="forbid")
 
     step: int
     recipe: str

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import structs
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sagagraph.context.slice import Fact, content_hash
 from sagagraph.domains.recipes.actions import COOK, SERVE, Dinner, Kitchen, Piece, Start, kitchen_actions, piece_of
@@ -49,9 +49,7 @@ _REPAIR: Final = (
 )
 
 
-class Proposed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Proposed(BaseModel, extra="forbid"):
     reasoning: str = ""
     plan: tuple[Start, ...] = Field(max_length=2000)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sagagraph.domains.recipes.plan import LATEST, Cooked, Plan, Row, makespan
 from sagagraph.domains.recipes.request import Meal
@@ -30,13 +30,11 @@ _FIELDS: Final = {
 Moment = Annotated[int, Field(strict=True, ge=0, le=LATEST)]
 
 
-class Event(BaseModel):
+class Event(BaseModel, extra="forbid", frozen=True):
     """Event. Longer: a step that is not over takes this long in all. Burnt: what a step has made, or is making, is spoilt.
 
     Away: the cooks are called away until then. Broken: an object fails until then, and is cold when it works again.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     event: Literal["longer", "burnt", "away", "broken"]
     at: Moment

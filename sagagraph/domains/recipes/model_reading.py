@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sagagraph.context.answering import answer_of
 from sagagraph.context.model import Model
@@ -32,8 +32,8 @@ _INSTRUCTIONS: Final = (
 )
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _Form(BaseModel, extra="forbid"):
+    pass
 
 
 class Needed(_Form):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, TypeAdapter
+from pydantic import BaseModel, Field, StrictInt, StrictStr, TypeAdapter
 
 from sagagraph.domains.recipes.request import Meal, StepKey, parse_meal
 from sagagraph.validators.rows import Rows, parse_rows
@@ -42,12 +42,10 @@ Plan = tuple[Row, ...]
 """In order of execution. Of rows at the same moment, unattended ones come first."""
 
 
-class Cooked(BaseModel):
+class Cooked(BaseModel, frozen=True):
     """Meal as far as it is known, and its plan: what journals hold. Before anything has happened, the whole of its
     original plan.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     request: dict[str, Any]
     """With the durations that are known now."""

@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, PlainSerializer, StringConstraints
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file
@@ -65,8 +65,8 @@ def is_fit(key: str, given: Property | None, needed: Property) -> bool:
     return given is not None and given == needed
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+class _Form(BaseModel, extra="ignore", frozen=True):
+    pass
 
 
 class Use(_Form):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.events import Event
@@ -17,13 +17,9 @@ from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words
 
-_FORBID: Final = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
-
-class ReunionRequest(BaseModel):
+class ReunionRequest(BaseModel, extra="forbid", frozen=True, serialize_by_alias=True):
     """Request of a day. `events` in the order in which they became known; `day` is the date of times that have none."""
-
-    model_config = _FORBID
 
     problem: ReunionProblem
     day: date
@@ -48,19 +44,15 @@ class ReunionRequest(BaseModel):
         return max((event.at for event in self.events), default=None)
 
 
-class Sending(BaseModel):
+class Sending(BaseModel, extra="forbid", frozen=True, serialize_by_alias=True):
     """Where somebody is sent what they are told: an address, the path of a calendar, or both."""
-
-    model_config = _FORBID
 
     mail: str = ""
     calendar: str = ""
 
 
-class DayPlan(BaseModel):
+class DayPlan(BaseModel, extra="forbid", frozen=True, serialize_by_alias=True):
     """Plan of a day, with what is needed to tell people their parts of it."""
-
-    model_config = _FORBID
 
     plan: ReunionPlan
     day: date

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, model_validator
 
 from sagagraph.domains.reunion.request import Name, Person, ReunionProblem
 from sagagraph.domains.reunion.times import Minutes, Moment, text_of
 
-_FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
 
-
-class _Event(BaseModel):
-    model_config = _FORBID
-
+class _Event(BaseModel, extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True):
     at: Moment
     """When it becomes known. What began before is history."""
 

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
-from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from sagagraph.domains.reunion.day import DayPlan
 from sagagraph.domains.reunion.plan import Act, Journey, Work
 from sagagraph.domains.reunion.times import Moment, text_of
 
-_FORBID: Final = ConfigDict(extra="forbid", frozen=True)
 
-
-class Step(BaseModel):
-    model_config = _FORBID
-
+class Step(BaseModel, extra="forbid", frozen=True):
     start: Moment
     end: Moment
     what: str
@@ -29,10 +24,8 @@ class Step(BaseModel):
     """Where it begins; empty for a task that has no place."""
 
 
-class Part(BaseModel):
+class Part(BaseModel, extra="forbid", frozen=True):
     """Part. `who` is a person, or a vehicle that brings its own driver. Steps are in order of time."""
-
-    model_config = _FORBID
 
     who: str
     reunion: str

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from sagagraph.domains.reunion.request import Name
 from sagagraph.domains.reunion.times import Moment, text_of
 
-_LENIENT: Final = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, serialize_by_alias=True)
 """Many programs write plans, with remarks of their own: fields that no rule mentions are ignored."""
 
 
-class _Timed(BaseModel):
-    model_config = _LENIENT
-
+class _Timed(BaseModel, extra="ignore", frozen=True, populate_by_name=True, serialize_by_alias=True):
     start: Moment
     end: Moment
 
@@ -57,10 +54,8 @@ class Work(_Timed):
 Act = Annotated[Journey | Work, Field(discriminator="do")]
 
 
-class ReunionPlan(BaseModel):
+class ReunionPlan(BaseModel, extra="ignore", frozen=True, populate_by_name=True, serialize_by_alias=True):
     """Plan. `actions` may be in any order; their index is what scopes and edits name."""
-
-    model_config = _LENIENT
 
     problem: str
     actions: tuple[Act, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sagagraph.context.slice import Fact
 from sagagraph.domains.reunion.day import ReunionRequest, as_json
@@ -32,17 +32,15 @@ _REPAIR: Final = (
 )
 
 
-class _Journey(Journey):
-    model_config = ConfigDict(extra="forbid")
+class _Journey(Journey, extra="forbid"):
+    pass
 
 
-class _Work(Work):
-    model_config = ConfigDict(extra="forbid")
+class _Work(Work, extra="forbid"):
+    pass
 
 
-class Proposed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Proposed(BaseModel, extra="forbid"):
     reasoning: str = ""
     actions: tuple[Annotated[_Journey | _Work, Field(discriminator="do")], ...]
 

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_serializer, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_serializer, model_validator
 
 from sagagraph.domains.reunion.times import Minutes, Moment, is_dated, text_of, whole_minutes
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Address = Annotated[str, Field(max_length=254, pattern=r"^[^@\s,;<>]+@[^@\s,;<>]+$")]
-_FORBID: Final = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+
+
+class _Form(BaseModel, extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True):
+    pass
 
 
 class Attention(StrEnum):
@@ -56,12 +59,10 @@ SLOW_ROAD: Final = 1.5
 """By this factor: the disturbances that `ROBUSTNESS` counts."""
 
 
-class Road(BaseModel):
+class Road(_Form):
     """Road: a row of `travel_minutes` or `distance_km`: `[from, to, amount]`, both ways unless a fourth element is
     `"one-way"`.
     """
-
-    model_config = _FORBID
 
     here: Name
     there: Name
@@ -87,10 +88,8 @@ class Road(BaseModel):
         return [self.here, self.there, self.amount, *(("one-way",) if self.one_way else ())]
 
 
-class PersonGoal(BaseModel):
+class PersonGoal(_Form):
     """Goal of a person: reach `place` by `by`, and preferably not before `not_before` (soft)."""
-
-    model_config = _FORBID
 
     place: Name
     by: Moment
@@ -107,9 +106,7 @@ class Goal(PersonGoal):
     people: Literal["all"] | tuple[Name, ...]
 
 
-class Person(BaseModel):
-    model_config = _FORBID
-
+class Person(_Form):
     name: Name
     place: Name
     from_: Moment | None = Field(None, alias="from")
@@ -131,9 +128,7 @@ class Person(BaseModel):
         return None if self.from_ is None else self.from_ + whole_minutes(self.exit_minutes)
 
 
-class Vehicle(BaseModel):
-    model_config = _FORBID
-
+class Vehicle(_Form):
     name: Name
     seats: int = Field(ge=1, le=1000)
     """All of them, the driver's included; if it brings its own driver, those for riders."""
@@ -147,10 +142,8 @@ class Vehicle(BaseModel):
     """What other reunions know it by, too: no two days of one store have it at the same time."""
 
 
-class Window(BaseModel):
+class Window(_Form):
     """Window: `[earliest start, latest end]`, either of them null."""
-
-    model_config = _FORBID
 
     opens: Moment | None = None
     closes: Moment | None = None
@@ -175,9 +168,7 @@ class Window(BaseModel):
         return [None if moment is None else text_of(moment) for moment in (self.opens, self.closes)]
 
 
-class Task(BaseModel):
-    model_config = _FORBID
-
+class Task(_Form):
     name: Name
     place: Name | None = None
     """None: anywhere, as long as its people are together."""
@@ -199,10 +190,8 @@ class Task(BaseModel):
         return self.attention is Attention.WATCHED
 
 
-class ReunionProblem(BaseModel):
+class ReunionProblem(_Form):
     """Logistics problem. Every name is defined in it once; its times are all of one kind, with a date or without."""
-
-    model_config = _FORBID
 
     name: Name
     places: dict[Name, str] = Field(min_length=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from sagagraph.domains.reunion.request import ReunionProblem
 
@@ -15,12 +15,10 @@ LONGEST_TRANSCRIPT: Final = 20_000
 Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TRANSCRIPT)]
 
 
-class Filled(BaseModel):
+class Filled(BaseModel, extra="forbid", frozen=True):
     """What was filled in field by field, complete or not. `problem`: in the shape of a file, in which unknown values are None.
     `assumed`: why a value in it is taken to be so, by its field.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     problem: dict[str, Any]
     assumed: dict[str, str] = {}
@@ -36,12 +34,10 @@ EMPTY: Final = Filled(
 )
 
 
-class Transcript(BaseModel):
+class Transcript(BaseModel, extra="forbid", frozen=True, serialize_by_alias=True):
     """Transcript. `filled`: the board. The others are of releases that kept what was said in `sentences`, on top of a problem
     (`base`) or of the board, with ids of accepted suggestions (`added`).
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
     sentences: Annotated[tuple[Sentence, ...], Field(max_length=MOST_SENTENCES)] = ()
     added: Annotated[tuple[str, ...], Field(max_length=MOST_SENTENCES)] = ()

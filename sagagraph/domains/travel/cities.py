@@ -9,7 +9,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import airportsdata
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from rapidfuzz import fuzz, process
 
 from sagagraph.errors import InvalidInputError
@@ -36,9 +36,7 @@ _NAMES: Final = Forms(__file__, "names")
 """By the names of cities, in `forms.ini`; codes are in capitals."""
 
 
-class City(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class City(BaseModel, frozen=True):
     name: str
     country: str
     airport: str

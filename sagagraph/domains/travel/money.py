@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, Field, PlainSerializer
 
 from sagagraph.money import money_text as money_text
 
@@ -40,9 +40,7 @@ def in_cents(amount: Decimal) -> int:
 Rate = Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
 
 
-class Rates(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Rates(BaseModel, frozen=True):
     base: str
     on: date
     source: str
@@ -51,10 +49,8 @@ class Rates(BaseModel):
     """What one unit of `base` is worth, by currency; `base` itself need not be among them."""
 
 
-class Converted(BaseModel):
+class Converted(BaseModel, frozen=True, extra="forbid"):
     """A total in the currency of the budget, and where the rate is from."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     total: Price
     """Rounded up to whole cents, so that it is within a budget only if the exact amount is."""

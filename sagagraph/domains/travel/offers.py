@@ -4,16 +4,14 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from sagagraph.domains.travel.money import Price
 from sagagraph.domains.travel.request import Lean
 
 
-class Cancellation(BaseModel):
+class Cancellation(BaseModel, frozen=True):
     """Cancellation terms of an offer."""
-
-    model_config = ConfigDict(frozen=True)
 
     free_until: AwareDatetime | None
     """None: never free."""
@@ -25,9 +23,7 @@ class Cancellation(BaseModel):
         return Decimal(0) if self.free_until is not None and now <= self.free_until else self.fee
 
 
-class _Offer(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class _Offer(BaseModel, frozen=True):
     offer_id: str = Field(min_length=1)
     price: Price
     """For the whole party and the whole stay."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel
 
 from sagagraph.domains.travel.money import Money
 from sagagraph.domains.travel.request import (
@@ -34,9 +34,7 @@ BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
 """Of a `PartialRequest`: only one of them holds."""
 
 
-class Question(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Question(BaseModel, frozen=True):
     field: str
     """What of the request the answer sets, as in its JSON form."""
     text: str
@@ -48,9 +46,7 @@ class Question(BaseModel):
     """Why, in a few words."""
 
 
-class PartialStop(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class PartialStop(BaseModel, frozen=True):
     said: str
     city: str | None
     """None: `said` names no city that is known."""
@@ -73,10 +69,8 @@ class PartialStop(BaseModel):
         return self.model_copy(update={"nights": nights})
 
 
-class PartialRequest(BaseModel):
+class PartialRequest(BaseModel, frozen=True):
     """A partial request. Every field is None as long as nobody has said anything about it."""
-
-    model_config = ConfigDict(frozen=True)
 
     origin: str | None = None
     stops: tuple[PartialStop, ...] = ()

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import zip_longest
 from typing import Any, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AwareDatetime, BaseModel, Field, field_validator
 
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Converted, Price, money_text
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer, InsuranceOffer, Offer, TransportOffer
@@ -21,10 +21,8 @@ INSTEAD = ".instead"
 _LABEL = re.compile(r"T[1-9]\d*(\.[1-9]\d*)?(\.instead)?")
 
 
-class Alternative(BaseModel):
+class Alternative(BaseModel, frozen=True, extra="forbid"):
     """Alternative: an offer that was not taken."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     offer_id: str
     title: str
@@ -35,10 +33,8 @@ class Alternative(BaseModel):
     """Whether it could have been taken."""
 
 
-class Choice(BaseModel):
+class Choice(BaseModel, frozen=True, extra="forbid"):
     """Choice: why an offer was taken, and what else there was."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     why: str = ""
     alternatives: tuple[Alternative, ...] = ()
@@ -49,10 +45,8 @@ class Choice(BaseModel):
     """From 0 to 1. The search's is the share of its measures (price, time, comfort, balance) whose best trip has it."""
 
 
-class OnlyIf(BaseModel):
+class OnlyIf(BaseModel, frozen=True, extra="forbid"):
     """Condition of a train, which is decided by what the booking of the flight before it confirms."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     lands_before: AwareDatetime
     lands_by: AwareDatetime | None = None
@@ -63,12 +57,10 @@ class OnlyIf(BaseModel):
     """What is taken if it lands too late, but by `lands_by`."""
 
 
-class Leg(Lean):
+class Leg(Lean, frozen=True, extra="forbid"):
     """Leg: one thing to book."""
 
     later = frozenset({"cover", "only_if"})
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     label: str
     """`T1`, `T2`, … in the order of travel, as in SagaLLM; legs added by version 2 of the plan end in `.2`, and so on."""
@@ -103,18 +95,15 @@ class Leg(Lean):
         return self.offer.check_out if isinstance(self.offer, HotelOffer) else self.offer.arrives.date()
 
 
-class Charged(BaseModel):
+class Charged(BaseModel, frozen=True, extra="forbid"):
     """Charged account: a payment method, and at whom it is charged."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     at: str
     method: str
 
 
-class Itinerary(Lean):
+class Itinerary(Lean, frozen=True, extra="forbid"):
     later = frozenset({"converted", "fees", "charged"})
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     request: TripRequest
     """The request it was made for."""

@@ -13,7 +13,6 @@ from pydantic import (
     AwareDatetime,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainSerializer,
     SerializerFunctionWrapHandler,
@@ -122,10 +121,8 @@ Stars = Annotated[tuple[StarCount, StarCount], AfterValidator(_fewest_first)]
 """The fewest and the most."""
 
 
-class Window(BaseModel):
+class Window(BaseModel, frozen=True, extra="forbid"):
     """Window: first and last day, both included."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     first: Day
     last: Day
@@ -159,9 +156,8 @@ def _default_of(model: Lean, name: str) -> Any:
     return type(model).model_fields[name].get_default(call_default_factory=True, validated_data={})
 
 
-class Stop(Lean):
+class Stop(Lean, frozen=True, extra="forbid"):
     later = frozenset({"stars"})
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     city: str = Field(min_length=1)
     nights: int = Field(strict=True, ge=0, le=LONGEST_STAY)
@@ -170,10 +166,8 @@ class Stop(Lean):
     """Of the hotels there; None: those of the whole trip."""
 
 
-class Hours(BaseModel):
+class Hours(BaseModel, frozen=True, extra="forbid"):
     """Local times of day, both included; None: no limit."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     earliest: TimeOfDay | None = None
     latest: TimeOfDay | None = None
@@ -191,10 +185,8 @@ class Hours(BaseModel):
 ANY_HOURS: Final = Hours()
 
 
-class JourneyHours(BaseModel):
+class JourneyHours(BaseModel, frozen=True, extra="forbid"):
     """Hours when journeys may begin and end, each in local time."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     depart: Hours = ANY_HOURS
     arrive: Hours = ANY_HOURS
@@ -203,10 +195,8 @@ class JourneyHours(BaseModel):
 ANY_JOURNEY_HOURS: Final = JourneyHours()
 
 
-class TrainIf(BaseModel):
+class TrainIf(BaseModel, frozen=True, extra="forbid"):
     """Wish for a train only if the flight before it lands before a local time; otherwise for a flight."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     landed_before: TimeOfDay
     """Anything before 04:00 is later than any such hour: it belongs to the previous night."""
@@ -224,12 +214,10 @@ class TrainIf(BaseModel):
 ANY_STARS: Final = (1, 5)
 
 
-class TripRequest(Lean):
+class TripRequest(Lean, frozen=True, extra="forbid"):
     """Trip request that can be planned: nothing in it is missing or contradicts itself."""
 
     later = frozenset({"children", "hours", "not_on", "order", "insured", "train_if", "hotels", "prefer", "assumed", "late"})
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     origin: str = Field(min_length=1)
     """The same as the only stop, and one way: only a hotel is booked."""

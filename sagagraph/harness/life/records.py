@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from flint import fmpq
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from sagagraph.errors import ConflictError, InvalidInputError, NotAllowedError
 from sagagraph.harness.judging.check import run_tests
@@ -38,10 +38,9 @@ class Person:
             raise NotAllowedError(f"{self.name or 'nobody'} ({self.role}) may not {what}: it takes a person who is {role}")
 
 
-class Override(BaseModel):
+class Override(BaseModel, frozen=True):
     """Override. `to` and `before`: exact texts. `until`: a date, or empty for one run."""
 
-    model_config = ConfigDict(frozen=True)
     parameter: str
     before: str
     to: str

@@ -11,7 +11,7 @@ from itertools import permutations
 from typing import Annotated, Any, Final
 
 import networkx as nx
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from sagagraph.harness.registry.harness import Harness
 
@@ -19,12 +19,11 @@ ROUNDS: Final = 3
 _Word = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class Task(BaseModel):
+class Task(BaseModel, frozen=True, extra="forbid", strict=True):
     """Task. `context_keys`: decided variables whose values it sees, those of all its ancestors. `expected_schema`: what it
     decides, as the properties of a schema or as names.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     id: _Word
     parent_ids: list[_Word] = []
     description: str = Field(max_length=500)
@@ -32,8 +31,7 @@ class Task(BaseModel):
     expected_schema: list[_Word] | dict[_Word, Any]
 
 
-class Tasks(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+class Tasks(BaseModel, frozen=True, extra="forbid", strict=True):
     nodes: list[Task] = Field(max_length=200)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
@@ -31,28 +31,25 @@ print("\\n" + json.dumps(answer))
 _LONGEST: Final = 100_000
 
 
-class Server(BaseModel):
+class Server(BaseModel, frozen=True, extra="forbid"):
     """Server that speaks MCP over stdio, and one of its tools."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     command: Annotated[list[str], Field(min_length=1)]
     tool: str
 
 
-class Validator(BaseModel):
+class Validator(BaseModel, frozen=True, extra="forbid"):
     """Validator: either a function, `package.module:name`, or a tool. Both take the values of a rule's `inputs`, and return an
     `Answer`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     version: str = "1"
     seconds: float = Field(default=5.0, gt=0, le=600)
     python: str = Field(default="", pattern=r"^([A-Za-z_][\w.]*:[A-Za-z_]\w*)?$")
     mcp: Server | None = None
 
 
-class Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+class Answer(BaseModel, frozen=True, extra="forbid", strict=True):
     verdict: Literal["PASS", "FAIL", "ERROR"]
     margin: Annotated[float, Field(allow_inf_nan=False)] | None = None
     reason: str = Field(default="", max_length=500)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from flint import fmpq
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, SkipValidation, ValidationError, model_validator
+from pydantic import BaseModel, Field, PlainValidator, SkipValidation, ValidationError, model_validator
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.harness.language.tree import TRUE, Node, names_in
@@ -38,10 +38,8 @@ Text = Annotated[str, PlainValidator(_text)]
 _WORDS: Final = ("title", "description", "source")
 
 
-class Form(BaseModel):
+class Form(BaseModel, strict=True, frozen=True, extra="allow", arbitrary_types_allowed=True):
     """Form of a file. Unknown keys are kept, with a warning; null counts as absent."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="allow", arbitrary_types_allowed=True)
 
     @model_validator(mode="before")
     @classmethod

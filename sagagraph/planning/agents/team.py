@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from sagagraph.context.slice import tokens_of
 from sagagraph.planning.domain import Infeasible, Proposal
@@ -112,10 +112,8 @@ SEARCH = "search"
 """The voice of a role that has no model or function: the domain's own search."""
 
 
-class Said(BaseModel):
+class Said(BaseModel, frozen=True):
     """Record of what one agent was shown and said, as the journal keeps it."""
-
-    model_config = ConfigDict(frozen=True)
 
     agent: str
     """The name of its role."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sagagraph.context.answering import answer_of
 from sagagraph.context.quoting import new_nonce
@@ -65,20 +65,16 @@ class Slot:
         return re.fullmatch(pattern, name) is not None
 
 
-class Found(BaseModel):
+class Found(BaseModel, extra="forbid"):
     """Value that a model has found, and the words that state it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     field: str = Field(max_length=100)
     value: str = Field(max_length=100)
     quote: str = Field(max_length=400)
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, extra="forbid"):
     """Answer of the model."""
-
-    model_config = ConfigDict(extra="forbid")
 
     kind: Kind = Kind.WISH
     topic: Topic | None = None

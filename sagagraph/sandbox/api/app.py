@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, FastAPI, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, Strict
 from starlette.exceptions import HTTPException
 
 from sagagraph.sandbox import clock
@@ -41,8 +41,8 @@ Few = Annotated[int, Query(ge=0, le=999)]
 _TEN_YEARS_S = 10 * 366 * 86400
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+class _Body(BaseModel, extra="forbid", allow_inf_nan=False):
+    pass
 
 
 class EffectBody(_Body):

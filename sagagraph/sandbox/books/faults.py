@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.sandbox.books.calls import CallName, Kind
@@ -22,10 +22,8 @@ _DEFAULT_SECONDS: dict[Fault, float] = {"hang": 30.0, "late": 3.0, "retimed": 3 
 _A_DAY_S = 86400
 
 
-class FaultRule(BaseModel):
+class FaultRule(BaseModel, frozen=True, strict=True, extra="forbid"):
     """Rule of a faults file: what happens to the `nth` call of this kind and name."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     kind: Kind | Literal["*"]
     call: CallName

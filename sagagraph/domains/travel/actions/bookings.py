@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel
 
 from sagagraph.domains.travel.money import Price
 from sagagraph.domains.travel.offers import Bookable, Cancellation
@@ -13,8 +13,8 @@ from sagagraph.domains.travel.provider.receipts import ReservationKind
 from sagagraph.domains.travel.request import Lean
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True)
+class _Record(BaseModel, frozen=True):
+    pass
 
 
 class Quoted(_Record):

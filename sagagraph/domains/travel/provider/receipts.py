@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Discriminator, Tag
+from pydantic import AwareDatetime, BaseModel, Discriminator, Tag
 
 from sagagraph.domains.travel.money import Price
 from sagagraph.domains.travel.offers import Bookable
@@ -12,8 +12,8 @@ ReservationKind = Literal["flight", "train", "hotel", "insurance"]
 EffectKind = Literal["flight", "train", "hotel", "insurance", "payment"]
 
 
-class _Receipt(BaseModel):
-    model_config = ConfigDict(frozen=True)
+class _Receipt(BaseModel, frozen=True):
+    pass
 
 
 class ProviderGuarantees(_Receipt):

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from decimal import Decimal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel
 
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Price, Rates
@@ -17,9 +17,7 @@ from sagagraph.domains.travel.provider.provider import Insuring, ReservationProv
 from sagagraph.domains.travel.request import TripRequest
 
 
-class Evidence(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
+class Evidence(BaseModel, frozen=True):
     now: AwareDatetime
     """By the provider's clock."""
     quotes: tuple[Bookable, ...]

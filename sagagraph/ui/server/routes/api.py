@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from sagagraph.errors import (
     BusyError,
@@ -74,9 +74,7 @@ class IncompleteError(InvalidInputError):
         return cls(" ".join([*draft.questions, *unread]), {**known, "not_understood": draft.not_understood}, field="text")
 
 
-class Body(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Body(BaseModel, frozen=True, extra="forbid"):
     @model_validator(mode="before")
     @classmethod
     def _is_text_throughout(cls, body: Any) -> Any:
