@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
-from sagagraph.validators.complaints import in_words
+from sagagraph.validators.complaints import checked
 
 with needing("http"):
     import yaml
@@ -93,12 +93,10 @@ class Description(_Form):
 def described(text: str) -> Description:
     """Read a description. Raises `InvalidInputError`: the first fault, by its field."""
     try:
-        return Description.model_validate(yaml.safe_load(text))
+        said = yaml.safe_load(text)
     except yaml.YAMLError as exc:
         raise InvalidInputError(f"is no YAML: {exc}", field="description") from exc
-    except ValidationError as exc:
-        field, message = in_words(exc)[0]
-        raise InvalidInputError(message, field=field) from exc
+    return checked(Description, said, field="")
 
 
 def at(value: Any, pointer: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from sagagraph.context.slice import content_hash
 from sagagraph.domains.reunion.events import Event
@@ -15,7 +15,7 @@ from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.request import Name, ReunionProblem
 from sagagraph.domains.reunion.transcript import Transcript
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.complaints import in_words
+from sagagraph.validators.complaints import checked
 
 
 class ReunionRequest(BaseModel, extra="forbid", frozen=True, serialize_by_alias=True):
@@ -84,11 +84,7 @@ def parse_request(value: Any) -> ReunionRequest:
         raise InvalidInputError("is missing", field="problem")
     problem = parse_problem(value["problem"])
     parse_events(problem, value.get("events", []))
-    try:
-        return ReunionRequest.model_validate(value)
-    except ValidationError as exc:
-        field, message = in_words(exc)[0]
-        raise InvalidInputError(message, field=field or "request") from exc
+    return checked(ReunionRequest, value, field="request")
 
 
 def as_json(model: BaseModel) -> Any:

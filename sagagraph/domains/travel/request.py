@@ -16,7 +16,6 @@ from pydantic import (
     Field,
     PlainSerializer,
     SerializerFunctionWrapHandler,
-    ValidationError,
     ValidationInfo,
     field_validator,
     model_serializer,
@@ -26,7 +25,7 @@ from pydantic import (
 from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.money import PRICE_CURRENCY, Money
 from sagagraph.errors import InvalidInputError
-from sagagraph.validators.complaints import in_words, shown
+from sagagraph.validators.complaints import checked, shown
 
 CURRENCIES: Final = frozenset(
     {
@@ -391,11 +390,7 @@ def checked_request(fields: Mapping[str, Any]) -> TripRequest:
     Raises:
         InvalidInputError: the first fault that pydantic found, in one line that names the field.
     """
-    try:
-        return TripRequest.model_validate(fields)
-    except ValidationError as exc:
-        field, message = in_words(exc)[0]
-        raise InvalidInputError(message, field=field) from exc
+    return checked(TripRequest, fields, field="")
 
 
 def _with_window(fields: Mapping[str, Any]) -> dict[str, Any]:
