@@ -13,6 +13,7 @@ from sagagraph.cli.approval import approved_or_not, show_plan
 from sagagraph.cli.operating.fleet import told_to_worker
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import VERDICT_AGAINST, Opened, acting, checked_id, domain_of, exit_code, show
+from sagagraph.cli.telling import tell
 from sagagraph.cli.terminal import interruptible, is_terminal
 from sagagraph.cli.wishes import tell_understood, wanted
 from sagagraph.errors import InvalidInputError
@@ -176,8 +177,6 @@ async def plan_only(options: Options, domain: str, text: str | None, request: Pa
 
 
 def _infeasible(options: Options, found: Infeasible) -> int:
-    if options.as_json:
-        render.print_json({"plans": [], "verdict": "INVALID", **asdict(found)})
-    for reason in found.reasons if not options.as_json else ():
-        render.stdout.print(f"no plan: {reason}", markup=False)
+    lines = (f"no plan: {reason}" for reason in found.reasons)
+    tell({"plans": [], "verdict": "INVALID", **asdict(found)}, lines, as_json=options.as_json)
     return VERDICT_AGAINST

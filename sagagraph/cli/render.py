@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
@@ -26,6 +26,7 @@ from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.engine.views.waits import waits_of
 from sagagraph.validators.verdict import Verdict
 
+T = TypeVar("T")
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
 
@@ -55,6 +56,12 @@ def warn_of(shortfalls: Sequence[str]) -> None:
 def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(plain(document), ensure_ascii=False, indent=2) + "\n")
     sys.stdout.flush()
+
+
+def printed(document: T, show: Callable[[T], None], *, as_json: bool) -> int:
+    """Print a document as JSON, or as `show` does. Returns 0, the exit code."""
+    (print_json if as_json else show)(document)
+    return 0
 
 
 def announce(words: str, *, as_json: bool) -> Callable[[str], None]:

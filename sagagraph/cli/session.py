@@ -45,10 +45,7 @@ def exit_code(view: SagaView) -> int:
 
 def show(options: Options, view: SagaView) -> int:
     """Show the state of the saga; returns the matching exit code."""
-    if options.as_json:
-        render.print_json(view)
-    else:
-        render.print_saga(view)
+    render.printed(view, render.print_saga, as_json=options.as_json)
     return exit_code(view)
 
 

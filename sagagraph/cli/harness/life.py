@@ -162,8 +162,7 @@ async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> 
     async with open_engine(options.settings) as engine:
         artifact = await artifact_of(engine, loaded, saga_id, Records(engine.store, loaded.id), datetime.now(UTC).date())
     document = {"file": yaml_text(learned(loaded, artifact, name).document)}
-    tell(document, document.values(), as_json=options.as_json)
-    return 0
+    return tell(document, document.values(), as_json=options.as_json)
 
 
 @harness.command("replay")

@@ -69,8 +69,7 @@ async def status(options: Options, mission_id: str | None) -> int:
             return _shown(options, await coordinator.status(mission_id)) * 0
         found = await coordinator.missions()
     lines = [f"{each.id}  {each.state.value}  {each.goal[:500]}" for each in found]
-    tell([mission_json(each) for each in found], lines or ["there is no mission"], as_json=options.as_json)
-    return 0
+    return tell([mission_json(each) for each in found], lines or ["there is no mission"], as_json=options.as_json)
 
 
 async def say(options: Options, mission_id: str, verb: str, told: dict[str, Any]) -> int:
@@ -92,18 +91,13 @@ async def preview(options: Options, mission_id: str) -> int:
 
     async with _opened(options, mission_id) as coordinator:
         found: Any = await coordinator.engine.cancel(mission_id, preview=True)
-    if options.as_json:
-        render.print_json(found)
-    else:
-        render.print_preview(found)
-    return 0
+    return render.printed(found, render.print_preview, as_json=options.as_json)
 
 
 async def routine(options: Options, mission_id: str) -> int:
     async with _opened(options, mission_id) as coordinator:
         made = await coordinator.save_routine(mission_id)
-    tell({"routine": made.name, "source": made.source, "plan": made.plan}, [made.name], as_json=options.as_json)
-    return 0
+    return tell({"routine": made.name, "source": made.source, "plan": made.plan}, [made.name], as_json=options.as_json)
 
 
 def _shown(options: Options, mission: Mission) -> int:

@@ -18,6 +18,7 @@ from sagagraph.access.login import hashed
 from sagagraph.access.roles import Role
 from sagagraph.cli import render
 from sagagraph.cli.options import PERSON, Options
+from sagagraph.cli.telling import tell
 from sagagraph.registry import open_engine
 from sagagraph.saga.stores.urls import public_name
 from sagagraph.settings import Settings, read_configured
@@ -32,10 +33,8 @@ async def make_token(options: Options, name: str, role: str, days: float, about:
     secret = secrets.token_urlsafe(TOKEN_BYTES)
     async with open_engine(options.settings, create=True) as engine:
         key = await Keys(engine.store, time.time).make(secret, TOKEN, name, Role(role), days * _DAY_S, about)
-    if options.as_json:
-        render.print_json({"token": secret, "key": _told(key)})
-    else:
-        render.stdout.print(secret, markup=False)
+    tell({"token": secret, "key": _told(key)}, [secret], as_json=options.as_json)
+    if not options.as_json:
         render.stderr.print(f"key {key.id} of {name}, {role}, until {_moment(key.ends_at)}; it is not shown again", markup=False)
     return 0
 
@@ -44,23 +43,18 @@ async def list_keys(options: Options) -> int:
     """List every token and session, also those that have ended."""
     async with open_engine(options.settings) as engine:
         keys = await Keys(engine.store, time.time).all()
-    if options.as_json:
-        render.print_json({"keys": [_told(each) for each in keys]})
-        return 0
-    for each in keys:
-        end = f"ended by {each.ended_by}" if each.ended_by else f"until {_moment(each.ends_at)}"
-        render.stdout.print(f"{each.id}  {each.kind}  {each.name}  {each.role.value}  {end}  {each.about}", markup=False)
-    return 0
+    return tell({"keys": [_told(each) for each in keys]}, map(_line, keys), as_json=options.as_json)
+
+
+def _line(key: Key) -> str:
+    end = f"ended by {key.ended_by}" if key.ended_by else f"until {_moment(key.ends_at)}"
+    return f"{key.id}  {key.kind}  {key.name}  {key.role.value}  {end}  {key.about}"
 
 
 async def end_key(options: Options, key_id: str) -> int:
     async with open_engine(options.settings) as engine:
         key = await Keys(engine.store, time.time).end(key_id, PERSON)
-    if options.as_json:
-        render.print_json(_told(key))
-    else:
-        render.stdout.print(f"key {key.id} of {key.name} has ended", markup=False)
-    return 0
+    return tell(_told(key), [f"key {key.id} of {key.name} has ended"], as_json=options.as_json)
 
 
 async def audit(options: Options, days: float | None) -> int:

@@ -91,10 +91,7 @@ async def replay(options: Options, saga_id: str) -> int:
                 for each in served.actions:
                     engine.register(each)
         replayed = await engine.replay(saga_id, judge_plan=judge_plan)
-    if options.as_json:
-        render.print_json(replayed)
-    else:
-        render.print_replay(replayed)
+    render.printed(replayed, render.print_replay, as_json=options.as_json)
     return VERDICT_AGAINST if replayed.differences else 0
 
 

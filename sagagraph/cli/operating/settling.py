@@ -172,11 +172,7 @@ async def cancel(options: Options, saga_id: str, *, preview: bool) -> int:
         async with _engine_for(options, saga_id) as engine:
             told = await engine.cancel(saga_id, preview=preview, by=PERSON)
     if isinstance(told, CancelPreview):
-        if options.as_json:
-            render.print_json(told)
-        else:
-            render.print_preview(told)
-        return 0
+        return render.printed(told, render.print_preview, as_json=options.as_json)
     show(options, told)
     return 0 if told.status is SagaStatus.COMPENSATED else VERDICT_AGAINST
 

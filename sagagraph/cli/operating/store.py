@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sagagraph.cli import render
 from sagagraph.cli.options import PERSON, Options
+from sagagraph.cli.telling import tell
 from sagagraph.errors import InvalidInputError, SagaGraphError
 from sagagraph.registry import open_engine
 from sagagraph.saga.stores.urls import public_name
@@ -23,11 +24,7 @@ if TYPE_CHECKING:
 async def redact(options: Options, saga_id: str, fields: Sequence[str]) -> int:
     async with open_engine(options.settings) as engine:
         view = await engine.redact(saga_id, fields, by=PERSON)
-    if options.as_json:
-        render.print_json(view)
-    else:
-        render.stdout.print(f"saga {saga_id}: what is called {', '.join(view.redacted)} is unreadable now", markup=False)
-    return 0
+    return tell(view, [f"saga {saga_id}: what is called {', '.join(view.redacted)} is unreadable now"], as_json=options.as_json)
 
 
 async def retire(options: Options, older_than_days: float, archive: Path | None, *, dry_run: bool) -> int:
@@ -48,11 +45,7 @@ async def upgrade(options: Options) -> int:
     """Upgrade the tables to this release, which opening the store does."""
     async with open_engine(options.settings, create=True):
         url = public_name(options.settings.store_url)
-    if options.as_json:
-        render.print_json({"store": url, "status": "up to date"})
-    else:
-        render.stdout.print(f"{url} is up to date", markup=False)
-    return 0
+    return tell({"store": url, "status": "up to date"}, [f"{url} is up to date"], as_json=options.as_json)
 
 
 async def restored(options: Options) -> int:
@@ -60,13 +53,8 @@ async def restored(options: Options) -> int:
     async with open_engine(options.settings) as engine:
         names = await engine.restored()
         epoch, url = engine.store.epoch, public_name(options.settings.store_url)
-    if options.as_json:
-        render.print_json({"store": url, "epoch": epoch, "open": names})
-        return 0
-    render.stdout.print(f"{url} begins its epoch {epoch}: open sagas ask before they act", markup=False)
-    for name in names:
-        render.stdout.print(f"{name}: resume it", markup=False)
-    return 0
+    lines = [f"{url} begins its epoch {epoch}: open sagas ask before they act", *(f"{name}: resume it" for name in names)]
+    return tell({"store": url, "epoch": epoch, "open": names}, lines, as_json=options.as_json)
 
 
 async def copy(source: str, target: str, *, as_json: bool) -> int:
@@ -79,12 +67,8 @@ async def copy(source: str, target: str, *, as_json: bool) -> int:
     async with open_engine(Settings(store=source), only_looks=True), open_engine(Settings(store=target), create=True):
         pass  # each is there, is a store, and is brought to this release
     told = await asyncio.to_thread(copying.copy, source, target, lambda name: render.stderr.print(name, markup=False))
-    if as_json:
-        render.print_json(asdict(told))
-    else:
-        words = f"{told.sagas} sagas are the same in both, {told.same} of them were before; hash {told.hash}"
-        render.stdout.print(words, markup=False)
-    return 0
+    words = f"{told.sagas} sagas are the same in both, {told.same} of them were before; hash {told.hash}"
+    return tell(asdict(told), [words], as_json=as_json)
 
 
 async def project(options: Options, saga_id: str | None) -> int:
@@ -116,12 +100,7 @@ async def _project_all(options: Options, projector: Projector) -> int:
 
 
 def _projected(options: Options, versions: dict[str, int], forgotten: tuple[str, ...] = ()) -> int:
-    if options.as_json:
-        rows = [{"saga_id": saga_id, "version": version} for saga_id, version in versions.items()]
-        render.print_json({"projected": rows, "forgotten": forgotten})
-        return 0
-    for saga_id, version in versions.items():
-        render.stdout.print(f"{saga_id}: projected up to version {version}", markup=False)
-    for saga_id in forgotten:
-        render.stdout.print(f"{saga_id}: withdrawn, its journal is gone", markup=False)
-    return 0
+    rows = [{"saga_id": saga_id, "version": version} for saga_id, version in versions.items()]
+    lines = [f"{saga_id}: projected up to version {version}" for saga_id, version in versions.items()]
+    lines += [f"{saga_id}: withdrawn, its journal is gone" for saga_id in forgotten]
+    return tell({"projected": rows, "forgotten": forgotten}, lines, as_json=options.as_json)

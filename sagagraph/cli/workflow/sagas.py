@@ -13,6 +13,7 @@ from sagagraph.cli import render
 from sagagraph.cli.beginning import new_id
 from sagagraph.cli.options import Options
 from sagagraph.cli.session import checked_id, drained_when_told_to_stop, saga_if_begun, settings_for, show
+from sagagraph.cli.telling import tell
 from sagagraph.cli.terminal import interruptible
 from sagagraph.errors import OperationFailedError, OperationHeldError, SagaClosedError
 from sagagraph.factory.faults import read_faults, with_faults
@@ -114,9 +115,6 @@ async def replay(options: Options, saga_id: str) -> int:
     """Walk through the saga's document with its journal's answers; exit with 1 where they differ."""
     async with opening_saga(options, saga_id) as (engine, _assignment, actions):
         found = await differences(await engine.load(saga_id), actions)
-    if options.as_json:
-        render.print_json({"saga_id": saga_id, "parity": not found, "differences": list(found)})
-    else:
-        for each in found or ("no difference: the journal is what the workflow asks for",):
-            render.stdout.print(each, markup=False, soft_wrap=True)
+    lines = found or ("no difference: the journal is what the workflow asks for",)
+    tell({"saga_id": saga_id, "parity": not found, "differences": list(found)}, lines, as_json=options.as_json)
     return VERDICT_AGAINST if found else 0

@@ -12,6 +12,7 @@ import typer
 
 from sagagraph.cli import options as o
 from sagagraph.cli import render
+from sagagraph.cli.telling import tell
 from sagagraph.domains.recipes.events import parse_events
 from sagagraph.domains.recipes.model_reading import read_recipes
 from sagagraph.domains.recipes.plan import Cooked, Plan, clock, makespan, moved, parse_plan, planned
@@ -221,8 +222,5 @@ def _end_with(answer: Cooked | Conflict, out: Path | None, *, as_json: bool, **m
 def _end(document: dict[str, Any], lines: list[str], out: Path | None, *, as_json: bool) -> NoReturn:
     if out is not None:
         write_json(out, document, "--out")
-    if as_json:
-        render.print_json(document)
-    for line in lines if not as_json else ():
-        render.stdout.print(line, markup=False, highlight=False)
+    tell(document, lines, as_json=as_json)
     raise typer.Exit(0 if document.get("verdict", "VALID") == "VALID" else 1)

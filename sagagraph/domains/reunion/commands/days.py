@@ -15,6 +15,7 @@ from sagagraph.cli.beginning import new_id, started
 from sagagraph.cli.operating.settling import resume
 from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.session import acting, checked_id, domain_of, exit_code, show
+from sagagraph.cli.telling import tell
 from sagagraph.cli.terminal import interruptible
 from sagagraph.domains.reunion.commands.problems import Source, tell_beside, tell_suggestions, told
 from sagagraph.domains.reunion.day import DayPlan, ReunionRequest, parse_request
@@ -109,12 +110,8 @@ async def messages(options: Options, saga_id: str) -> int:
         await engine.load(saga_id)
         async with surroundings(options.settings, engine.store) as around, require_entry(NAME).open(around) as domain:
             found = await domain.outbox.messages(saga_id)
-    if options.as_json:
-        render.print_json({"messages": [asdict(each) for each in found]})
-    for each in found if not options.as_json else ():
-        indented = each.text.replace("\n", "\n    ")
-        render.stdout.print(f"{each.kind}: {indented}", markup=False)
-    return 0
+    lines = (f"{each.kind}: {each.text}".replace("\n", "\n    ") for each in found)
+    return tell({"messages": [asdict(each) for each in found]}, lines, as_json=options.as_json)
 
 
 def _show_day(options: Options, view: SagaView, now: int, request: ReunionRequest, plan: DayPlan) -> int:
@@ -139,11 +136,7 @@ def where(problem: Path, plan: Path, at: str, events: list[Path], *, as_json: bo
     for each in case.plan.broken:
         render.stderr.print(f"action {each.index} is left out: it cannot be read", markup=False)
     found = list(whereabouts(case.simulation, moment))
-    if as_json:
-        render.print_json({"at": text_of(moment), **_where_json(found)})
-    for one in found if not as_json else ():
-        render.stdout.print(in_words(one), markup=False)
-    return 0
+    return tell({"at": text_of(moment), **_where_json(found)}, map(in_words, found), as_json=as_json)
 
 
 def _where_json(found: list[Whereabouts]) -> dict[str, list[dict[str, Any]]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sagagraph.cli import render
 from sagagraph.cli.options import Options
+from sagagraph.cli.telling import tell
 from sagagraph.cli.terminal import asked, is_terminal
 from sagagraph.context.model import Model
 from sagagraph.domains.reunion.actions.outbox import Outbox
@@ -64,13 +65,9 @@ class Said:
 
 def list_problems(name: str | None, *, as_json: bool) -> int:
     if name is not None:
-        render.print_json(model_json(shipped(name)))
-    elif as_json:
-        render.print_json({"problems": [{"name": each, "about": about} for each, about in SHIPPED.items()]})
-    else:
-        for each, about in SHIPPED.items():
-            render.stdout.print(f"{each}: {about}", markup=False)
-    return 0
+        return tell(model_json(shipped(name)), (), as_json=True)
+    document = {"problems": [{"name": each, "about": about} for each, about in SHIPPED.items()]}
+    return tell(document, (f"{each}: {about}" for each, about in SHIPPED.items()), as_json=as_json)
 
 
 async def read(options: Options, source: Source) -> int:
