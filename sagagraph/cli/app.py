@@ -23,7 +23,6 @@ from sagagraph.cli.mission.commands import mission
 from sagagraph.cli.operating.key_commands import token
 from sagagraph.cli.operating.services import services
 from sagagraph.cli.operating.store_commands import db
-from sagagraph.cli.options import Options
 from sagagraph.cli.verbs import Verbs
 from sagagraph.cli.workflow.commands import workflow
 from sagagraph.errors import InvalidInputError, SagaGraphError
@@ -31,7 +30,7 @@ from sagagraph.extras import needing
 
 INTERRUPTED = 130
 
-app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = o.Commands(cls=Verbs, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 fleets = typer.Typer(help="What a fleet of workers needs beside the store.")
 app.add_typer(db, name="db")
 app.add_typer(token, name="token")
@@ -80,25 +79,17 @@ def root(
 
 @app.command()
 def begin(
+    options: o.Beginning,
     domain: Annotated[str, typer.Argument(metavar="DOMAIN")],
     text: o.Text = None,
     request: o.RequestFile = None,
     saga_id: o.NewSagaId = None,
     yes: o.Yes = False,
     only: o.PlanOnly = False,
-    today: o.Today = None,
-    model_seconds: o.ModelSeconds = None,
-    max_cost: o.MaxCost = None,
-    max_tokens: o.MaxTokens = None,
-    verbose: o.Verbose = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Plan for any domain and, after approval, carry it out."""
     from sagagraph.cli import beginning
 
-    options = Options(store, provider, as_json, verbose, today and today.date(), model_seconds, max_cost, max_tokens)
     if only:
         o.end(beginning.plan_only(options, domain, text, request))
     o.end(beginning.begin(options, domain, text, request, saga_id, approved=yes))
@@ -106,6 +97,7 @@ def begin(
 
 @app.command()
 def change(
+    options: o.Planning,
     saga: o.SagaId,
     text: o.Text = None,
     request: o.RequestFile = None,
@@ -114,94 +106,61 @@ def change(
         typer.Option("--lost", metavar="OPERATION", help="An operation that has fallen through; may be repeated."),
     ] = None,
     yes: o.Yes = False,
-    model_seconds: o.ModelSeconds = None,
-    max_cost: o.MaxCost = None,
-    max_tokens: o.MaxTokens = None,
     detach: o.Detach = False,
-    verbose: o.Verbose = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Change what a saga is to do, before its pivot or after; whatever is done and still fits is kept."""
     from sagagraph.cli import beginning
 
-    options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
     o.end(beginning.change(options, saga, text, request, lost or (), approved=yes, detach=detach))
 
 
 @app.command()
 def watch(
+    options: o.Looking,
     saga: o.SagaId,
     foreseen: Annotated[Path, typer.Option("--foreseen", metavar="NEWS.json", help="News of a delay, as its domain reads it.")],
     yes: o.Yes = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Judge what is foreseen for a running plan: normal, a warning, or a violation, which has the plan repaired in time."""
     from sagagraph.cli import beginning
 
-    o.end(beginning.watch(Options(store, provider, as_json), saga, foreseen, approved=yes))
+    o.end(beginning.watch(options, saga, foreseen, approved=yes))
 
 
 @app.command()
-def approve(
-    saga: o.SagaId,
-    plan: o.PlanHash = None,
-    detach: o.Detach = False,
-    verbose: o.Verbose = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
-) -> None:
+def approve(options: o.Acting, saga: o.SagaId, plan: o.PlanHash = None, detach: o.Detach = False) -> None:
     """Approve the plan that a saga shows, and carry it out."""
     from sagagraph.cli.operating import settling
 
-    options = Options(store, provider, as_json, verbose)
     o.end(settling.ask_approval(options, saga, plan) if detach else settling.settle_plan(options, saga, plan, approved=True))
 
 
 @app.command()
-def reject(
-    saga: o.SagaId,
-    plan: o.PlanHash = None,
-    verbose: o.Verbose = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
-) -> None:
+def reject(options: o.Acting, saga: o.SagaId, plan: o.PlanHash = None) -> None:
     """Reject the plan that a saga shows."""
     from sagagraph.cli.operating import settling
 
-    o.end(settling.settle_plan(Options(store, provider, as_json, verbose), saga, plan, approved=False))
+    o.end(settling.settle_plan(options, saga, plan, approved=False))
 
 
 @app.command()
 def resume(
+    options: o.Planning,
     saga: o.AnySaga = None,
     every: Annotated[bool, typer.Option("--all", help="All that are open.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="With --all: go on until told to stop, as a worker does.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for a dead worker's lease to run out.")] = True,
-    model_seconds: o.ModelSeconds = None,
-    max_cost: o.MaxCost = None,
-    max_tokens: o.MaxTokens = None,
     same_provider: o.SameProvider = False,
-    verbose: o.Verbose = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Resume a saga, or all that are open."""
     from sagagraph.cli.operating import settling
 
     if saga is not None and every:
         raise InvalidInputError("name a saga or say --all, not both", field="SAGA")
-    if same_provider and (saga is None or not provider):
+    if same_provider and (saga is None or not options.provider):
         raise InvalidInputError("name one saga, and say where its provider is: --provider URL", field="--same-provider")
     if watch and not every:
         raise InvalidInputError("watches all that are open: say --all", field="--watch")
-    options = Options(store, provider, as_json, verbose, None, model_seconds, max_cost, max_tokens)
     if watch:
         from sagagraph.cli.operating import fleet
 
@@ -213,23 +172,20 @@ def resume(
 
 @app.command()
 def cancel(
+    options: o.Acting,
     saga: o.SagaId,
     preview: Annotated[bool, typer.Option("--preview", help="Only say what would be undone, the fees and the residue.")] = False,
     detach: o.Detach = False,
-    verbose: o.Verbose = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Undo a saga."""
     from sagagraph.cli.operating import settling
 
-    options = Options(store, provider, as_json, verbose)
     o.end(settling.ask_cancel(options, saga) if detach else settling.cancel(options, saga, preview=preview))
 
 
 @app.command()
 def resolve(
+    options: o.Acting,
     found: Annotated[Found, typer.Option("--as", help="What a person has found out.")],
     saga: Annotated[str, typer.Argument(metavar="[SAGA]")] = "",
     operations: Annotated[list[str] | None, typer.Argument(metavar="[OPERATION]...")] = None,
@@ -238,10 +194,6 @@ def resolve(
     action: Annotated[str, typer.Option("--action", metavar="NAME", help="All held operations of this action.")] = "",
     error: Annotated[str, typer.Option("--error", metavar="CLASS", help="Only those that ended with this exception.")] = "",
     detach: o.Detach = False,
-    verbose: o.Verbose = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Settle operations that are held or stuck: those named, or with --action all alike, of one saga or of all."""
     from sagagraph.cli.operating import settling
@@ -249,16 +201,15 @@ def resolve(
 
     said = settling.Said(Resolution(found), output, because)
     which = settling.Which(saga, tuple(operations or ()), action, error)
-    options = Options(store, provider, as_json, verbose)
     o.end(settling.ask_resolve(options, which, said) if detach else settling.resolve(options, which, said))
 
 
 @app.command(name="yield")
-def yield_locks(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
+def yield_locks(options: o.Looking, saga: o.SagaId) -> None:
     """Release the locks of a saga that is at a standstill to other sagas."""
     from sagagraph.cli.operating import settling
 
-    o.end(settling.yield_locks(Options(store, provider, as_json), saga))
+    o.end(settling.yield_locks(options, saga))
 
 
 # -- looking ---------------------------------------------------------------------------------------------------------
@@ -266,57 +217,51 @@ def yield_locks(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", 
 
 @app.command()
 def status(
+    options: o.Looking,
     saga: o.AnySaga = None,
     at: Annotated[
         int | None, typer.Option("--at", metavar="VERSION", help="Its state when its journal had that many events.")
     ] = None,
     page: Annotated[int, typer.Option("--page", metavar="NUMBER", min=1, help="Of the list of all sagas, a hundred each.")] = 1,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Show where a saga stands, or list them, the latest first."""
     from sagagraph.cli.operating import looking
 
     if saga is None and at is not None:
         raise InvalidInputError("name the saga whose earlier state is meant", field="SAGA")
-    options = Options(store, provider, as_json)
     o.end(looking.list_page(options, page) if saga is None else looking.status(options, saga, at))
 
 
 @app.command()
-def log(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
+def log(options: o.Looking, saga: o.SagaId) -> None:
     """Show a saga's journal."""
     from sagagraph.cli.operating import looking
 
-    o.end(looking.log(Options(store, provider, as_json), saga))
+    o.end(looking.log(options, saga))
 
 
 @app.command()
-def replay(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
+def replay(options: o.Looking, saga: o.SagaId) -> None:
     """Fold a saga's journal again, run its validators again, and report any difference."""
     from sagagraph.cli.operating import looking
 
-    o.end(looking.replay(Options(store, provider, as_json), saga))
+    o.end(looking.replay(options, saga))
 
 
 @app.command()
 def graph(
-    saga: o.SagaId,
-    form: Annotated[GraphFormat, typer.Option("--format")] = GraphFormat.MERMAID,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
+    options: o.Looking, saga: o.SagaId, form: Annotated[GraphFormat, typer.Option("--format")] = GraphFormat.MERMAID
 ) -> None:
     """Show a saga's dependency graph."""
     from sagagraph.cli.operating import looking
 
-    is_mermaid = form is GraphFormat.MERMAID and not as_json
-    o.end(looking.graph(Options(store, provider, as_json), saga, mermaid=is_mermaid))
+    is_mermaid = form is GraphFormat.MERMAID and not options.as_json
+    o.end(looking.graph(options, saga, mermaid=is_mermaid))
 
 
 @app.command()
 def validate(
+    options: o.Looking,
     domain: Annotated[str, typer.Argument(metavar="DOMAIN")],
     problem: Annotated[Path, typer.Argument(metavar="PROBLEM", help="The problem that the plan is for.")],
     plan: Annotated[Path, typer.Argument(metavar="PLAN")],
@@ -335,16 +280,13 @@ def validate(
         str | None,
         typer.Option("--criterion", metavar="SENTENCE", help="A criterion for a model to judge as well; it can only reject."),
     ] = None,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Judge a plan, whoever made it."""
     from sagagraph.cli.judging import judge
     from sagagraph.planning.entry import Case
 
     case = Case(problem, plan, tuple(event or ()), executed_until, against, without_time_constraints=without)
-    o.end(judge(Options(store, provider, as_json), domain, case, criterion))
+    o.end(judge(options, domain, case, criterion))
 
 
 # -- services --------------------------------------------------------------------------------------------------------
@@ -378,6 +320,7 @@ def sandbox(
 
 @app.command()
 def worker(
+    options: o.Acting,
     queue: Annotated[
         list[str] | None, typer.Option("--queue", metavar="DOMAIN", help="Drive sagas of this domain; may be repeated.")
     ] = None,
@@ -396,10 +339,6 @@ def worker(
         float | None,
         typer.Option("--per-second", metavar="N", min=0.001, help="Drives of a queue, by all workers together."),
     ] = None,
-    verbose: o.Verbose = False,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Drive open sagas until told to stop; any number of workers share a store."""
     from sagagraph.cli.operating import fleet
@@ -411,7 +350,7 @@ def worker(
         raise InvalidInputError("says which build is promoted", field="--build-id")
     queues = (*(queue or ()), *((WORKFLOWS,) if queue and documents else ()))
     job = fleet.Work(queues, slots, health, temporal, build_id, promote, per_second)
-    o.end(fleet.work(Options(store, provider, as_json, verbose), job))
+    o.end(fleet.work(options, job))
 
 
 @fleets.command("up")
@@ -429,39 +368,36 @@ def fleet_up(
 
 @app.command()
 def mcp(
+    options: o.Serving,
     http: Annotated[
         int | None,
         typer.Option("--http", metavar="PORT", help="Over HTTP on this machine; otherwise over standard input and output."),
     ] = None,
-    store: o.Store = "",
-    provider: o.Provider = "",
 ) -> None:
     """Serve sagas as MCP tools: begin, approve, status, resume, cancel."""
     from sagagraph.cli.mcp.server import serve
 
-    o.end(serve(Options(store, provider), http))
+    o.end(serve(options, http))
 
 
 @app.command()
 def ui(
+    options: o.Looking,
     port: Annotated[int, typer.Option("--port", help="0 takes a free one.")] = 7860,
     host: Annotated[str, typer.Option("--host", help="Anything but loopback needs a user and a password.")] = "127.0.0.1",
     user: Annotated[str, typer.Option("--user", envvar="SAGAGRAPH_UI_USER", help="Who may log in, as an operator.")] = "",
     password: Annotated[
         str, typer.Option("--password", envvar="SAGAGRAPH_UI_PASSWORD", help="Better in the environment: others see arguments.")
     ] = "",
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Run the app: plan, watch, break and undo sagas in a browser; and the same over REST."""
     from pydantic import SecretStr
 
     from sagagraph.cli.ui import serve_ui
 
-    settings = Options(store, provider, as_json).settings
+    settings = options.settings
     login = {"ui_user": user or settings.ui_user, "ui_password": SecretStr(password) if password else settings.ui_password}
-    o.end(serve_ui(settings.model_copy(update=login), host=host, port=port, as_json=as_json))
+    o.end(serve_ui(settings.model_copy(update=login), host=host, port=port, as_json=options.as_json))
 
 
 # -- the store -------------------------------------------------------------------------------------------------------
@@ -469,16 +405,14 @@ def ui(
 
 @app.command()
 def redact(
+    options: o.Looking,
     saga: o.SagaId,
     fields: Annotated[list[str], typer.Option("--field", metavar="NAME", help="May be repeated.")],
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Make the values under these names in a finished saga's journal unreadable, for good."""
     from sagagraph.cli.operating import store as stores
 
-    o.end(stores.redact(Options(store, provider, as_json), saga, fields))
+    o.end(stores.redact(options, saga, fields))
 
 
 # -- who may what ------------------------------------------------------------------------------------------------------
@@ -497,14 +431,13 @@ def config(
 
 @app.command()
 def audit(
+    options: o.Stored,
     days: Annotated[float | None, typer.Option("--days", min=0.0, help="Only what was done in the last days.")] = None,
-    store: o.Store = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Print what people did to sagas and keys, and when."""
     from sagagraph.cli.operating import access
 
-    o.end(access.audit(Options(store, as_json=as_json), days))
+    o.end(access.audit(options, days))
 
 
 # -- ends ------------------------------------------------------------------------------------------------------------

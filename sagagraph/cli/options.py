@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, TypeVar, get_type_hints
 
 import typer
 
@@ -64,16 +66,6 @@ Seconds = Annotated[
 UnusedStore = Annotated[str, typer.Option("--store", envvar="SAGAGRAPH_STORE", help="Not used: everything is in files.")]
 
 
-def end(command: Coroutine[Any, Any, int]) -> NoReturn:
-    """Run the command; what it returns is the exit code."""
-    raise typer.Exit(asyncio.run(command))
-
-
-def verbs(about: str) -> typer.Typer:
-    """Return the group for the commands of a domain."""
-    return typer.Typer(help=about, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Options:
     """Surroundings of a command, as its options give them."""
@@ -104,3 +96,73 @@ class Options:
         limits = {"model_seconds": self.model_seconds, "model_max_cost": self.max_cost, "model_max_tokens": self.max_tokens}
         changed |= {name: value for name, value in limits.items() if value is not None}
         return settings.model_copy(update=changed)
+
+
+Stored = Annotated[Options, "store", "as_json"]
+Unstored = Annotated[Options, "unused_store", "as_json"]
+Telling = Annotated[Options, "verbose", "store", "as_json"]
+Looking = Annotated[Options, "store", "provider", "as_json"]
+Acting = Annotated[Options, "verbose", "store", "provider", "as_json"]
+Serving = Annotated[Options, "store", "provider"]
+Drafting = Annotated[Options, "model_seconds", "store", "provider", "as_json"]
+Planning = Annotated[Options, "model_seconds", "max_cost", "max_tokens", "verbose", "store", "provider", "as_json"]
+Beginning = Annotated[Options, "today", "model_seconds", "max_cost", "max_tokens", "verbose", "store", "provider", "as_json"]
+"""What a command of `Commands` takes as `options`: it then has these options, after its own."""
+_GIVEN: Final[Mapping[str, Parameter]] = {
+    name: Parameter(name.removeprefix("unused_"), Parameter.KEYWORD_ONLY, default=default, annotation=of)
+    for name, of, default in (
+        ("today", Today, None),
+        ("model_seconds", ModelSeconds, None),
+        ("max_cost", MaxCost, None),
+        ("max_tokens", MaxTokens, None),
+        ("verbose", Verbose, False),
+        ("store", Store, ""),
+        ("unused_store", UnusedStore, ""),
+        ("provider", Provider, ""),
+        ("as_json", AsJson, False),
+    )
+}
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Commands(typer.Typer):
+    """Group of commands. One that takes `options` has the options that these are made of in their place."""
+
+    def command(self, name: str | None = None, **more: Any) -> Callable[[Command], Command]:
+        add = super().command(name, **more)
+
+        def adding(command: Command) -> Command:
+            add(_with_options(command))
+            return command
+
+        return adding
+
+
+def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the same command as Typer sees it, which takes what it calls by their names."""
+    hints = get_type_hints(command, include_extras=True)
+    if "options" not in hints:
+        return command
+    given = [_GIVEN[name] for name in hints.pop("options").__metadata__]
+    own = [each.replace(annotation=hints[name]) for name, each in signature(command).parameters.items() if name != "options"]
+
+    @wraps(command)
+    def called(**said: Any) -> Any:
+        of_options = {each.name: said.pop(each.name) for each in given}
+        if day := of_options.get("today"):
+            of_options["today"] = day.date()
+        return command(Options(**of_options), **said)
+
+    called.__signature__ = Signature([*own, *given])  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in (*own, *given)}
+    return called
+
+
+def end(command: Coroutine[Any, Any, int]) -> NoReturn:
+    """Run the command; what it returns is the exit code."""
+    raise typer.Exit(asyncio.run(command))
+
+
+def verbs(about: str) -> Commands:
+    """Return the group for the commands of a domain."""
+    return Commands(help=about, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

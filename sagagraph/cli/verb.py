@@ -15,23 +15,15 @@ def begins(domain: str, about: str, *, prefix: str) -> typer.Typer:
 
     @verb.command(help=about)
     def command(
+        options: o.Beginning,
         text: o.Text = None,
         request: o.RequestFile = None,
         saga_id: o.NewSagaId = None,
         yes: o.Yes = False,
         only: o.PlanOnly = False,
-        today: o.Today = None,
-        model_seconds: o.ModelSeconds = None,
-        max_cost: o.MaxCost = None,
-        max_tokens: o.MaxTokens = None,
-        verbose: o.Verbose = False,
-        store: o.Store = "",
-        provider: o.Provider = "",
-        as_json: o.AsJson = False,
     ) -> None:
         from sagagraph.cli import beginning
 
-        options = o.Options(store, provider, as_json, verbose, today and today.date(), model_seconds, max_cost, max_tokens)
         if only:
             o.end(beginning.plan_only(options, domain, text, request))
         o.end(beginning.begin(options, domain, text, request, saga_id, approved=yes, prefix=prefix))

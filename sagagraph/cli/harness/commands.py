@@ -28,13 +28,12 @@ VERDICT_AGAINST = 1
 
 @harness.command("check")
 def check_command(
+    options: o.Unstored,
     file: File,
     artifact: Annotated[
         Path | None,
         typer.Option("--artifact", metavar="A.json", help="Judge this artifact; without it, run the file's own tests."),
     ] = None,
-    _store: o.UnusedStore = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Judge an artifact by every rule, exactly; without an artifact, check the harness by its own tests."""
     loaded = load(file)
@@ -45,12 +44,12 @@ def check_command(
     allowed = validators_of(read_settings().harness_validators)
     outside = {} if given is None else asyncio.run(judged_outside(loaded, given, allowed))
     document = checked_json(loaded, given, outside)
-    tell(document, lines_of(document), as_json=as_json)
+    tell(document, lines_of(document), as_json=options.as_json)
     raise typer.Exit(0 if document["verdict"] == "PASS" else VERDICT_AGAINST)
 
 
 @harness.command("explain")
-def explain_command(file: File, seconds: o.Seconds = 60.0, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+def explain_command(options: o.Unstored, file: File, seconds: o.Seconds = 60.0) -> None:
     """Say whether any artifact can pass all rules; if none can, prove it, and say which rules conflict and by how much."""
     loaded = load(file)
     from sagagraph.harness.proof.explain import Status, explain, explanation_json
@@ -58,7 +57,7 @@ def explain_command(file: File, seconds: o.Seconds = 60.0, _store: o.UnusedStore
     until = time.monotonic() + seconds
     found = explain(loaded, expired=lambda: time.monotonic() > until, on_conflicts=_tell_at_once)
     document = explanation_json(loaded, found)
-    tell(document, lines_of(document), as_json=as_json)
+    tell(document, lines_of(document), as_json=options.as_json)
     raise typer.Exit(0 if found.status is Status.SATISFIABLE else VERDICT_AGAINST)
 
 

@@ -52,39 +52,38 @@ async def _with_records(
 
 
 @harness.command("freeze")
-def freeze_command(file: File, by: By, role: Role = "author", store: o.Store = "", as_json: o.AsJson = False) -> None:
+def freeze_command(options: o.Stored, file: File, by: By, role: Role = "author") -> None:
     """Freeze a version: its tests are kept, every mutant is noticed or waived, its satisfiability is stated."""
     loaded = load(file)
     from sagagraph.harness.life.records import Person
 
     work = lambda records: records.freeze(loaded, Person(by, role), _now())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work, create=True))
+    o.end(_with_records(options, loaded.id, work, create=True))
 
 
 @harness.command("propose")
-def propose_command(
-    file: File, by: By, reason: Reason, role: Role = "author", store: o.Store = "", as_json: o.AsJson = False
-) -> None:
+def propose_command(options: o.Stored, file: File, by: By, reason: Reason, role: Role = "author") -> None:
     """Propose a new version of a frozen harness."""
     loaded = load(file)
     from sagagraph.harness.life.records import Person
 
     work = lambda records: records.propose(loaded, Person(by, role), reason, _now())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work, create=True))
+    o.end(_with_records(options, loaded.id, work, create=True))
 
 
 @harness.command("approve")
-def approve_command(file: File, by: By, role: Role = "approver", store: o.Store = "", as_json: o.AsJson = False) -> None:
+def approve_command(options: o.Stored, file: File, by: By, role: Role = "approver") -> None:
     """Approve a proposal; its author cannot."""
     loaded = load(file)
     from sagagraph.harness.life.records import Person
 
     work = lambda records: records.approve(loaded, Person(by, role), _now())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
+    o.end(_with_records(options, loaded.id, work))
 
 
 @harness.command("override")
 def override_command(
+    options: o.Stored,
     file: File,
     parameter: Annotated[str, typer.Option("--parameter", metavar="NAME")],
     to: Annotated[str, typer.Option("--to", metavar="NUMBER")],
@@ -98,8 +97,6 @@ def override_command(
             "--until", formats=["%Y-%m-%d"], metavar="DATE", help="The last day on which it applies; otherwise it is for one run."
         ),
     ] = None,
-    store: o.Store = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Sign another value of one negotiable parameter, for one report, once."""
     loaded = load(file)
@@ -109,22 +106,18 @@ def override_command(
     given = Override(parameter=parameter, before=str(before), to=to, report=report, by=by, role=role, reason=reason,
                      until=until.date().isoformat() if until else "")  # fmt: skip
     work = lambda records: records.override(loaded, given, Person(by, role), _now())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), loaded.id, work))
+    o.end(_with_records(options, loaded.id, work))
 
 
 @harness.command("audit")
-def audit_command(
-    name: Annotated[str, typer.Argument(metavar="HARNESS", help="The harness's id.")],
-    store: o.Store = "",
-    as_json: o.AsJson = False,
-) -> None:
+def audit_command(options: o.Stored, name: Annotated[str, typer.Argument(metavar="HARNESS", help="The harness's id.")]) -> None:
     """List what was frozen, proposed, approved and overridden, by whom and until when."""
     work = lambda records: records.audit(datetime.now(UTC).date())  # noqa: E731 - one line a command
-    o.end(_with_records(Options(store, as_json=as_json), name, work, fault="broken_links"))
+    o.end(_with_records(options, name, work, fault="broken_links"))
 
 
 @harness.command("report")
-def report_command(file: File, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+def report_command(options: o.Unstored, file: File) -> None:
     """Print the report of a paradox as Markdown: what conflicts, what was tried, what each way out costs."""
     loaded = load(file)
     from sagagraph.harness.life.report import deadlock, markdown
@@ -134,22 +127,21 @@ def report_command(file: File, _store: o.UnusedStore = "", as_json: o.AsJson = F
     if found.status is not Status.PARADOX:
         raise NotAllowedError(f"there is no paradox to report: it is {found.status.value}")
     said = deadlock(loaded, found)
-    tell(said, [markdown(loaded, said)], as_json=as_json)
+    tell(said, [markdown(loaded, said)], as_json=options.as_json)
 
 
 @harness.command("learn")
 def learn_command(
+    options: o.Stored,
     file: File,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run that ended in success.")],
     name: Annotated[str, typer.Option("--name", metavar="WORD", help="The name of the new rule and its test.")],
-    store: o.Store = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Propose a rule and a test for a decision of a run that should not have passed; prints the next version as YAML, and stores
     nothing.
     """
     loaded = load(file)
-    o.end(_learn(Options(store, as_json=as_json), loaded, run, name))
+    o.end(_learn(options, loaded, run, name))
 
 
 async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> int:
@@ -167,10 +159,9 @@ async def _learn(options: Options, loaded: Harness, saga_id: str, name: str) -> 
 
 @harness.command("replay")
 def replay_command(
+    options: o.Unstored,
     file: File,
     proof: Annotated[Path, typer.Argument(metavar="PROOF.json", help="What `explain --json` printed, or one certificate of it.")],
-    _store: o.UnusedStore = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Check certificates with the independent checker."""
     loaded = load(file)
@@ -182,12 +173,13 @@ def replay_command(
     found = [replay(loaded, each) for each in listed]
     accepted = bool(found) and all(each.accepted for each in found)
     words = ["accepted" if each.accepted else f"refused: {each.reason}" for each in found]
-    tell({"accepted": accepted, "certificates": [asdict(each) for each in found]}, words, as_json=as_json)
+    tell({"accepted": accepted, "certificates": [asdict(each) for each in found]}, words, as_json=options.as_json)
     raise typer.Exit(0 if accepted else 1)
 
 
 @harness.command("run")
 def run_command(
+    options: o.Stored,
     file: File,
     saga_id: Annotated[str, typer.Option("--saga-id", metavar="ID", help="Run that saga, or resume it.")],
     script: Annotated[
@@ -197,12 +189,10 @@ def run_command(
         str,
         typer.Option("--request", metavar="TEXT", help="A request in words, which a model, or the script, divides into tasks."),
     ] = "",
-    store: o.Store = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Let executors decide the variables until all rules pass. Without a model, executors follow the gradients."""
     loaded = load(file)
-    o.end(_run(Options(store, as_json=as_json), loaded, saga_id, script, request))
+    o.end(_run(options, loaded, saga_id, script, request))
 
 
 async def _run(options: Options, loaded: Any, saga_id: str, script: Path | None, request: str) -> int:

@@ -8,53 +8,51 @@ from typing import Annotated
 import typer
 
 from sagagraph.cli import options as o
-from sagagraph.cli.options import Options
 from sagagraph.errors import InvalidInputError
 
-db = typer.Typer(help="The store's tables.")
+db = o.Commands(help="The store's tables.")
 
 
 @db.command("upgrade")
-def db_upgrade(store: o.Store = "", as_json: o.AsJson = False) -> None:
+def db_upgrade(options: o.Stored) -> None:
     """Create or migrate the store's tables."""
     from sagagraph.cli.operating import store as stores
 
-    o.end(stores.upgrade(Options(store, as_json=as_json)))
+    o.end(stores.upgrade(options))
 
 
 @db.command("restored")
-def db_restored(store: o.Store = "", as_json: o.AsJson = False) -> None:
+def db_restored(options: o.Stored) -> None:
     """Record that a backup was put back or a replica promoted: open sagas then ask before anything goes out."""
     from sagagraph.cli.operating import store as stores
 
-    o.end(stores.restored(Options(store, as_json=as_json)))
+    o.end(stores.restored(options))
 
 
 @db.command("project")
-def db_project(saga: o.AnySaga = None, store: o.Store = "", as_json: o.AsJson = False) -> None:
+def db_project(options: o.Stored, saga: o.AnySaga = None) -> None:
     """Bring the projections' tables up to date: of that saga, or of all whose journals have grown."""
     from sagagraph.cli.operating import store as stores
 
-    o.end(stores.project(Options(store, as_json=as_json), saga))
+    o.end(stores.project(options, saga))
 
 
 @db.command("retire")
 def db_retire(
+    options: o.Stored,
     older_than: Annotated[
         float, typer.Option("--older-than", metavar="DAYS", help="Sagas that ended at least that many days ago.")
     ],
     archive: Annotated[Path | None, typer.Option("--archive", metavar="FILE.jsonl", help="Append them to this file.")] = None,
     drop: Annotated[bool, typer.Option("--drop", help="Keep no copy.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say which.")] = False,
-    store: o.Store = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Archive or drop the journals of sagas that have ended."""
     from sagagraph.cli.operating import store as stores
 
     if drop is (archive is not None):
         raise InvalidInputError("say either --archive FILE.jsonl or --drop", field="--archive")
-    o.end(stores.retire(Options(store, as_json=as_json), older_than, archive, dry_run=dry_run))
+    o.end(stores.retire(options, older_than, archive, dry_run=dry_run))
 
 
 @db.command("copy")

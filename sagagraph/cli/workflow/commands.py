@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sagagraph.cli import options as o
-from sagagraph.cli.options import Options
 from sagagraph.cli.telling import tell
 
 if TYPE_CHECKING:
@@ -42,22 +41,16 @@ def schema_command(as_json: o.AsJson = False) -> None:  # noqa: ARG001 - it is J
 
 
 @workflow.command("validate")
-def validate_command(
-    file: File,
-    modules: Modules = None,
-    domains: Domains = None,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
-) -> None:
+def validate_command(options: o.Looking, file: File, modules: Modules = None, domains: Domains = None) -> None:
     """Check a document: its form, its flow, its policies, its repairs; with actions, also whether each task has one."""
     from sagagraph.cli.workflow.judging import validate
 
-    o.end(validate(Options(store, provider, as_json), load(file), modules or (), domains or ()))
+    o.end(validate(options, load(file), modules or (), domains or ()))
 
 
 @workflow.command("run")
 def run_command(
+    options: o.Looking,
     file: File,
     given: Given = None,
     modules: Modules = None,
@@ -65,9 +58,6 @@ def run_command(
     saga_id: o.NewSagaId = None,
     serial: Annotated[bool, typer.Option("--serial", help="One node after the other, as other engines run its export.")] = False,
     faults: Annotated[Path | None, typer.Option("--faults", metavar="FILE.json", help="What is to fail, on purpose.")] = None,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Carry a document out as a saga. `resume`, `cancel`, `resolve`, `status` and `log` work on it as on any other."""
     from sagagraph.cli.workflow import sagas
@@ -76,49 +66,44 @@ def run_command(
     document = load(file)
     source = sagas.source_of(document, modules or (), domains or (), faults)
     value = json_file(given, "--input") if given else None
-    o.end(sagas.run(Options(store, provider, as_json), document, value, source, saga_id, serial=serial))
+    o.end(sagas.run(options, document, value, source, saga_id, serial=serial))
 
 
 @workflow.command("replay")
-def replay_command(saga: o.SagaId, store: o.Store = "", provider: o.Provider = "", as_json: o.AsJson = False) -> None:
+def replay_command(options: o.Looking, saga: o.SagaId) -> None:
     """Walk through a saga's document once more with its journal's answers, calling nothing, and report any difference."""
     from sagagraph.cli.workflow import sagas
 
-    o.end(sagas.replay(Options(store, provider, as_json), saga))
+    o.end(sagas.replay(options, saga))
 
 
 @workflow.command("draft")
 def draft_command(
+    options: o.Drafting,
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="trip, reunion, job-shop, a blueprint's file, or a goal in words.")],
     modules: Modules = None,
     domains: Domains = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE.json", help="Write the document there as well.")] = None,
-    model_seconds: o.ModelSeconds = None,
-    store: o.Store = "",
-    provider: o.Provider = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Draft a workflow from a template, or by the model from words, and fill its roles; those that nobody fills are named."""
     from sagagraph.cli.workflow.drafting import draft
 
-    options = Options(store, provider, as_json, model_seconds=model_seconds)
     o.end(draft(options, goal, modules or (), domains or (), out))
 
 
 @workflow.command("export")
 def export_command(
+    options: o.Stored,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A workflow document, as JSON.")] = None,
     saga: Annotated[
         str | None, typer.Option("--saga", metavar="SAGA", help="The plan of this saga instead, of any domain.")
     ] = None,
     form: Annotated[Form, typer.Option("--to", help="document: SagaGraph's own.")] = Form.DOCUMENT,
-    store: o.Store = "",
-    as_json: o.AsJson = False,  # noqa: ARG001 - it is JSON in any case
 ) -> None:
     """Print a document, or a saga's plan as one, in another engine's language."""
     from sagagraph.cli.workflow.judging import export
 
-    o.end(export(Options(store), None if file is None else load(file), saga, form.value))
+    o.end(export(options, None if file is None else load(file), saga, form.value))
 
 
 @workflow.command("conformance")

@@ -40,13 +40,7 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="FILE.json", help="Wr
 
 @recipes.command("plan")
 def plan_command(
-    file: File,
-    pair: Pair = "",
-    without: Without = False,
-    seconds: o.Seconds = 30.0,
-    out: Out = None,
-    _store: o.UnusedStore = "",
-    as_json: o.AsJson = False,
+    options: o.Unstored, file: File, pair: Pair = "", without: Without = False, seconds: o.Seconds = 30.0, out: Out = None
 ) -> None:
     """Plan a meal that is complete as early as possible, with a bound that no plan goes below."""
     with needing("recipes"):
@@ -55,32 +49,33 @@ def plan_command(
         from sagagraph.domains.recipes.planning.wishes import Conflict
     meal = meal_in(file, pair, without=without)
     found = plan_or_explain(Situation(meal), Budget.of(seconds))
-    _end_with(found if isinstance(found, Conflict) else planned(meal, found.plan, found.lower_bound), out, as_json=as_json)
+    _end_with(
+        found if isinstance(found, Conflict) else planned(meal, found.plan, found.lower_bound), out, as_json=options.as_json
+    )
 
 
 @recipes.command("begin")
-def begin_command(
-    file: File, saga_id: o.NewSagaId = None, yes: o.Yes = False, store: o.Store = "", as_json: o.AsJson = False
-) -> None:
+def begin_command(options: o.Stored, file: File, saga_id: o.NewSagaId = None, yes: o.Yes = False) -> None:
     """Plan a meal and, after approval, cook it."""
     from sagagraph.cli import beginning
 
     names = [] if file.exists() else shipped_in(file.name)
     text, given = (" and ".join(names).replace("-", " "), None) if names else (None, file)
-    o.end(beginning.begin(o.Options(store=store, as_json=as_json), "recipes", text, given, saga_id, approved=yes))
+    o.end(beginning.begin(options, "recipes", text, given, saga_id, approved=yes))
 
 
 @recipes.command("serve")
-def serve_command(saga: o.SagaId, store: o.Store = "", as_json: o.AsJson = False) -> None:
+def serve_command(options: o.Stored, saga: o.SagaId) -> None:
     """End the meal: dinner is on the table, and nothing can be thrown away any more."""
     from sagagraph.cli import beginning
     from sagagraph.domains.recipes.domain import served
 
-    o.end(beginning.told(o.Options(store=store, as_json=as_json), "recipes", saga, served))
+    o.end(beginning.told(options, "recipes", saga, served))
 
 
 @recipes.command("repair")
 def repair_command(
+    options: o.Stored,
     meal: Annotated[str, typer.Argument(metavar="FILE.json|SAGA", help="A meal, with its plan; or one that is being cooked.")],
     plan: Annotated[Path | None, typer.Argument(metavar="[PLAN.json]")] = None,
     event: o.Events = None,
@@ -88,8 +83,6 @@ def repair_command(
     seconds: o.Seconds = 30.0,
     out: Out = None,
     yes: o.Yes = False,
-    store: o.Store = "",
-    as_json: o.AsJson = False,
 ) -> None:
     """Repair a plan after events: what was done is kept, and what can no longer be used is made again."""
     told = Case(Path(meal), plan or Path(), tuple(event or ())).read_events()
@@ -103,14 +96,13 @@ def repair_command(
 
         if len(told) > 1:  # each event is known on top of the plan that was made for those before
             raise InvalidInputError("report one event at a time to a meal that is being cooked", field="--event")
-        options = o.Options(store=store, as_json=as_json)
         o.end(beginning.told(options, "recipes", meal, lambda saga: reported(saga, told[0]), approved=yes))
     known = meal_in(Path(meal), pair)
     old = _right_plan(known, plan)
     cooked, events, began = planned(known, old), parse_events(known, told), perf_counter()
     first = first_answer(cooked, events)
     took = perf_counter() - began
-    if first is not None and not as_json:
+    if first is not None and not options.as_json:
         at = clock(makespan(first.plan))
         said = f"If everything else simply waits, the meal is complete at {at}. Looking for a better plan."
         render.stderr.print(said, markup=False)
@@ -120,7 +112,7 @@ def repair_command(
         more["first"] = {"seconds": round(took, 4), "makespan_s": makespan(first.plan), **_edit_radius(old, first)}
     if isinstance(answer, Cooked):
         more |= {"waste": answer.waste, "again": answer.again, "passed": answer.passed, "edit_radius": _edit_radius(old, answer)}
-    _end_with(answer, out, as_json=as_json, **more)
+    _end_with(answer, out, as_json=options.as_json, **more)
 
 
 def _edit_radius(old: Plan, new: Cooked) -> dict[str, int]:
@@ -137,21 +129,17 @@ def _right_plan(meal: Meal, file: Path) -> Plan:
 
 @recipes.command("validate")
 def validate_command(
-    file: File,
-    plan: Annotated[Path, typer.Argument(metavar="PLAN.json")],
-    without: Without = False,
-    store: o.UnusedStore = "",
-    as_json: o.AsJson = False,
+    options: o.Unstored, file: File, plan: Annotated[Path, typer.Argument(metavar="PLAN.json")], without: Without = False
 ) -> None:
     """Judge a plan, as `sagagraph validate recipes` does."""
     from sagagraph.cli import judging
 
     case = Case(file, plan, without_time_constraints=without)
-    o.end(judging.judge(o.Options(store=store, as_json=as_json), "recipes", case))
+    o.end(judging.judge(options, "recipes", case))
 
 
 @recipes.command("pairs")
-def pairs_command(file: Several = None, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+def pairs_command(options: o.Unstored, file: Several = None) -> None:
     """List the pairs in a file, or those that come with SagaGraph."""
     told, lines = [], []
     for name, meal in ((name, parse_meal(document)) for name, document in pairs_in(file).items()):
@@ -159,17 +147,11 @@ def pairs_command(file: Several = None, _store: o.UnusedStore = "", as_json: o.A
         work, limits = sum(step.duration for step in steps), sum(len(step.within) for step in steps)
         told.append({"pair": name, "recipes": list(meal.recipes), "steps": len(steps), "work_s": work, "limits": limits})
         lines.append(f"{name}: {len(steps)} steps, {work} s in all, {limits} time constraints")
-    _end({"pairs": told}, lines, None, as_json=as_json)
+    _end({"pairs": told}, lines, None, as_json=options.as_json)
 
 
 @recipes.command("bench")
-def bench_command(
-    file: Several = None,
-    without: Without = False,
-    seconds: o.Seconds = 10.0,
-    _store: o.UnusedStore = "",
-    as_json: o.AsJson = False,
-) -> None:
+def bench_command(options: o.Unstored, file: Several = None, without: Without = False, seconds: o.Seconds = 10.0) -> None:
     """Plan every pair of a file, or of those that come with SagaGraph; prints how soon each is complete, and whether no plan is
     earlier.
     """
@@ -183,19 +165,19 @@ def bench_command(
         took, is_proven = round(perf_counter() - began, 3), found.makespan == found.lower_bound
         told.append({"pair": name, "makespan_s": found.makespan, "lower_bound_s": found.lower_bound, "seconds": took})
         lines.append(f"{name}: {clock(found.makespan)} ({'no plan is earlier' if is_proven else 'not proven'}), {took:g} s")
-    _end({"pairs": told}, lines, None, as_json=as_json)
+    _end({"pairs": told}, lines, None, as_json=options.as_json)
 
 
 @recipes.command("read")
-def read_command(file: Words, out: Out = None, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+def read_command(options: o.Unstored, file: Words, out: Out = None) -> None:
     """Read recipes in plain words: what runs unattended, what comes after what, what needs the oven."""
     from sagagraph.registry import model_of
 
-    meal, remarks = asyncio.run(read_recipes(text_file(file, FIELD), model_of(o.Options().settings)))
+    meal, remarks = asyncio.run(read_recipes(text_file(file, FIELD), model_of(options.settings)))
     for remark in remarks:
         render.stderr.print(remark, markup=False)
     lines = [line for name, steps in meal.recipes.items() for line in (name, *(f"  {described(step)}" for step in steps))]
-    _end(meal.document(), lines, out, as_json=as_json)
+    _end(meal.document(), lines, out, as_json=options.as_json)
 
 
 def _end_with(answer: Cooked | Conflict, out: Path | None, *, as_json: bool, **more: Any) -> NoReturn:
