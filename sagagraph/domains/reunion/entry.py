@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from sagagraph.errors import InvalidInputError
 from sagagraph.extras import needing
+from sagagraph.files import json_file
 from sagagraph.planning.entry import Case, Entry, Surroundings
 
 if TYPE_CHECKING:
@@ -53,9 +55,17 @@ class ReunionEntry(Entry["Reunion"]):
 
     async def judge(self, case: Case, around: Surroundings) -> Verdict:
         with needing("reunion"):
-            from sagagraph.domains.reunion.judging import judge
+            from sagagraph.domains.reunion.parsing import parse_events, parse_moment_of, parse_plan, parse_problem
+            from sagagraph.domains.reunion.rules.validator import validate_plan
 
-        return await judge(case)
+        known = parse_problem(json_file(case.problem, "PROBLEM"))
+        events = parse_events(known, case.read_events())
+        old = case.read_against()
+        until = None if case.executed_until is None else parse_moment_of(known, case.executed_until, "--executed-until")
+        case.check_told()
+        if case.against is not None and (fault := parse_plan(known, old).fault):
+            raise InvalidInputError(fault, field="--against")
+        return validate_plan(known, json_file(case.plan, "PLAN"), events, against=old, executed_until=until)
 
     def command(self, name: str) -> typer.Typer:
         with needing("reunion"):

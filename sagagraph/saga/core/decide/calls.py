@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.dependencies import comes_after_pivot
-from sagagraph.saga.core.doubt.broken_promises import broken_promise
 from sagagraph.saga.core.doubt.in_doubt import PAUSED, attempts_left, is_alone, remembers_key
 from sagagraph.saga.core.doubt.settling import is_final
 from sagagraph.saga.core.events import Events
@@ -245,10 +244,29 @@ def _contradictions(saga: Saga, command: c.Verified) -> list[e.Event]:
         if answer in allowed | {e.ProbeAnswer.UNKNOWN}:
             continue
         reason = f"the last check found it {answer.value}, the journal says {operation.status.value}"
-        if broken := broken_promise(operation, answer):
+        if broken := _broken_promise(operation, answer):
             reason = f"{reason}: {broken}"
         if operation.status is OperationStatus.COMPENSATED and operation.undo is not None:
             found.append(e.CompensationFailed(name, e.Fault("contradicted", reason)))
         else:
             found.append(e.OperationHeld(name, reason))
     return found
+
+
+def _broken_promise(operation: Operation, answer: e.ProbeAnswer) -> str:
+    """Return what was said and is not so, as a clause; empty if no promise was believed."""
+    terms = operation.spec.guarantees
+    if answer is e.ProbeAnswer.MULTIPLE:
+        named = "dedup" if terms.dedup_s is not None else "settles" if terms.settles_s is not None else ""
+        return f"its provider does not keep {named!r}" if named else ""
+    match operation.status:
+        case OperationStatus.FAILED if operation.via is e.Via.PROBE:
+            named = "settles" if terms.settles_s is not None else "deadline"
+            return f"its provider does not keep {named!r}"
+        case OperationStatus.FAILED if operation.fault is not None:
+            return f"{operation.fault.code!r} said that nothing had happened"
+        case OperationStatus.VOIDED:
+            return "its provider does not keep 'void'"
+        case OperationStatus.COMPENSATED if operation.undo is not None and operation.undo.call is UndoCall.COMPENSATION:
+            return "its compensation said that it was undone"
+    return ""
