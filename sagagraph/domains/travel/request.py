@@ -305,8 +305,8 @@ class TripRequest(Lean, frozen=True, extra="forbid"):
         nights = sum(stop.nights for stop in info.data.get("stops", ()))
         if window is not None and window.nights < nights:
             raise ValueError(
-                f"{window.first} to {window.last} has room for {window.nights} nights; the stops need {nights}: take fewer nights, "
-                "or a later last day"
+                f"{window.first} to {window.last} has room for {window.nights} nights; the stops need {nights}: "
+                "take fewer nights, or a later last day"
             )
         return window
 

@@ -37,7 +37,7 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 
 SOON_S: Final = 1.8
-"""So long the repair for few people is improved, and its quality proven: people wait for it. Only if none is found, it goes on."""
+"""How long the repair for few people is improved, as they wait for it; only if none is found, longer."""
 SHARE: Final = 0.5
 """Of what is left of the time, for each neighbourhood."""
 SECONDS_TO_BOUND: Final = 0.5
