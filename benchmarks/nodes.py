@@ -138,9 +138,6 @@ def document(rows: list[list[str]], count: int, nodes: int) -> str:
         "A node with effects is two commits of the journal, the intent before the call and the outcome after it, beside",
         "LangGraph's two; the journal contains the state that the node received, because the compensation is called with it.",
         "With an off-loaded list ([long lists](../langgraph.md#what-an-invocation-does)) it contains a reference.",
-        "On SQLite about half of what the journal takes here is empty space: its table is kept in the order of its key, for its",
-        "readers, and there a row of more than 1 KB continues on a page of its own. A table with row numbers would take two",
-        "fifths less, but each commit would write to a second tree, and nodes without effects are at their goal already.",
     )
     return f"# What a node costs beside plain LangGraph\n\n{what}\n\n{table(heads, rows)}\n\n{why}\n"
 

@@ -32,7 +32,7 @@ from sagagraph.saga.stores.rows import (
     row_of,
 )
 
-HEAD_REVISION = "0010"
+HEAD_REVISION = "0011"
 """Of the tables. Within one thousand, a revision only adds to the one before, so that a release works with those of a later one:
 both run side by side during an upgrade. Whoever takes something away, or changes its meaning, begins the next thousand.
 """

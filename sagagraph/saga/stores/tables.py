@@ -59,7 +59,6 @@ EVENTS = Table(
     Column("schema_version", Integer, nullable=False),
     Column("data", Text, nullable=False),
     Column("checksum", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
 )
 """The journals. `checksum` is the CRC-32 of all the rest."""
 EVIDENCE = Table(
