@@ -37,7 +37,7 @@ from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 
 SOON_S: Final = 1.8
-"""How long the repair for few people is improved, as they wait for it; only if none is found, longer."""
+"""How long the repair for few people is sought and improved, as they wait for it; only if none is found, longer."""
 SHARE: Final = 0.5
 """Of what is left of the time, for each neighbourhood."""
 SECONDS_TO_BOUND: Final = 0.5
@@ -78,14 +78,14 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
     continue.
     """
     standings = tuple(standing(sought(problem), plan, events))
-    for limit in (budget.part(SOON_S), budget) if len(problem.people) <= MANY else (budget,):
-        found = [each for stands in standings if (each := _repaired(plan, stands, limit)) is not None]
-        if found:
-            return min(found, key=lambda each: (*each.solved.values, each.edit_radius.actions))
+    soon = budget.part(SOON_S)
+    found = [each for stands in standings if (each := _repaired(plan, stands, budget, soon)) is not None]
+    if found:
+        return min(found, key=lambda each: (*each.solved.values, each.edit_radius.actions))
     return Unsolved(is_proof=all(is_impossible(each.problem, each.setting, budget) for each in standings))
 
 
-def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired | None:
+def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget, soon: Budget) -> Repaired | None:
     """Return the repair in the smallest neighbourhood that has a plan."""
     before = tuple(stands.history.values())
     for question in questions_of(stands.problem, stands.setting):
@@ -93,7 +93,7 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget) -> Repaired |
         if len(stands.problem.people) > MANY:
             return _redrafted(plan, stands, kept, budget)
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
-            answer = solve(stands.problem, replace(kept, fixed=fixed), budget, before=before)
+            answer = solve(stands.problem, replace(kept, fixed=fixed), budget, improving=soon, before=before)
             if isinstance(answer, Solved):
                 return told(plan, answer, len(stands.planned) - len(fixed))
     return None

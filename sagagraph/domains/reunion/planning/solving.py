@@ -104,17 +104,20 @@ def solve(
     question: Question,
     budget: Budget,
     *,
+    improving: Budget | None = None,
     before: tuple[Act, ...] = (),
     tell: Callable[[tuple[Act, ...]], None] = nobody,
 ) -> Solved | Unsolved:
-    """Solve. `before`: what has begun already, and belongs to the plan. `tell` is called with each plan that is found first."""
+    """Solve. `improving`: until when a plan that is found is made better, if not until the end of the budget. `before`: what has
+    begun already, and belongs to the plan. `tell` is called with each plan that is found first.
+    """
     started = budget.clock()
     first = first_plan(question, budget)
     if isinstance(first, Unsolved):
         return first
     seconds = budget.clock() - started
     tell((*before, *first))
-    found, is_exact = best_plan(question, first, budget, lambda better: tell((*before, *better)))
+    found, is_exact = best_plan(question, first, improving or budget, lambda better: tell((*before, *better)))
     made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
 
     def attained(number: int, objective: Objective) -> Attained:
