@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sagagraph import Engine
 from sagagraph.saga.core import events as e
 from sagagraph.saga.engine.turn.stepping import Stepped
 from sagagraph.saga.stores.memory import MemorySagaStore
@@ -90,3 +92,36 @@ async def test_what_is_raised_before_it_waits_is_raised_where_it_is_awaited() ->
 
 async def _awaited(stepped: Stepped[str]) -> str:
     return await stepped.rest()
+
+
+async def test_a_saga_that_begins_reads_only_whether_it_is_there_already(
+    tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Engine.open(f"sqlite:///{tmp_path / 'store.db'}") as engine:
+        asked = _reads_of(engine, monkeypatch)
+        async with engine.saga("first") as saga:
+            await saga.run(service.action("flight"))
+        assert {*asked} <= {"headline", "requests"}, "requests are asked for now and then"
+        asked.clear()
+        await engine.store.restored()
+        async with engine.saga("second") as saga:
+            await saga.run(service.action("flight"))
+        assert {"notes", "requests"} <= {*asked}, "somebody may know what the restored store does not"
+
+
+def _reads_of(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of what is read from the store from now on."""
+    asked: list[str] = []
+
+    def noting(name: str) -> Callable[..., Any]:
+        reading = getattr(engine.store, name)
+
+        async def read(*given: Any) -> Any:
+            asked.append(name)
+            return await reading(*given)
+
+        return read
+
+    for name in ("headline", "read", "notes", "requests"):
+        monkeypatch.setattr(engine.store, name, noting(name))
+    return asked

@@ -127,7 +127,8 @@ class Coordinator:
         self._is_draining = False
         self._loop_task: asyncio.Task[None] | None = None
         self._failure: SagaGraphError | None = None
-        self._has_learned = False
+        self._has_learned = lease.first is not None and store.epoch == 1
+        """Whether it knows what others have left for it: nobody can, if it begins here, in a store that was never restored."""
         self._is_turning = False
 
     # -- from outside ------------------------------------------------------------------------------------------------
@@ -271,7 +272,6 @@ class Coordinator:
     async def _run(self) -> None:
         try:
             await self._learn()
-            self._has_learned = True
             while True:
                 wake_at = await self._next_turn()
                 self._park(wake_at)
@@ -545,10 +545,13 @@ class Coordinator:
 
     async def _learn(self) -> None:
         """Read what superseded workers and people have left for this worker, before its first effect."""
+        if self._has_learned:
+            return
         for note in await self._store.notes(self.saga.id):
             self._inbox.append(Arrival(_told_by(note)))
         for request in await self._store.requests({self.saga.id: self.heard}):
             self.hear(request)
+        self._has_learned = True
 
     def _show(self, entries: Iterable[e.Entry]) -> None:
         changed = dict.fromkeys(name for each in entries if (name := _operation_of(each.event)))  # in the order of the journal

@@ -164,7 +164,7 @@ class SagaHolder:
             lease = (begin and await self._created(saga_id, begin)) or await self._take(
                 saga_id, wait=wait, looks_again=looks_again
             )
-            saga = await self.load(saga_id)
+            saga = await self.load(saga_id) if lease.first is None else fold(saga_id, (lease.first,))
             if saga.epoch != lease.epoch:
                 raise SupersededError(f"saga {saga_id!r} was taken over by another worker", saga_id=saga_id)
             self._clock.told(saga.last_at)  # of the event that took it

@@ -115,6 +115,10 @@ class Commits(ABC):
         """Try these jobs on the event loop's thread; False leaves them to the store's thread."""
         return False
 
+    def _read_at_once(self, work: Callable[[], T]) -> tuple[T] | None:  # noqa: ARG002 - for stores that can
+        """Try to read on the event loop's thread; None leaves it to the store's thread."""
+        return None
+
     # -- what they share -----------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
@@ -131,8 +135,11 @@ class Commits(ABC):
         if self._is_closed:
             raise StoreError("the store has been closed")
 
-    async def _read(self, work: Callable[[], T]) -> T:
+    async def _read(self, work: Callable[[], T], *, is_short: bool = False) -> T:
+        """Read. What `is_short` is one row, or a few, and may be read on the event loop's thread."""
         self._check_open()
+        if is_short and not self._in_thread and not self.spares_loop and (found := self._read_at_once(work)) is not None:
+            return found[0]
         loop = asyncio.get_running_loop()
         self._in_thread += 1
         reading = loop.run_in_executor(self._thread, self._translated, work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -23,6 +23,8 @@ class Lease:
     saga_id: str
     epoch: int
     owner: str
+    first: Entry | None = field(default=None, compare=False)
+    """All of the journal, as it is read, if the saga was begun with this lease: nobody need read it. None: it has to be read."""
 
 
 @dataclass(frozen=True, slots=True)

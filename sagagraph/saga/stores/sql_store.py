@@ -42,8 +42,10 @@ _MOST_PARAMETERS = 400
 """In one statement."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Creation(Fenced):
+    """The beginning of a saga."""
+
     change = sql.CREATE
     tells_time = True
 
@@ -52,8 +54,11 @@ class Creation(Fenced):
     stage: Stage
     owner: str
     ttl_s: float
+    at: float = 0.0
+    """When it begins: as it was sent last, or as it was found."""
 
     def given(self, now: float) -> Mapping[str, Any]:
+        self.at = now
         return {
             "of_saga": self.saga_id,
             "domain": self.begun.domain,
@@ -64,17 +69,24 @@ class Creation(Fenced):
         }
 
     def events(self, now: float) -> Sequence[EventParameters]:
-        return [(self.saga_id, *row_of(self.saga_id, Entry(1, 1, now, self.begun)))]
+        return [(self.saga_id, *self._row(now))]
+
+    def _row(self, at: float) -> Row:
+        return row_of(self.saga_id, Entry(1, 1, at, self.begun))
 
     def answer(self, held: bool) -> Lease:
         if not held:
             raise ConflictError(f"saga {self.saga_id!r} exists already", saga_id=self.saga_id)
-        return Lease(self.saga_id, 1, self.owner)
+        (first,) = entries_of(self.saga_id, Head(1, 1), [self._row(self.at)])
+        return Lease(self.saga_id, 1, self.owner, first)
 
     def has_landed(self, execute: Execute) -> bool:
         """Tell whether the first epoch, and what the saga was begun with, are this write's."""
         found = execute(sql.FIRST_EVENT, (self.saga_id,)).fetchone()
-        return found is not None and tuple(found) == (1, 1, self.owner, *encode(self.begun))
+        if found is None or tuple(found[1:]) != (1, 1, self.owner, *encode(self.begun)):
+            return False
+        self.at = found[0]
+        return True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -306,7 +318,7 @@ class SqlSagaStore(Commits):
         return is_drawn
 
     async def headline(self, saga_id: str) -> Headline | None:
-        found = await self._read(lambda: _headlines(self._execute(sql.HEADLINE, (saga_id,)).fetchall()))
+        found = await self._read(lambda: _headlines(self._execute(sql.HEADLINE, (saga_id,)).fetchall()), is_short=True)
         return found[0] if found else None
 
     # -- what is not fenced --------------------------------------------------------------------------------------------
@@ -316,7 +328,7 @@ class SqlSagaStore(Commits):
         await self._write(Alone(lambda: self._execute(sql.NOTE, (*row, saga_id, saga_id)).close()))
 
     async def notes(self, saga_id: str) -> tuple[Note, ...]:
-        rows = await self._read(lambda: self._execute(sql.NOTES, (saga_id,)).fetchall())
+        rows = await self._read(lambda: self._execute(sql.NOTES, (saga_id,)).fetchall(), is_short=True)
         return notes_of(rows)
 
     async def ask(self, saga_id: str, kind: RequestKind, by: str, data: Any) -> Request:
@@ -330,7 +342,7 @@ class SqlSagaStore(Commits):
             parts = (ids[start : start + _MOST_PARAMETERS] for start in range(0, len(ids), _MOST_PARAMETERS))
             return sorted(tuple(row) for part in parts for row in self._execute(sql.requests_of(len(part)), part).fetchall())
 
-        found = (request_of(*row) for row in await self._read(work))
+        found = (request_of(*row) for row in await self._read(work, is_short=len(after) == 1))
         return tuple(each for each in found if each.number > after[each.saga_id])
 
     async def put(self, document: Document) -> Document:

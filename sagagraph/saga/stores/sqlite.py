@@ -102,6 +102,15 @@ class SqliteSagaStore(SqlSagaStore):
             job.settle(outcome)
         return True
 
+    def _read_at_once(self, work: Callable[[], T]) -> tuple[T] | None:
+        if self._pace.average_s > QUICK_S:
+            return None
+        self._wait_for_others(False)
+        try:
+            return (work(),)
+        except (sqlite3.Error, UnicodeEncodeError):  # the store's thread waits for others, or reports it
+            return None
+
     def _outcomes(self, jobs: list[Job]) -> list[Any]:
         """Commit all jobs in one transaction, which fails for all of them or for none."""
         try:

@@ -115,7 +115,7 @@ RELEASE = Change(
 INSERT_EVENT = f"INSERT INTO events ({EVENT_COLUMNS}) VALUES ({', '.join('?' * len(EVENT))})"  # noqa: S608 - our own text
 EVENTS_AFTER = f"SELECT {EVENT_COLUMNS} FROM events WHERE saga_id = ? AND version > ? ORDER BY version"  # noqa: S608 - our own text
 FIRST_EVENT = """
-    SELECT s.version, s.epoch, s.owner, e.type, e.schema_version, e.data FROM sagas s JOIN events e ON e.saga_id = s.saga_id
+    SELECT e.at, s.version, s.epoch, s.owner, e.type, e.schema_version, e.data FROM sagas s JOIN events e ON e.saga_id = s.saga_id
     WHERE s.saga_id = ? AND e.version = 1"""
 FENCE = "SELECT epoch, version, owner, lease_until, retired_at FROM sagas WHERE saga_id = ?"
 LOCK = "SELECT retired_at FROM sagas WHERE saga_id = ? FOR UPDATE"

@@ -25,6 +25,7 @@ from sagagraph.saga.core.events import (
     SagaCommitted,
 )
 from sagagraph.saga.core.state import Stage
+from sagagraph.saga.stores.memory import MemorySagaStore
 from sagagraph.saga.stores.owner import is_known_dead, this_owner
 from sagagraph.saga.stores.port import Document, Lease, Note, RequestKind, SagaStore
 from sagagraph.workflow.kind import ActionKind
@@ -55,6 +56,14 @@ async def append(store: SagaStore, lease: Lease, version: int, *events: Any, sta
 async def test_a_journal_begins_with_what_it_was_created_with(store: SagaStore, clock: Clock) -> None:
     assert await begin(store) == Lease("trip", 1, ME)
     assert await store.read("trip") == (Entry(1, 1, clock.now, BEGUN),)
+
+
+async def test_whoever_begins_a_saga_need_not_read_its_journal(store: SagaStore) -> None:
+    lease = await begin(store)
+    if not isinstance(store, MemorySagaStore):
+        assert (lease.first,) == await store.read("trip")
+    taken = await store.take("trip", owner=ME, ttl_s=4.0)
+    assert taken.first is None, "others may have written meanwhile"
 
 
 async def test_a_second_beginning_is_a_conflict_and_changes_nothing(store: SagaStore) -> None:
