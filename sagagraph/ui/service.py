@@ -48,7 +48,6 @@ from sagagraph.saga.engine.views.document import entry_json, plain
 from sagagraph.saga.engine.views.preview import CancelPreview
 from sagagraph.saga.engine.views.view import SagaView
 from sagagraph.saga.stores.port import Document
-from sagagraph.saga.stores.projections import Projection
 from sagagraph.services.person import Tasks
 from sagagraph.services.service import now_in_utc
 from sagagraph.settings import Settings
@@ -422,10 +421,6 @@ class Service:
     async def journal(self, visitor: Visitor, saga_id: str) -> tuple[Entry, ...]:
         visitor.check_sees(saga_id)
         return await self._engine.journal(saga_id)
-
-    async def projection(self, visitor: Visitor, saga_id: str) -> Projection:
-        visitor.check_sees(saga_id)
-        return await self._engine.project(saga_id)
 
     async def downloads(self, visitor: Visitor, saga_id: str) -> tuple[Download, ...]:
         """Return the domain's documents, the saga's state and its journal, as JSON."""
