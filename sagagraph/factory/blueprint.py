@@ -85,19 +85,18 @@ def template_of(blueprint: Blueprint) -> Document:
     roles = {each.name: each for each in blueprint.roles}
     policies: dict[str, PolicyTerms] = dict(blueprint.policies)
     reach: dict[str, set[Repairable]] = {}
-    for graph in graphs_in(Graph(blueprint.nodes, blueprint.edges)):
-        for edge in graph.edges:
+    graph = Graph(blueprint.nodes, blueprint.edges)
+    for each in graphs_in(graph):
+        for edge in each.edges:
             for end in (edge.source, edge.target):
                 reach.setdefault(end, set()).add(edge.repairable)
 
     def node_of(node: Node) -> Node:
         if node.type is not NodeType.TASK:
-            inner = tuple(Graph(tuple(map(node_of, each.nodes)), each.edges) for each in node.branches)
-            body = Graph(tuple(map(node_of, node.body.nodes)), node.body.edges) if node.body else None
             if node.type is NodeType.MAP and not node.policy_ref:
                 policies.setdefault("each", PolicyTerms(loop_guards=LoopTerms(max_iters=100)))
-                node = structs.replace(node, policy_ref="each")
-            return structs.replace(node, branches=inner, body=body)
+                return structs.replace(node, policy_ref="each")
+            return node
         role = roles.get(node.role)
         if role is None:
             raise WorkflowError(f"node {node.id!r} has role {node.role!r}, which the blueprint does not describe")
@@ -117,7 +116,7 @@ def template_of(blueprint: Blueprint) -> Document:
     policy_names = [each.name for each in blueprint.roles if not _is_name(each.name)]
     if policy_names:
         raise WorkflowError(f"names of roles are letters, digits, dots, dashes: {', '.join(policy_names)}")
-    nodes = tuple(map(node_of, blueprint.nodes))
+    nodes = graph.changed(node_of).nodes
     meta = {"invariants": list(blueprint.invariants), "disruptions": list(blueprint.disruptions)}
     document = Document(blueprint.goal, nodes, blueprint.edges, policies, log_schemas=dict.fromkeys(roles, _LOG), meta=meta)
     if faults := findings(document):

@@ -12,7 +12,7 @@ from msgspec import structs
 from sagagraph.factory.blueprint import Blueprint, Role, template_of
 from sagagraph.factory.roster import Member, Roster
 from sagagraph.workflow.kind import ActionKind
-from sagagraph.workflow.language.document import CompensationTerms, Document, Graph, Node
+from sagagraph.workflow.language.document import CompensationTerms, Document, Node
 from sagagraph.workflow.language.terms import OWN_UNDO
 
 ENOUGH = 0.75
@@ -58,9 +58,7 @@ class Factory:
         chosen = {name: best.name for name, best in first.items() if not best.why_not and best.score >= ENOUGH}
 
         def node_with(node: Node) -> Node:
-            inner = tuple(Graph(tuple(map(node_with, each.nodes)), each.edges) for each in node.branches)
-            body = Graph(tuple(map(node_with, node.body.nodes)), node.body.edges) if node.body else None
-            return structs.replace(node, branches=inner, body=body, action=node.action or chosen.get(node.role, ""))
+            return structs.replace(node, action=node.action or chosen.get(node.role, ""))
 
         template = template_of(blueprint)
         policies = dict(template.policies)
@@ -72,7 +70,7 @@ class Factory:
             if handler:
                 undo = CompensationTerms(handler, safe_reinvoke=True)
                 policies[role.name] = structs.replace(terms, compensation=undo)
-        document = structs.replace(template, nodes=tuple(map(node_with, template.nodes)), policies=policies)
+        document = structs.replace(template, nodes=template.graph.changed(node_with).nodes, policies=policies)
         return Filled(document, ranking, tuple(name for name in ranking if name not in chosen))
 
     def _ranked(self, role: Role) -> tuple[Ranked, ...]:

@@ -96,6 +96,14 @@ def reference(operation: str, *path: str | int) -> dict[str, Json]:
     return {_REFERENCE: operation, "path": list(path)}
 
 
+def reference_in(value: Json) -> tuple[str, tuple[str | int, ...]] | None:
+    """Return the reference that a value is: the operation, and the path in its output. None for data that only look like one."""
+    path = value.get("path", ()) if isinstance(value, Mapping) and _REFERENCE in value else None
+    if not isinstance(path, list | tuple) or not all(isinstance(step, str | int) for step in path):
+        return None
+    return str(value[_REFERENCE]), tuple(path)
+
+
 def references(inputs: Json) -> Iterator[str]:
     """Return the operations whose outputs `inputs` refers to."""
     return (operation for operation, _path in references_with_paths(inputs))
@@ -104,7 +112,7 @@ def references(inputs: Json) -> Iterator[str]:
 def references_with_paths(inputs: Json) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     """Yield each reference in `inputs`: the operation, and the path in its output."""
     if isinstance(inputs, Mapping):
-        if (found := _reference_in(inputs)) is not None:
+        if (found := reference_in(inputs)) is not None:
             yield found
         else:
             for each in inputs.values():
@@ -123,17 +131,9 @@ def resolve(inputs: Json, outputs: Mapping[str, Json]) -> Json:
 
 def _resolved(inputs: Json, outputs: Mapping[str, Json]) -> Json:
     if isinstance(inputs, Mapping):
-        if (found := _reference_in(inputs)) is not None:
+        if (found := reference_in(inputs)) is not None:
             return value_at(outputs.get(found[0]), found[1])
         return {key: _resolved(each, outputs) for key, each in inputs.items()}
     if isinstance(inputs, list | tuple):
         return [_resolved(each, outputs) for each in inputs]
     return inputs
-
-
-def _reference_in(inputs: Mapping[str, Json]) -> tuple[str, tuple[str | int, ...]] | None:
-    """Return the reference that it is; None for data that only look like one."""
-    path = inputs.get("path", ()) if _REFERENCE in inputs else None
-    if not isinstance(path, list | tuple) or not all(isinstance(step, str | int) for step in path):
-        return None
-    return str(inputs[_REFERENCE]), tuple(path)

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from itertools import chain, count
 from typing import Any, Final
 
-import msgspec
-
 from sagagraph.workflow.condition import All, AnyOf, Condition, Failed, Not, OutputIs, Succeeded
 from sagagraph.workflow.language.document import (
     BINDINGS,
@@ -24,12 +22,11 @@ from sagagraph.workflow.language.document import (
     Node,
     NodeType,
     PolicyTerms,
-    Trigger,
-    document_json,
     graphs_in,
     nodes_in,
+    notes_of,
 )
-from sagagraph.workflow.operation import references_with_paths
+from sagagraph.workflow.operation import reference_in
 from sagagraph.workflow.order import descendants
 from sagagraph.workflow.values import Json
 
@@ -52,23 +49,12 @@ def manifest(document: Document) -> dict[str, Any]:
     }
     if undoing:
         spec["onExit"] = "back"
+    notes = json.dumps(notes_of(document, "params", "items"))
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Workflow",
-        "metadata": {"generateName": f"{_slug(document.name)}-", "annotations": {NOTES: json.dumps(_notes(document))}},
+        "metadata": {"generateName": f"{_slug(document.name)}-", "annotations": {NOTES: notes}},
         "spec": spec,
-    }
-
-
-def _notes(document: Document) -> dict[str, Any]:
-    """Return what manifests have no field for; the reader believes it as far as it agrees with the manifest."""
-    written = document_json(document)
-    noted = ("name", "role", "capabilities", "io", "policyRef", "logSchemaRef", "repair", "params", "items")
-    nodes = {each.id: msgspec.to_builtins(each) for each in nodes_in(document.graph)}
-    return {
-        **{name: value for name, value in written.items() if name not in ("nodes", "edges")},
-        "nodes": {name: {key: node[key] for key in noted if key in node} for name, node in nodes.items()},
-        "edges": [msgspec.to_builtins(edge) for graph in graphs_in(document.graph) for edge in graph.edges],
     }
 
 
@@ -221,8 +207,7 @@ def _expression(condition: Condition, own: set[str], names: dict[str, str]) -> s
 
 def _request(value: Json, own: set[str], names: dict[str, str]) -> Json:
     if isinstance(value, dict):
-        found = next(iter(references_with_paths(value)), None) if "$from" in value else None
-        if found is not None:
+        if (found := reference_in(value)) is not None:
             node, path = found
             return "{{=toJson(" + _place(node, path, own, names) + ")}}"
         return {key: _request(each, own, names) for key, each in value.items()}
@@ -234,7 +219,7 @@ def _request(value: Json, own: set[str], names: dict[str, str]) -> Json:
 
 def _back(document: Document, names: dict[str, str]) -> list[Template]:
     """Return the exit handler and what it runs; what is inside a map has no names there, and is in the note only."""
-    undone = {each.id: each for each in _outside_maps(document.graph) if _handler(document, each)}
+    undone = {each.id: each for each in _outside_maps(document.graph) if document.handler_of(each)}
     tasks, templates = [], []
     dependents = _dependents(document.graph)
     for name, node in undone.items():
@@ -259,7 +244,7 @@ def _back(document: Document, names: dict[str, str]) -> list[Template]:
                 "container": {
                     "image": "{{workflow.parameters.image}}",
                     "args": [
-                        _handler(document, node),
+                        document.handler_of(node),
                         "{{inputs.parameters.result}}",
                         "{{workflow.uid}}/" + names[name] + "/undo",
                     ],
@@ -267,12 +252,6 @@ def _back(document: Document, names: dict[str, str]) -> list[Template]:
             }
         )
     return [{"name": "back", "dag": {"tasks": tasks}}, *templates] if tasks else []
-
-
-def _handler(document: Document, node: Node) -> str:
-    terms = document.policy_of(node).compensation
-    is_undone = node.type is NodeType.TASK and terms is not None and terms.trigger is Trigger.ON_FAILURE
-    return terms.handler if terms is not None and is_undone else ""
 
 
 def _outside_maps(graph: Graph) -> Iterator[Node]:

@@ -27,6 +27,7 @@ from sagagraph.workflow.language.document import (
     PolicyTerms,
     RetryTerms,
     TimeoutTerms,
+    named,
     read_document,
 )
 
@@ -97,7 +98,7 @@ class _Reader:
         template = self._templates[task["template"]]
         if "withItems" in task or "withParam" in task:
             node = Node(name, NodeType.MAP, items=task.get("withItems", task.get("withParam")), body=self._graph(template))
-            return structs.replace(node, policy_ref=self._named(PolicyTerms(loop_guards=LoopTerms(_MOST_MEMBERS))))
+            return structs.replace(node, policy_ref=named(PolicyTerms(loop_guards=LoopTerms(_MOST_MEMBERS)), self._policies))
         if "suspend" in template:
             return Node(name, NodeType.CHOICE)
         if "dag" in template:
@@ -108,7 +109,9 @@ class _Reader:
         told = {each["name"]: each.get("value", "null") for each in task.get("arguments", {}).get("parameters", ())}
         is_plain = "request" in told and "{{" not in told["request"]
         params = json.loads(told["request"]) if is_plain else None
-        return Node(name, NodeType.TASK, action=action, params=params, policy_ref=self._named(self._terms(name, template)))
+        return Node(
+            name, NodeType.TASK, action=action, params=params, policy_ref=named(self._terms(name, template), self._policies)
+        )
 
     def _terms(self, name: str, template: Mapping[str, Any]) -> PolicyTerms:
         terms = PolicyTerms()
@@ -126,13 +129,6 @@ class _Reader:
             timeout=TimeoutTerms(float(seconds)) if seconds else None,
             compensation=CompensationTerms(undo["container"]["args"][0], safe_reinvoke=True) if undo else None,
         )
-
-    def _named(self, terms: PolicyTerms) -> str:
-        if terms == PolicyTerms():
-            return ""
-        found = next((name for name, known in self._policies.items() if known == terms), f"p{len(self._policies)}")
-        self._policies[found] = terms
-        return found
 
 
 def _node_of(template: Mapping[str, Any]) -> str | None:
@@ -159,12 +155,7 @@ def _with_notes(plain: Document, notes: Mapping[str, Any]) -> Document:
             noted["action"] = ""
         bare = msgspec.to_builtins(structs.replace(node, branches=(), body=None, items=None, policy_ref=""))
         fresh = msgspec.convert({**bare, **noted}, Node)
-        body = graph_with(node.body) if node.body else None
-        return structs.replace(fresh, branches=tuple(map(graph_with, node.branches)), body=body)
+        return structs.replace(fresh, branches=node.branches, body=node.body)
 
-    def graph_with(graph: Graph) -> Graph:
-        own = {each.id for each in graph.nodes}
-        return Graph(tuple(map(node_with, graph.nodes)), tuple(each for each in edges if each.source in own))
-
-    whole = graph_with(plain.graph)
+    whole = plain.graph.changed(node_with, edges)
     return structs.replace(told, nodes=whole.nodes, edges=whole.edges)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sagagraph.errors import InvalidInputError
 from sagagraph.workflow.condition import All, AnyOf, Comparison, Condition, Failed, Not, OutputIs, Succeeded
 from sagagraph.workflow.language.document import BINDINGS
-from sagagraph.workflow.operation import reference, references_with_paths
+from sagagraph.workflow.operation import reference, reference_in
 from sagagraph.workflow.values import Json
 
 Path = tuple[str | int, ...]
@@ -90,23 +90,17 @@ def parameters(value: Json, containers: Collection[str], base: str = "$") -> Jso
 
 
 def _said(value: Json, containers: Collection[str], base: str) -> str | None:
-    if (own := _reference(value)) is not None:
+    if (own := reference_in(value)) is not None:
         return path_text(place_of(*own, containers), base)
-    if isinstance(value, list | tuple) and any(_reference(each) for each in value):
+    if isinstance(value, list | tuple) and any(reference_in(each) for each in value):
         parts = [_argument(each, containers, base) for each in value]
         if None not in parts:
             return f"States.Array({', '.join(each for each in parts if each)})"
     return None
 
 
-def _reference(value: Json) -> tuple[str, Path] | None:
-    if isinstance(value, Mapping) and "$from" in value:
-        return next(iter(references_with_paths(value)), None)
-    return None
-
-
 def _argument(value: Json, containers: Collection[str], base: str) -> str | None:
-    if (own := _reference(value)) is not None:
+    if (own := reference_in(value)) is not None:
         return path_text(place_of(*own, containers), base)
     if isinstance(value, bool):
         return str(value).lower()

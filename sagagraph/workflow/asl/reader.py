@@ -34,6 +34,7 @@ from sagagraph.workflow.language.document import (
     RetryTerms,
     TimeoutTerms,
     Trigger,
+    named,
     read_document,
 )
 from sagagraph.workflow.language.terms import OWN_KEY, OWN_UUID
@@ -159,7 +160,7 @@ class _Reader:
     def _node(self, name: str, states: Mapping[str, State]) -> Node:
         state = states[name]
         kind = _TYPES[state["Type"]]
-        node = Node(name, kind, policy_ref=self._named(self._terms(name, state)))
+        node = Node(name, kind, policy_ref=named(self._terms(name, state), self._policies))
         if kind is NodeType.TASK:
             given = state.get("Parameters", state.get("Arguments"))
             request = given.get("request") if isinstance(given, Mapping) and "request" in given else None
@@ -204,16 +205,6 @@ class _Reader:
             compensation=CompensationTerms(self._action(undo["Resource"]), safe_reinvoke=True) if undo else None,
             loop_guards=LoopTerms(max_iters=_MOST_MEMBERS) if state["Type"] == "Map" else None,
         )
-
-    def _named(self, terms: PolicyTerms) -> str:
-        if terms == PolicyTerms():
-            return ""
-        for name, known in self._policies.items():
-            if known == terms:
-                return name
-        name = f"p{len(self._policies)}"
-        self._policies[name] = terms
-        return name
 
 
 class _Forward:
@@ -365,15 +356,9 @@ def _with_notes(plain: Document, notes: Mapping[str, Any]) -> Document:
             changed["action"] = ""
         document = msgspec.to_builtins(structs.replace(node, branches=(), body=None))
         fresh = msgspec.convert({**document, **changed, "policyRef": name}, Node)
-        return structs.replace(
-            fresh, branches=tuple(graph_with(each) for each in node.branches), body=graph_with(node.body) if node.body else None
-        )
+        return structs.replace(fresh, branches=node.branches, body=node.body)
 
-    def graph_with(graph: Graph) -> Graph:
-        return Graph(tuple(node_with(each) for each in graph.nodes), graph.edges)
-
-    whole = graph_with(plain.graph)
-    return structs.replace(told, nodes=whole.nodes, edges=whole.edges, policies=kept)
+    return structs.replace(told, nodes=plain.graph.changed(node_with).nodes, edges=plain.edges, policies=kept)
 
 
 def _with_edges(noted: Document, notes: Mapping[str, Any]) -> Document:

@@ -12,12 +12,9 @@ from collections.abc import Iterable
 from math import ceil
 from typing import Any, Final
 
-import msgspec
-
 from sagagraph.errors import InvalidInputError
 from sagagraph.workflow.asl.paths import (
     ALL_ERRORS,
-    Path,
     Rule,
     failed_with,
     parameters,
@@ -36,10 +33,10 @@ from sagagraph.workflow.language.document import (
     Node,
     NodeType,
     PolicyTerms,
-    Trigger,
     nodes_in,
+    notes_of,
 )
-from sagagraph.workflow.operation import references_with_paths
+from sagagraph.workflow.operation import reference_in
 from sagagraph.workflow.order import in_order
 
 LAMBDA: Final = "arn:aws:lambda:us-east-1:000000000000:function:"
@@ -57,36 +54,14 @@ States = dict[str, dict[str, Any]]
 def state_machine(document: Document, resource: str = LAMBDA) -> dict[str, Any]:
     """Return the document as a state machine. Raises `InvalidInputError` for what cannot be said in one."""
     writer = _Writer(document, resource)
-    states: States = {PREPARED: _prepared()}
+    states: States = {PREPARED: {"Type": "Pass", "Parameters": {"input.$": "$", "done": {}, "errors": {}, "failed": False}}}
     back = writer.chain_back(document.graph, "$", FAILED, states)
     writer.chain(document.graph, states, back, PREPARED, "")
     if any(each["Next"] == STUCK for state in states.values() for each in (*state.get("Catch", ()), *state.get("Choices", ()))):
         states[STUCK] = {"Type": "Fail", "Error": STUCK, "Cause": "a task failed after the point of no return"}
     states[FAILED] = {"Type": "Fail", "Error": "Compensated", "Cause": "a task failed, and what had been done is undone"}
-    return {"Comment": NOTE + json.dumps(_notes(document), ensure_ascii=False), "StartAt": PREPARED, "States": states}
-
-
-def _prepared() -> dict[str, Any]:
-    return {"Type": "Pass", "Parameters": {"input.$": "$", "done": {}, "errors": {}, "failed": False}}
-
-
-def _notes(document: Document) -> dict[str, Any]:
-    """Return what the language has no field for. The reader believes it as far as it agrees with the states."""
-    noted = ("name", "role", "capabilities", "io", "policyRef", "logSchemaRef", "repair")
-    written = {each.id: msgspec.to_builtins(each) for each in nodes_in(document.graph)}
-    return {
-        **{name: value for name, value in msgspec.to_builtins(document).items() if name not in ("nodes", "edges")},
-        "nodes": {name: {key: node[key] for key in noted if key in node} for name, node in written.items()},
-        "edges": [msgspec.to_builtins(edge) for edge in _edges(document.graph)],
-        "order": [each.id for each in nodes_in(document.graph)],
-    }
-
-
-def _edges(graph: Graph) -> Iterable[Edge]:
-    yield from graph.edges
-    for node in graph.nodes:
-        for inner in (*node.branches, *((node.body,) if node.body else ())):
-            yield from _edges(inner)
+    notes = {**notes_of(document), "order": [each.id for each in nodes_in(document.graph)]}
+    return {"Comment": NOTE + json.dumps(notes, ensure_ascii=False), "StartAt": PREPARED, "States": states}
 
 
 def retry_states(terms: PolicyTerms) -> list[dict[str, Any]]:
@@ -176,12 +151,8 @@ class _Writer:
                 states[name] |= {"Next": target} if target else {"End": True}
 
     def _first_of(self, node: Node) -> str:
-        is_listed = node.type is NodeType.MAP and not self._ref(node.items)
+        is_listed = node.type is NodeType.MAP and not reference_in(node.items)
         return f"{node.id} items" if is_listed else node.id
-
-    @staticmethod
-    def _ref(value: Any) -> tuple[str, Path] | None:
-        return next(iter(references_with_paths(value)), None) if isinstance(value, dict) and "$from" in value else None
 
     def _handles(self, graph: Graph, edge: Edge) -> bool:
         source = next(each for each in graph.nodes if each.id == edge.source)
@@ -220,7 +191,7 @@ class _Writer:
     def _task(self, node: Node, back: str, *, in_map: bool) -> dict[str, Any]:
         terms = self._document.policy_of(node)
         given: dict[str, Any] = {}
-        whole = self._ref(node.params)
+        whole = reference_in(node.params)
         if whole is not None:
             given["request.$"] = path_text(place_of(*whole, self._containers))
         else:
@@ -265,7 +236,7 @@ class _Writer:
         return {"StartAt": begin, "States": states}
 
     def _map(self, node: Node, states: States, back: str) -> list[str]:
-        own = self._ref(node.items)
+        own = reference_in(node.items)
         if own is None:
             listed = {"Type": "Pass", "Result": node.items, "ResultPath": path_text(("done", node.id)), "Next": node.id}
             self._put(states, f"{node.id} items", listed)
@@ -302,13 +273,13 @@ class _Writer:
     def _undo(self, node: Node, base: str, after: str, states: States) -> str:
         name, place = f"Undo {node.id}", path_text(("done", node.id), base)
         inner: str = after
-        if node.type is NodeType.TASK and self._is_undone(node):
+        if self._document.handler_of(node):
             self._put(states, name, {**self._undoing(node, base, place), "Next": after})
             inner = name
         elif node.type is NodeType.PARALLEL:
             for number, each in enumerate(node.branches):
                 inner = self.chain_back(each, path_text((number,), place), inner, states)
-        elif node.type is NodeType.MAP and node.body and any(self._is_undone(each) for each in nodes_in(node.body)):
+        elif node.type is NodeType.MAP and node.body and any(map(self._document.handler_of, nodes_in(node.body))):
             end = f"{name} end"
             body: States = {end: {"Type": "Pass", "End": True}}
             first = self.chain_back(node.body, "$", end, body)
@@ -321,14 +292,9 @@ class _Writer:
         self._put(states, f"{name}?", {"Type": "Choice", "Choices": [{**present((), place), "Next": inner}], "Default": after})
         return f"{name}?"
 
-    def _is_undone(self, node: Node) -> bool:
-        terms = self._document.policy_of(node).compensation
-        return node.type is NodeType.TASK and terms is not None and terms.trigger is Trigger.ON_FAILURE
-
     def _undoing(self, node: Node, base: str, place: str) -> dict[str, Any]:
         terms = self._document.policy_of(node)
-        handler = terms.compensation.handler if terms.compensation else ""
-        whole = self._ref(node.params)
+        whole = reference_in(node.params)
         request = (
             {"request": parameters(node.params, self._containers, base)}
             if whole is None
@@ -339,7 +305,7 @@ class _Writer:
             given["idempotencyKey.$"] = f"States.Format('{{}}/{node.id.replace(chr(39), '')}/undo', $$.Execution.Name)"
         return {
             "Type": "Task",
-            "Resource": self._resource + handler,
+            "Resource": self._resource + self._document.handler_of(node),
             "Parameters": given,
             "ResultPath": None,
             "Retry": _UNDO_RETRY,

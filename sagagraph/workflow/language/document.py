@@ -6,12 +6,12 @@ by it already, and the vocabulary knows no pydantic (`.importlinter`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, structs
 
 from sagagraph.errors import InvalidInputError
 from sagagraph.workflow.condition import Condition
@@ -204,6 +204,17 @@ class Graph(_Part, frozen=True):
     def out_of(self, node: str) -> tuple[Edge, ...]:
         return tuple(each for each in self.edges if each.source == node)
 
+    def changed(self, change: Callable[[Node], Node], edges: tuple[Edge, ...] | None = None) -> Graph:
+        """Return the graph with each node changed, after the nodes of the graphs inside it; with `edges`, all have these."""
+
+        def one(node: Node) -> Node:
+            body = node.body.changed(change, edges) if node.body else None
+            return change(structs.replace(node, branches=tuple(each.changed(change, edges) for each in node.branches), body=body))
+
+        own = {each.id for each in self.nodes}
+        kept = self.edges if edges is None else tuple(each for each in edges if each.source in own)
+        return Graph(tuple(map(one, self.nodes)), kept)
+
 
 class Document(_Part, frozen=True):
     """Workflow document. `log_schemas`: which fields entries of a node's log must have. `meta` has no meaning to the engine."""
@@ -222,6 +233,11 @@ class Document(_Part, frozen=True):
 
     def policy_of(self, node: Node) -> PolicyTerms:
         return self.policies.get(node.policy_ref or DEFAULT, PolicyTerms())
+
+    def handler_of(self, node: Node) -> str:
+        """Return the action that undoes a task when something fails; empty if there is none."""
+        terms = self.policy_of(node).compensation if node.type is NodeType.TASK else None
+        return terms.handler if terms is not None and terms.trigger is Trigger.ON_FAILURE else ""
 
 
 def inner_graphs(node: Node) -> tuple[Graph, ...]:
@@ -258,6 +274,28 @@ def read_document(value: Json) -> Document:
 def document_json(document: Document) -> dict[str, Any]:
     written: dict[str, Any] = msgspec.to_builtins(document)
     return written
+
+
+def notes_of(document: Document, *also: str) -> dict[str, Any]:
+    """Return what other languages have no field for, `also` these fields of nodes; whoever reads it back believes it as far as it
+    agrees with the rest.
+    """
+    noted = ("name", "role", "capabilities", "io", "policyRef", "logSchemaRef", "repair", *also)
+    nodes = {each.id: msgspec.to_builtins(each) for each in nodes_in(document.graph)}
+    return {
+        **{name: value for name, value in document_json(document).items() if name not in ("nodes", "edges")},
+        "nodes": {name: {key: node[key] for key in noted if key in node} for name, node in nodes.items()},
+        "edges": [msgspec.to_builtins(edge) for graph in graphs_in(document.graph) for edge in graph.edges],
+    }
+
+
+def named(terms: PolicyTerms, policies: dict[PolicyName, PolicyTerms]) -> PolicyName:
+    """Return the name of a policy, which joins `policies` if none of them says the same; empty for one that says nothing."""
+    if terms == PolicyTerms():
+        return ""
+    name = next((each for each, known in policies.items() if known == terms), f"p{len(policies)}")
+    policies[name] = terms
+    return name
 
 
 def document_schema() -> dict[str, Any]:
