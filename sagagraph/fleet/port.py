@@ -11,7 +11,7 @@ Drive = Callable[[str], Awaitable[Parked]]
 """`Engine.drive`: safe at any time, anywhere, and more than once at the same time."""
 
 
-class Dispatcher(Protocol):
+class Fleet(Protocol):
     """What gets a saga driven. A queue is the name of a domain."""
 
     async def wake(self, saga_id: str, queue: str, at: float | None = None, fairness: str | None = None) -> None:
@@ -23,8 +23,6 @@ class Dispatcher(Protocol):
     async def driving(self, saga_id: str) -> str | None:
         """Return who drives the saga at this moment; None: nobody."""
 
-
-class Fleet(Dispatcher, Protocol):
     async def serve(self, drive: Drive, queues: Collection[str], slots: int, build_id: str) -> None:
         """Drive sagas of these queues, so many at once, until cancelled. What has begun then ends first, if `drive` ends it."""
 

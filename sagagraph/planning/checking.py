@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from sagagraph.context.slice import content_hash, tokens_of
 from sagagraph.errors import InvalidInputError, ProviderError
+from sagagraph.planning.domain import Domain
 from sagagraph.saga.core.events import PlanJudged
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.engine.actions import Action
@@ -28,21 +29,7 @@ MOST_CERTIFICATES: Final = 100
 """How many certificates of one plan a journal holds; if there are more it holds the root hash, and `log` makes them again."""
 
 
-class Judged(Protocol):
-    """Protocol of the parts of a domain that judge its plans."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def actions(self) -> tuple[Action, ...]: ...
-
-    async def validate(self, request: Any, plan: Any, shown: Any) -> Verdict: ...
-
-    def workflow(self, plan: Any) -> tuple[OperationSpec, ...]: ...
-
-
-async def judged_plan(domain: Judged, request: Any, plan: Any, shown: Any) -> Verdict:
+async def judged_plan(domain: Domain, request: Any, plan: Any, shown: Any) -> Verdict:
     """Judge `plan` as a journal keeps it: with a certificate of the plan and of all that it was judged by, and one for each
     validator and slice unless these are too many.
 
@@ -54,7 +41,7 @@ async def judged_plan(domain: Judged, request: Any, plan: Any, shown: Any) -> Ve
     return verdict if len(verdict.certificates) <= MOST_CERTIFICATES else verdict.model_copy(update={"certificates": ()})
 
 
-async def expanded_verdict(domain: Judged, request: Any, plan: Any, shown: Any) -> Verdict:
+async def expanded_verdict(domain: Domain, request: Any, plan: Any, shown: Any) -> Verdict:
     """Return the same verdict with all certificates, however many they are."""
     try:
         async with asyncio.timeout(TIME_LIMIT_S):
@@ -86,7 +73,7 @@ def is_abridged(event: object) -> bool:
     return verdict.certificate is not None and verdict.certificate.slices > len(verdict.certificates)
 
 
-async def unabridged(domain: Judged, saga: Saga, event: Any) -> Any:
+async def unabridged(domain: Domain, saga: Saga, event: Any) -> Any:
     """Return the verdict of a `PlanJudged` with all certificates, or unchanged if they no longer lead to its root hash."""
     recorded = Verdict.model_validate(event.verdict)
     again = await expanded_verdict(domain, saga.request, saga.plan.content, event.shown)
@@ -94,7 +81,7 @@ async def unabridged(domain: Judged, saga: Saga, event: Any) -> Any:
     return recorded.model_copy(update={"certificates": again.certificates}).model_dump(mode="json") if is_same else event.verdict
 
 
-def judge_plan_of(domain: Judged) -> Callable[[Any, Any, Any], Any]:
+def judge_plan_of(domain: Domain) -> Callable[[Any, Any, Any], Any]:
     """Return `judged_plan` for one domain, in the form that a replay calls."""
 
     async def judge(request: Any, plan: Any, shown: Any) -> Verdict:

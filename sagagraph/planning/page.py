@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -222,27 +222,7 @@ def better_offer(saga: Saga, figure: Callable[[Json], float]) -> tuple[str, Json
     return best if figure(best[1]) < figure(saga.plan.content) else None
 
 
-class Reader(Protocol):
-    """Reader: the part of a page with which the command line reads sentences and requests."""
-
-    async def hear(self, text: str, known: Known | None) -> Draft:
-        """Read what was said on top of what is known. Raises `InvalidInputError` for what cannot be read at all."""
-        ...
-
-    async def checked(self, request: Json) -> Json:
-        """Check a request that was made elsewhere. Raises `InvalidInputError`, naming the field."""
-        ...
-
-    def draft_of(self, request: Json) -> Draft:
-        """Return the draft of a complete request."""
-        ...
-
-    def on_top(self, request: Json, saga: Saga) -> Json:
-        """Return the request as a change of the saga's request: whatever is not a wish stays."""
-        ...
-
-
-class Page(Reader):
+class Page:
     """Page of one domain in the app. Everything is pure except `read`, `checked` and `changed`, which may ask a clock or
     a model.
     """
@@ -296,6 +276,7 @@ class Page(Reader):
     # -- wishes: by default, what is known is the request as far as it goes, and each of its fields is a wish --------------
 
     async def hear(self, text: str, known: Known | None) -> Draft:
+        """Read what was said on top of what is known. Raises `InvalidInputError` for what cannot be read at all."""
         return await heard(self, text, known)
 
     async def read(self, text: str, known: Known | None) -> Draft:
@@ -324,9 +305,11 @@ class Page(Reader):
         return {**ours, **{name: value for name, value in theirs.items() if name in touched}}
 
     async def checked(self, request: Json) -> Json:
+        """Check a request that was made elsewhere. Raises `InvalidInputError`, naming the field."""
         return request
 
     def draft_of(self, request: Json) -> Draft:
+        """Return the draft of a complete request."""
         return Draft(request, tuple(Wish(name, name, f"{name} {value}") for name, value in request.items()), request=request)
 
     def fields(self, draft: Draft) -> tuple[Part, ...]:
@@ -349,6 +332,7 @@ class Page(Reader):
         return await self.read(value, {key: each for key, each in known.items() if key != name})
 
     def on_top(self, request: Json, saga: Saga) -> Json:  # noqa: ARG002 - where all of a request is wishes
+        """Return the request as a change of the saga's request: whatever is not a wish stays."""
         return request
 
     def as_before(self, draft: Draft, last: Json) -> Draft:  # noqa: ARG002 - what a domain has no habits of

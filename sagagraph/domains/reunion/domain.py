@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -20,6 +20,7 @@ from sagagraph.domains.reunion.plan import ReunionPlan
 from sagagraph.domains.reunion.planning.agents import ROLES, ReunionTeam
 from sagagraph.domains.reunion.planning.measure import reasons
 from sagagraph.domains.reunion.planning.monitor import delays
+from sagagraph.domains.reunion.planning.solver import Solver
 from sagagraph.domains.reunion.proposals import Proposed, assignment_of
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.robustness import slack_told
@@ -44,22 +45,6 @@ Events = tuple[Event, ...]
 Plans = tuple[ReunionPlan, ...]
 
 
-class ReunionPlanner(Protocol):
-    """Planner that may take its time: it is called in a separate thread."""
-
-    def plan(self, problem: ReunionProblem, tell: Callable[[Plans], None], /) -> Plans | Infeasible:
-        """Return plans, the preferred one first. `tell` is called with what there is so far."""
-        ...
-
-    def finish(self, problem: ReunionProblem, plan: ReunionPlan) -> ReunionPlan | None:
-        """Return a plan that keeps as many actions of `plan` as possible; None: there is none, or none was found in time."""
-        ...
-
-    def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: Events) -> ReunionPlan | Infeasible:
-        """Repair a plan after all events so far; what `plan` began before the latest became known is history."""
-        ...
-
-
 Judge = Callable[..., Verdict]
 """See `validate_plan`."""
 
@@ -68,9 +53,7 @@ class Reunion:
     name = NAME
     roles = ROLES
 
-    def __init__(
-        self, planner: ReunionPlanner, outbox: Outbox, judge: Judge | None = None, delivery: Delivery | None = None
-    ) -> None:
+    def __init__(self, planner: Solver, outbox: Outbox, judge: Judge | None = None, delivery: Delivery | None = None) -> None:
         self.outbox = outbox
         self._delivery = delivery or Delivery()
         self._planner = planner

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sagagraph.planning.checking import Judged, judged_plan
+from sagagraph.planning.checking import judged_plan
+from sagagraph.planning.domain import Domain
 from sagagraph.saga.engine.actions import Action
 from sagagraph.validators.verdict import Verdict
 from sagagraph.workflow.operation import OperationSpec
@@ -37,7 +38,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Table:
-    domain: Judged
+    domain: Domain
     cases: Mapping[str, Case]
     faults: Mapping[str, Fault]
 
@@ -53,7 +54,7 @@ class Table:
 class _Tampered:
     """The domain, with a fault in the workflows that it makes of plans."""
 
-    def __init__(self, domain: Judged, change: Callable[[Specs], Specs]) -> None:
+    def __init__(self, domain: Domain, change: Callable[[Specs], Specs]) -> None:
         self._domain = domain
         self._change = change
 

@@ -74,6 +74,7 @@ class Solver:
         return answer.plan if isinstance(answer, Solved) else None
 
     def repair(self, problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]) -> ReunionPlan | Infeasible:
+        """Repair a plan after all events so far; what `plan` began before the latest became known is history."""
         from sagagraph.domains.reunion.planning.repair import Repaired, repair
 
         answer = repair(problem, plan, events, self._budget(self.plan_s))
