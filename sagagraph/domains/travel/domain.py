@@ -96,8 +96,8 @@ class Travel:
     async def propose(self, request: Json) -> tuple[Proposal, ...] | Infeasible:
         wanted = TripRequest.model_validate(request)
         proposed = await apart(planner.propose, wanted, self.provider, cities=self._cities_of(wanted))
-        if isinstance(proposed, planner.Infeasible):
-            return Infeasible(proposed.reasons, proposed.conflict, proposed.relaxations)
+        if isinstance(proposed, Infeasible):
+            return proposed
         return tuple(await asyncio.gather(*map(self._completed, proposed)))
 
     async def team(self, request: Json) -> TripTeam | Infeasible:
@@ -110,7 +110,7 @@ class Travel:
     async def repair(self, saga: Saga) -> Proposal | Infeasible:
         damage = await amendment.damage_of(saga, self.provider, self.cities)
         repaired = await apart(repair, damage, self.provider, self._cities_of(damage.request))
-        return Infeasible(repaired.reasons) if isinstance(repaired, planner.Infeasible) else await self._insured(repaired)
+        return Infeasible(repaired.reasons) if isinstance(repaired, Infeasible) else await self._insured(repaired)
 
     async def foreseen(self, saga: Saga, news: Json) -> Foreseen:
         """Say whether a journey that is late still reaches the next one, and what to change if it does not."""

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
-from sagagraph.domains.travel.planning.planner import Infeasible, choose, propose
+from sagagraph.domains.travel.planning.planner import choose, propose
 from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, TrainIf, TripRequest, Weekday, Window
+from sagagraph.planning.domain import Infeasible
 
 from .exhaustive import Trip, broken, every_trip, keeps_all, wishes
 from .markets import FIRST, LAST, connected, market_of, problems

@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, event, given, settings
 
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.planning.market import gather
-from sagagraph.domains.travel.planning.planner import Infeasible, choose, propose
+from sagagraph.domains.travel.planning.planner import choose, propose
 from sagagraph.domains.travel.planning.search import best_path
 from sagagraph.domains.travel.request import Direct, Order, Stop
 from sagagraph.domains.travel.rules.validator import validate_itinerary
+from sagagraph.planning.domain import Infeasible
 
 from .exhaustive import best_of, broken, every_trip, keeps_all, wishes
 from .markets import best_at, free_order_problems, market_of

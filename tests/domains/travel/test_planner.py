@@ -12,9 +12,10 @@ from sagagraph.domains.travel.money import Converted
 from sagagraph.domains.travel.offers import FlightOffer, HotelOffer
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.planning.market import gather
-from sagagraph.domains.travel.planning.planner import Infeasible, choose, propose
+from sagagraph.domains.travel.planning.planner import choose, propose
 from sagagraph.domains.travel.request import Direct, Hours, JourneyHours, Stop, Weekday, Window
 from sagagraph.domains.travel.rules.validator import validate_itinerary
+from sagagraph.planning.domain import Infeasible
 
 from .exhaustive import Trip, best_of, every_trip, in_currency, keeps_all
 from .markets import best_at, market_of, problems

@@ -15,10 +15,11 @@ from benchmarks.repair.oracle import Best, Held, Wreck, best_in, best_repair, lo
 from sagagraph.domains.travel.actions.bookings import Booking
 from sagagraph.domains.travel.offers import Cancellation
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.planning.planner import Infeasible, propose
+from sagagraph.domains.travel.planning.planner import propose
 from sagagraph.domains.travel.planning.repair import Damage, repair
 from sagagraph.domains.travel.progress import Standing
 from sagagraph.domains.travel.request import Direct, Stop, TripRequest, Window
+from sagagraph.planning.domain import Infeasible
 
 from .world import NOW, OfferBook, day, flight, hotel, train, trip
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.planning.planner import Infeasible, propose
+from sagagraph.domains.travel.planning.planner import propose
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.provider.receipts import Payment, Reservation
 from sagagraph.domains.travel.rules.validator import validate_itinerary
 from sagagraph.domains.travel.text.reader import read_request
 from sagagraph.errors import Refused
+from sagagraph.planning.domain import Infeasible
 from sagagraph.sandbox.server import EmbeddedSandbox
 from sagagraph.sandbox.settings import SandboxSettings
 from tests.support.today import TODAY

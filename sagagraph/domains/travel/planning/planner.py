@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import repeat
 
@@ -20,19 +20,7 @@ from sagagraph.domains.travel.planning.search import Path, best_path
 from sagagraph.domains.travel.provider.provider import Insuring, ReservationProvider
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.planning.background import in_background
-from sagagraph.planning.domain import Relaxation
-
-
-@dataclass(frozen=True)
-class Infeasible:
-    """No trip keeps all wishes. The reasons say in sentences what the conflict and the relaxations are."""
-
-    reasons: tuple[str, ...]
-    conflict: tuple[str, ...] = ()
-    """The fewest wishes that cannot be met together, in words. Empty: nothing is available at all."""
-    relaxations: tuple[Relaxation, ...] = ()
-    """One for every wish of the conflict, in the same order."""
-
+from sagagraph.planning.domain import Infeasible
 
 Proposals = tuple[Itinerary, ...] | Infeasible
 """The preferred trip first."""

@@ -21,12 +21,13 @@ from sagagraph.domains.travel.offers import HotelOffer, Offer, TransportOffer
 from sagagraph.domains.travel.plan import Itinerary, Leg
 from sagagraph.domains.travel.planning.market import AnyOffer, Market, gather, journeys_of
 from sagagraph.domains.travel.planning.measures import balance, cents, converted
-from sagagraph.domains.travel.planning.planner import Infeasible, infeasible
+from sagagraph.domains.travel.planning.planner import infeasible
 from sagagraph.domains.travel.planning.search import Path, best_path, time_to_change
 from sagagraph.domains.travel.progress import Standing
 from sagagraph.domains.travel.provider.provider import ReservationProvider, journeys
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.domains.travel.wording import count_text, headline
+from sagagraph.planning.domain import Infeasible
 
 
 @dataclass(frozen=True)
