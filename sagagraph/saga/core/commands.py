@@ -7,9 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-
-from msgspec import Struct
 
 from sagagraph.saga.core.events import Blocker, BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
@@ -25,13 +24,15 @@ class CallKind(StrEnum):
     """Any of them, which ended without an acknowledgement."""
 
 
-class ActionReplied(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ActionReplied:
     operation: str
     output: Json
     verdicts: tuple[Verdict, ...] = ()
 
 
-class ActionRefused(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ActionRefused:
     operation: str
     fault: Fault
     transient: bool = False
@@ -39,7 +40,8 @@ class ActionRefused(Struct, frozen=True):
     after_s: float = 0.0
 
 
-class ActionLost(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ActionLost:
     """The call ended without a definite answer, or goes on at `sender` without anybody waiting for it any more."""
 
     operation: str
@@ -49,21 +51,24 @@ class ActionLost(Struct, frozen=True):
     sender: str = ""
 
 
-class CallsEnded(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class CallsEnded:
     """Nothing that these senders had under way for the operation goes on."""
 
     operation: str
     senders: tuple[str, ...]
 
 
-class ActionPaused(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ActionPaused:
     """The action stopped without an outcome, and waits for its body to run it again."""
 
     operation: str
     reason: str
 
 
-class ProbeAnswered(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ProbeAnswered:
     operation: str
     answer: ProbeAnswer
     output: Json = None
@@ -75,19 +80,22 @@ class ProbeAnswered(Struct, frozen=True):
     after_s: float = 0.0
 
 
-class ActionMissing(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ActionMissing:
     """This process lacks the action of an operation that is due."""
 
     operation: str
     reason: str
 
 
-class UndoReplied(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class UndoReplied:
     operation: str
     output: Json
 
 
-class UndoRefused(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class UndoRefused:
     operation: str
     fault: Fault
     transient: bool = False
@@ -95,7 +103,8 @@ class UndoRefused(Struct, frozen=True):
     after_s: float = 0.0
 
 
-class UndoLost(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class UndoLost:
     operation: str
     fault: Fault
     draw: float = 0.0
@@ -104,7 +113,8 @@ class UndoLost(Struct, frozen=True):
     """As of `ActionLost`."""
 
 
-class EvidenceFound(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class EvidenceFound:
     """A superseded worker wrote down an acknowledgement that it received after losing its fence."""
 
     operation: str
@@ -113,7 +123,8 @@ class EvidenceFound(Struct, frozen=True):
     output: Json
 
 
-class Verified(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Verified:
     """Answers of the last probes, by operation."""
 
     committing: bool
@@ -121,21 +132,24 @@ class Verified(Struct, frozen=True):
     unverified: tuple[str, ...]
 
 
-class ReadAgain(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ReadAgain:
     """What the readings on which the plan rests say now, or why one could not be had; by operation."""
 
     outputs: Mapping[str, Json]
     faults: Mapping[str, Fault]
 
 
-class NameProvider(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class NameProvider:
     """The provider that this worker reaches at `url`, for sagas of this domain; `url` is empty for the one inside the command."""
 
     provider: str
     url: str = ""
 
 
-class StateSameProvider(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class StateSameProvider:
     """A person says that the provider `now` is the one that the saga knows as `was`."""
 
     was: str
@@ -143,13 +157,15 @@ class StateSameProvider(Struct, frozen=True):
     by: str
 
 
-class TrustExceptions(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class TrustExceptions:
     """The graph that runs the saga declares that an exception of a node says that nothing happened."""
 
     graph: str
 
 
-class PlanOperation(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class PlanOperation:
     """A body asks for an operation; an earlier release may have journalled its action under one of the names in `formerly`.
 
     `after`: what a known operation comes after in this run of the body. `insists`: the body names it, so that what cannot hold is
@@ -164,17 +180,20 @@ class PlanOperation(Struct, frozen=True):
     """Who keeps what it needs: it is planned, and skipped."""
 
 
-class CompleteBody(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class CompleteBody:
     """The body has ended; `asked` are the operations that it asked for in this run."""
 
     asked: frozenset[str]
 
 
-class RaiseBody(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class RaiseBody:
     fault: Fault
 
 
-class ProposePlan(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ProposePlan:
     plan_hash: str
     plan: Json
     cost: Json
@@ -185,20 +204,23 @@ class ProposePlan(Struct, frozen=True):
     agents: tuple[Json, ...] = ()
 
 
-class RecordModel(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class RecordModel:
     """Record that a model was asked on behalf of the saga."""
 
     asked: ModelAsked
 
 
-class ChoosePlan(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ChoosePlan:
     """Choose one of the alternatives instead of the plan that is shown, which is titled `shown_title` from now on."""
 
     plan_hash: str
     shown_title: str
 
 
-class JudgePlan(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
     """Judge a plan. `shown`: the JSON that it was judged by, beside the request."""
 
     plan_hash: str
@@ -206,18 +228,21 @@ class JudgePlan(Struct, frozen=True):
     shown: Json = None
 
 
-class DeclareInfeasible(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class DeclareInfeasible:
     """Report that no plan meets the request. If it was changed while a plan waited for approval, that plan stays."""
 
     reasons: tuple[str, ...]
     remedies: tuple[Json, ...] = ()
 
 
-class AskApproval(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class AskApproval:
     pass
 
 
-class ApprovePlan(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ApprovePlan:
     """Approve a plan; `plan_hash` None approves the plan that is shown. One that is asked for by `request` is refused in the
     journal if it does not fit.
     """
@@ -227,13 +252,15 @@ class ApprovePlan(Struct, frozen=True):
     request: int | None = None
 
 
-class RejectPlan(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class RejectPlan:
     by: str
     plan_hash: str | None = None
     reason: str = ""
 
 
-class AcceptPlan(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class AcceptPlan:
     """Mint the operations of an approved plan; `removed` operations of an earlier version are compensated.
 
     `replaced`: removed → new, where an operation that is kept depended on the removed one. `revisable`: a failure disrupts the
@@ -242,23 +269,26 @@ class AcceptPlan(Struct, frozen=True):
 
     operations: tuple[OperationSpec, ...]
     removed: tuple[str, ...] = ()
-    replaced: Mapping[str, str] = {}
+    replaced: Mapping[str, str] = field(default_factory=dict)
     revisable: bool = False
 
 
-class AwaitLocks(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class AwaitLocks:
     """Others keep what is wanted, and it waits for that."""
 
     blockers: tuple[Blocker, ...]
 
 
-class YieldLocks(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class YieldLocks:
     """A person lets others have what this saga keeps, although it has not ended."""
 
     by: str
 
 
-class ChangeRequest(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
     """A person asks for something else; `approved_by` approves the resulting plan in advance. One that is asked for by `row` of
     the requests is refused in the journal if it does not fit.
     """
@@ -269,29 +299,34 @@ class ChangeRequest(Struct, frozen=True):
     row: int | None = None
 
 
-class GiveUpRepair(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class GiveUpRepair:
     """Report that no plan is left that keeps anything of the disrupted one."""
 
     reasons: tuple[str, ...]
 
 
-class BeginReversal(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class BeginReversal:
     """Begin a reversal: `saga` will undo this one; None means that nothing can."""
 
     saga: str | None
     reason: str = ""
 
 
-class HoldReversal(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class HoldReversal:
     reason: str
 
 
-class EndReversal(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class EndReversal:
     outputs: dict[str, Json]
     residue: tuple[str, ...] = ()
 
 
-class BeginAmendment(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class BeginAmendment:
     """Begin an amendment: `saga` will look for another plan; `request` is its request (`amendments.Amendment`).
 
     `row`: as above.
@@ -304,14 +339,16 @@ class BeginAmendment(Struct, frozen=True):
     row: int | None = None
 
 
-class EndAmendment(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class EndAmendment:
     """The amendment ended without having changed anything."""
 
     saga: str
     reason: str
 
 
-class AmendSaga(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class AmendSaga:
     """The amendment has committed; see `SagaAmended`."""
 
     saga: str
@@ -325,19 +362,22 @@ class AmendSaga(Struct, frozen=True):
     reasons: tuple[str, ...] = ()
 
 
-class Cancel(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Cancel:
     by: str
     request: int | None = None
 
 
-class RefuseRequest(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class RefuseRequest:
     """Nobody can do what request number `request` asks, because it cannot be read."""
 
     request: int
     reason: str
 
 
-class Resolve(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Resolve:
     operation: str
     resolution: Resolution
     by: str
