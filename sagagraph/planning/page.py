@@ -27,6 +27,7 @@ from sagagraph.planning.fields import Field, Fields, Part, State
 from sagagraph.planning.forms import any_named, fields_of, to_name, with_value
 from sagagraph.planning.models.anchors import Anchor, stated
 from sagagraph.planning.models.reading import Slot, heard, slots_of
+from sagagraph.planning.remedies import Remedy
 from sagagraph.saga.core.state import Saga
 
 Known = Any
@@ -67,6 +68,8 @@ class Draft:
     """The field that the first question asks for."""
     missing: tuple[str, ...] = ()
     """The fields that the questions ask for, in their order."""
+    remedies: tuple[Remedy, ...] = ()
+    """What can be asked for instead, where what was said cannot be had together."""
     assumed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What nobody has said, by its field: why it is taken to be so, in a few words."""
     others: Mapping[str, str] = dataclasses.field(default_factory=dict)

@@ -14,6 +14,7 @@ from sagagraph.ui.chat.conversation import Conversation
 from sagagraph.ui.chat.talk import Talk
 from sagagraph.ui.service import Service
 from sagagraph.ui.visitors import Visitor
+from tests.ui.chat import Chat
 from tests.ui.test_api import DAY, app, browser_on, followed
 
 __all__ = ["app"]
@@ -158,3 +159,16 @@ async def test_in_the_chat_a_remedy_is_one_click_and_so_is_every_version(service
     assert await quiet() == first
     await talk.go_back(99)
     assert "not there any more" in talk.conversation.messages[-1].text
+
+
+async def test_nights_that_do_not_fit_the_dates_are_one_click_from_a_plan(service: Service) -> None:
+    chat = Chat(service)
+    scene = await chat.say("From Boston to Paris for 6 nights and Rome for 2 nights, 3 to 8 April 2025")
+    assert [each.label for each in scene.remedies] == ["until 2025-04-11", "3 nights in Paris"]
+    talk = Talk(service, chat.visitor, chat.conversations.of(chat.visitor), None)
+    chat.conversations.keep(chat.visitor, await talk.take_remedy(1))
+    scene = await chat.quiet()
+    assert scene.waits
+    assert scene.saga is not None
+    assert [each["nights"] for each in scene.saga.request["stops"]] == [3, 2]
+    assert not scene.remedies

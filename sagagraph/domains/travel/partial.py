@@ -1,7 +1,7 @@
 """Partial requests: what is known of a request so far, and what must be asked."""
 
 from collections.abc import Iterator, Mapping
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Self
 
 from pydantic import AwareDatetime, BaseModel
@@ -18,7 +18,7 @@ from sagagraph.domains.travel.request import (
     Weekday,
     checked_request,
 )
-from sagagraph.domains.travel.wording import day_text
+from sagagraph.domains.travel.wording import count_text, day_text
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.fields import LIKELY
 
@@ -204,6 +204,24 @@ class PartialRequest(BaseModel, frozen=True):
             "budget": self.budget if self.budget_each is None else self.budget_each * (self.travellers or 1),
         }
         return checked_request({name: value for name, value in fields.items() if value is not None or name == "return_to"})
+
+    def with_room(self) -> Iterator[tuple[str, Self]]:
+        """Yield what can be had of more nights than there is room for, each in a few words: a later last day, or fewer nights."""
+        if self.first is None or self.last is None or not all(stop.nights for stop in self.stops):
+            return
+        nights = [stop.nights or 0 for stop in self.stops]
+        lacking = sum(nights) - (self.last - self.first).days
+        if lacking <= 0:
+            return
+        until = self.last + timedelta(days=lacking)
+        yield f"until {until}", self.model_copy(update={"last": until})
+        if sum(nights) - lacking < len(nights):
+            return
+        for _ in range(lacking):
+            nights[nights.index(max(nights))] -= 1
+        given = dict(enumerate(nights))
+        told = (f"{count_text(given[n], 'night')} in {stop.city}" for n, stop in enumerate(self.stops) if stop.nights != given[n])
+        yield " and ".join(told), self.model_copy(update={"stops": with_nights(self.stops, given)})
 
     def updated_by(self, later: Self) -> Self:
         """Return this request with later statements, which replace earlier ones and answer their doubts."""

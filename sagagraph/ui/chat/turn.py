@@ -111,7 +111,7 @@ class Turn:
         unsettled = tuple(each for each in draft.not_understood if must_be_settled(each))
         said = {} if self._is_filling else quotes_in(self.conversation.last_heard, self._page, before, draft)
         quotes = {**self.conversation.quotes, **said}
-        self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled, quotes=quotes)
+        self.conversation = replace(self.conversation, draft=draft, unsettled=unsettled, quotes=quotes, remedies=draft.remedies)
         for aside in draft.asides:
             self._add(aside)
         is_same = saga is not None and draft.request is not None and self._page.on_top(draft.request, saga) == saga.request

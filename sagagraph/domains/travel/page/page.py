@@ -36,6 +36,7 @@ from sagagraph.planning.fault_desk import FaultDesk
 from sagagraph.planning.fields import Part
 from sagagraph.planning.models.anchors import Anchor
 from sagagraph.planning.models.reading import Slot
+from sagagraph.planning.remedies import Remedy
 from sagagraph.saga.core.state import Saga
 
 _MOST_SUGGESTED: Final = 500
@@ -155,7 +156,8 @@ class TravelPage(p.Page):
         whole, assumed = self._completed(partial)
         missing = whole.missing()
         questions = tuple(each.text for each in missing)
-        request = None if questions else whole.complete().model_copy(update={"assumed": dict(assumed)}).model_dump(mode="json")
+        request = None if questions else _told(whole, assumed)
+        others = ((label, each) for label, each in whole.with_room() if not each.missing())
         return p.Draft(
             partial,
             tuple(w.wishes_of(partial)),
@@ -165,6 +167,7 @@ class TravelPage(p.Page):
             asides=asides,
             field=missing[0].field if missing else "",
             missing=tuple(dict.fromkeys(each.field for each in missing)),
+            remedies=tuple(Remedy(label, "", _told(each, assumed)) for label, each in others),
             assumed=assumed,
             partial=whole.in_json(),
         )
@@ -269,6 +272,11 @@ def _bar(leg: Leg) -> p.Bar:
     departs, arrives = offer.departs.replace(tzinfo=None), offer.arrives.replace(tzinfo=None)
     row = f"{offer.origin_city} → {offer.destination_city}"
     return p.Bar(row, f"{offer.carrier} {offer.number}", offer.kind, departs, max(arrives, departs), leg.label)
+
+
+def _told(whole: PartialRequest, assumed: Mapping[str, str]) -> p.Json:
+    """Return a request, with what is assumed in it, as it is told to a saga."""
+    return whole.complete().model_copy(update={"assumed": dict(assumed)}).model_dump(mode="json")
 
 
 def _line(leg: Leg, trip: Itinerary) -> p.Line:
