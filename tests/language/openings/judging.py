@@ -50,6 +50,8 @@ _DOMAINS: Final = {
     "voyager": "trip",
     "baker": "meal",
     "pilgrim": "trip",
+    "caller": "trip",
+    "griller": "meal",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
