@@ -32,6 +32,8 @@ class Company:
     """They come beside those that were counted before, or, below zero, no longer: `my mum comes too`."""
     children: int = 0
     """Under `ADULT_FROM`, of those that were counted."""
+    young: int = 0
+    """Sons, daughters and children of whom nobody says who goes with them."""
     has_grown: bool = False
     """A son or daughter goes along who is no child any more."""
     are_others: bool = False
@@ -58,6 +60,21 @@ def tag_people(passage: Passage) -> None:
         passage.tag("company", _PARTIES[name], _company)
     passage.tag("company", _SAYS.uncounted, lambda _: Company(None))
     passage.tag("company", _SAYS.others, _others)
+
+
+def those_spoken_of(passage: Passage, *, is_we: bool) -> Company:
+    """Take whoever is spoken of (`my son plays a match there`), with whoever writes, if they say `we`.
+
+    A writer who says `I` may speak of people who stay at home.
+    """
+    spoken = () if passage.has(_SAYS.me) and not is_we else passage.take(_SAYS.spoken_of, _goes_along)
+    companies = [company for each in {each.said.casefold(): each for each in spoken}.values() if (company := _also_comes(each))]
+    count = sum(each.count or 0 for each in companies)
+    return Company(count and count + is_we, children=sum(each.children for each in companies))
+
+
+def _goes_along(found: Found) -> bool:
+    return not (found.led_by(_SAYS.visited) or found.followed_by(_SAYS.elsewhere))
 
 
 _FOR: Final = re.compile(r"\bfor (?:my|our)\b", re.IGNORECASE)
@@ -147,7 +164,7 @@ def _company(found: Found) -> Company | None:
     if units == ["child"] and _are_grown(found):
         return Company(people[0].count, has_grown=True)
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
-        return Company(None, children=_children_in(found))
+        return Company(None, children=_children_in(found), young=(people[0].count or 0) if units == ["child"] else 0)
     if found["children"] and (units[0] != "person" or "person" in units[1:]):
         return None
     if is_one_of_several(found):
@@ -160,5 +177,5 @@ def _company(found: Found) -> Company | None:
         return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)
     if found["alone"]:
         return Company(1)
-    kin = _kin_in(found) + (number.count or 0 if number else 0)
+    kin = _kin_in(found) + (number.count or 0 if number else 0) + bool(found["doer"])
     return Company(count + kin, children=_children_in(found))

@@ -13,7 +13,7 @@ from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, O
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Cues, Money
 from sagagraph.language.numbers import Number
-from sagagraph.language.people import PEOPLE, Company, is_one_of_several
+from sagagraph.language.people import PEOPLE, Company, is_one_of_several, those_spoken_of
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
@@ -260,7 +260,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["children"] = max(children)
         said.notes += [("children", "those called children")] if None in companies else []
     if None in companies and not (any(children) and (known.travellers or _is_counted(found_companies))):
-        said.ask("travellers", "How many of you travel, all together?")
+        _ask_how_many(passage, said, known, found_companies, is_we=is_we)
     elif len(counts) > 1:
         said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")
     elif counts and counts[0] < 1:
@@ -269,14 +269,29 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["travellers"] = counts[0]
         if young:
             said.fields["children"] = max(children)
-    elif is_we and known.travellers is None and known.missing():
-        said.ask("travellers", "How many of you travel?")
+    elif known.travellers is None and known.missing():
+        _ask_how_many(passage, said, known, (), is_we=is_we)
     if len(set(rooms)) > 1 or min(rooms, default=1) < 1:
         said.ask("rooms", "How many rooms do you need?")
     elif has_own:
         said.fields["rooms"] = said.fields.get("travellers") or known.travellers
     elif rooms:
         said.fields["rooms"] = rooms[0]
+
+
+def _ask_how_many(
+    passage: Passage, said: Said, known: PartialRequest, told: Sequence[Company], *, is_we: bool
+) -> None:
+    """Ask how many travel; as long as nobody answers, it is those who were spoken of, if all of these are known."""
+    kin, young = those_spoken_of(passage, is_we=is_we), sum(each.young for each in told)
+    if not (told or is_we or kin.count):
+        return
+    count = young + (kin.count or bool(young))  # whoever writes takes the children along
+    is_known = count > 0 and all(each.young or (each.count or 0) < 0 for each in told) and known.travellers is None
+    children = kin.children + sum(each.children for each in told)
+    likely = {"travellers": count} | ({"children": children} if children else {})
+    text = f"How many of you travel{', all together' * bool(told)}?"
+    said.ask("travellers", text, otherwise=likely if is_known else None, because="those who were spoken of")
 
 
 def _is_counted(companies: Sequence[Company]) -> bool:
