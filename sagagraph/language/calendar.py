@@ -130,7 +130,7 @@ def _numeric(found: Found) -> Expression:
     """Read `06/07/2025`: which number is the month depends on the writer's country."""
     if found["month"]:  # `10.6.` is written with the day first
         return _one(found.said, _day(int(found["a"]), int(found["month"]), order="day"))
-    a, b = int(found["a"]), int(found["b"] or found["c"])
+    a, b = int(found["a"]), int(found["b"] or found["c"] or found["dash"])
     year = int(found["year"]) % 2000 + 2000 if found["year"] else None
     if a == b and a <= 12:
         return _one(found.said, _day(a, a, year))

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 _LABELLED: Final = re.compile(
-    r"(?i)(?<!\d )\b(?P<unit>adults?|children|kids|people|persons?|travell?ers?|passengers?|guests|nights|days|rooms|cooks)"
+    r"(?i)(?<!\d )\b(?P<unit>adults?|children|kids|people|persons?|pax|travell?ers?|passengers?|guests|nights|days|rooms|cooks)"
     r":\s*(?P<number>\d+)(?=\s*(?:[,;.\n]|$))"
 )
 """`Adults: 2`, as in a form."""
 _WRITTEN_OUT: Final = (
     (re.compile(r"(?<=\w) ?= ?(?=[\w$€£])"), ": "),
-    (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*[-–]\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),
+    (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*(?:[-–]|to|until|till)\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),
     (re.compile(r"(?<![\d.])(\d{1,2})\.\s*[-–]\s*(\d{1,2}\.)(\d{1,2}\.)"), r"\1.\3 - \2\3"),
     (re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"), r"\1 \2"),
     (
@@ -35,8 +35,15 @@ _WRITTEN_OUT: Final = (
         r"\1 adults and \2\3 children",
     ),
     (_LABELLED, r"\g<number> \g<unit>"),
+    (
+        re.compile(
+            r"(?i)\b(?:(\w+day|on) )?(?:the )?(morning|afternoon|evening|night),? (?:of )?((?:the )?\d{1,2}(?:st|nd|rd|th)?"
+            r"(?: (?:of )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?<=\d\w\w)))\b"
+        ),
+        r"\1 \3 in the \2",
+    ),
 )
-"""`Adults = 2`, `13.05-16.05`, `13.-16.05.`, `14MAR`, `2A 1C` or `2+1`, `Adults: 2`"""
+"""`Adults = 2`, `13.05-16.05`, `13.-16.05.`, `14MAR`, `2A 1C` or `2+1`, `Adults: 2`, `Friday evening 6 March`"""
 
 
 def tagged(

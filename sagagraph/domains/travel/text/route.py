@@ -224,14 +224,7 @@ def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:
 
 
 def _origin(visits: list[Visit], said: Said) -> str | None:
-    """Return the origin; `from Paris` after `to Paris` is nothing new."""
-    reached: set[str | None] = set()
-    origins: list[Place] = []
-    for visit in visits:
-        if visit.role is Role.ORIGIN and visit.city not in reached - {None}:
-            origins.append(visit.place)
-        if visit.role in (Role.NEXT, Role.PLACE):
-            reached.add(visit.city)
+    origins = [visit.place for visit in visits if visit.role is Role.ORIGIN]
     unknown = next((place for place in origins if place.city is None), None)
     named = list(dict.fromkeys(place.city for place in origins if place.city))
     if unknown is not None:

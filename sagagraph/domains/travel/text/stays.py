@@ -131,6 +131,14 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             visit.role = Role.LEFT_OUT
         if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
             visit.role = Role.LEFT_LAST
+    reached: set[str | None] = set()
+    origins = [visit for visit in visits if visit.role is Role.ORIGIN]
+    for visit in visits:
+        if visit.role is Role.ORIGIN and visit.city in reached - {None}:
+            visit.role = Role.LEFT_LAST
+        elif visit.role is Role.ORIGIN and len(origins) > 1 and _SAYS.lives.search(text, 0, visit.start):
+            visit.role = Role.PLACE
+        reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-")

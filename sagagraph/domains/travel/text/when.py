@@ -161,8 +161,9 @@ class _Dates:
 
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
-        if len(self.there) == len(self.departs) == 1 and self.there < self.departs:  # `arrive on 9 March, leave on the 12th`
-            self.spans.append((self.there[0], self.departs.pop(), False))
+        ends = self.departs or self.lasts
+        if len(self.there) == len(ends) == 1 and self.there < ends:  # `arrive on 9 March, leave on the 12th`
+            self.spans.append((self.there[0], ends.pop(), False))
             self.doubts = Said()
         elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
