@@ -61,7 +61,7 @@ def with_changed_nights(
                 said.ask(f"stops[{n}].nights", text)
             elif nights is not None:
                 given[n] = nights + (stay.change or 0)
-    left = [stay for stay in loose if stay.change is None or not cities]
+    left = [stay for stay in loose if stay.change is None]
     return known.model_copy(update={"stops": with_nights(known.stops, given)}), left
 
 

@@ -79,9 +79,9 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
     begins, ends_on = (said.fields.get(name) for name in ("first", "last"))
-    if len(now) == 1 and begins and ends_on and not said.fields.get("is_rough") and {stay.unit for stay in stays} == {"day"}:
-        is_counted_whole = now[0].nights == (ends_on - begins).days + 1  # `5 days, 10 to 14 June`
-        now = (now[0].lasting((now[0].nights or 1) - is_counted_whole),)
+    in_days = now[0].nights if len(now) == 1 and {stay.unit for stay in stays} == {"day"} else None
+    if begins and ends_on and in_days == (ends_on - begins).days + 1 and not said.fields.get("is_rough"):
+        now = (now[0].lasting(in_days - 1),)  # `5 days, 10 to 14 June`
     if now != before:
         said.fields["stops"] = now
         if any(stay.unit == "day" and stay.change is None for stay in stays):

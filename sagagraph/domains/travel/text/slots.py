@@ -187,10 +187,12 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     for words, stars in ((_SAYS.luxury, (5, 5)), (_SAYS.moderate, (3, 4))):
         if passage.take(words) and not ranges:
             ranges.append(stars)
-    if len(set(ranges)) > 1:
+    fewest = max((each[0] for each in ranges), default=FEWEST_STARS)
+    most = min((each[1] for each in ranges), default=MOST_STARS)
+    if fewest > most:
         said.ask("stars", "One range of stars holds for all hotels; which one is it?")
     elif ranges and not said.asks("stars") and "stars" not in said.fields:
-        said.fields["stars"] = ranges[0]
+        said.fields["stars"] = fewest, most
 
 
 def _stars_by_city(passage: Passage) -> dict[str, tuple[int, int]]:
@@ -235,14 +237,18 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     """Read who travels. `is_we`: the sentence speaks of more than one."""
     before, young = known.travellers or 1, known.children or 0
     too = (found.get("rooms", Quantity) or _ONE_MORE for found in passage.take(_SAYS.own_room))
+    kinds: dict[str, int] = {}
     has_own, rooms = False, [(known.rooms or rooms_for(before, young)) + (each.count or 1) for each in too]
     for found in passage.take(_SAYS.rooms):
         quantity = found.get("rooms", Quantity)
         has_own = has_own or quantity is None or bool(found["each"])
         if quantity and quantity.change:
             rooms.append((known.rooms or rooms_for(before, young)) + quantity.delta)
+        elif quantity and not found["each"] and (kind := _SAYS.kind.search(found.said)):
+            kinds[kind[0].casefold()] = quantity.count or 0
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
+    rooms += [sum(kinds.values())] if kinds else []
     taken = passage.take(_SAYS.company, lambda found: not known.stops or not _are_others(found))
     found_companies = [company for found in taken if (company := found.get("company", Company))]
     companies = [

@@ -122,6 +122,8 @@ class _Dates:
         """Days of departure of which nobody said that they are."""
         self.there: list[date] = []
         """When somebody has to be there."""
+        self.is_either = False
+        """Of the days of departure, any will do."""
         self.doubts = Said()
 
     def add(self, found: Found, among: list[Expression], today: date, order: str) -> None:
@@ -157,6 +159,7 @@ class _Dates:
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
         else:
             self.departs.append(first)
+            self.is_either = self.is_either or found.led_by(_SAYS.either) is not None
             self.named += [] if found.led_by(_SAYS.leave) else [first]
 
     def conclude(self, said: Said) -> None:
@@ -186,11 +189,14 @@ class _Dates:
         if len(windows) > 1:
             self.doubts.ask("window", f"Between which days: {' or '.join(windows)}?")
         if len(departs) > 1:
-            is_there_and_back = len(departs) == 2 and not self.lasts
-            both = {"first": min(departs), "last": max(departs), "is_rough": False} if is_there_and_back else None
+            begins, ends, latest = min(departs), max(departs), min(self.lasts, default=max(departs))
+            likely: dict[str, Any] = {"first": begins, "last": latest, "is_rough": False}  # what is between them happens there
+            likely = {"first": begins, "begins_by": ends} if self.is_either else likely
+            is_clear = self.is_either or (ends <= latest and len(departs) == 2)
             text = f"On which day do you leave: {' or '.join(map(day_text, departs))}?"
-            self.doubts.ask("depart", text, otherwise=both, because="there and back")
-            depart = None if both else depart
+            because = "any of these days" if self.is_either else "there and back"
+            self.doubts.ask("depart", text, otherwise=likely if is_clear else None, because=because)
+            depart = None if is_clear else depart
         if first is not None and last is not None and first > last:
             self.doubts.ask("window", f"Between which days? {day_text(first)} comes after {day_text(last)}.")
         elif depart is not None and not (first or depart) <= depart <= (last or depart):
@@ -224,7 +230,12 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today, order)
     passage.take(_SAYS.date)
-    for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs)):
+    for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs or len(dates.spans) == 1)):
+        if not (dates.there or dates.departs):
+            begins, ends, is_month = dates.spans[0]
+            beside = (begins, ends + _ONE_DAY, is_month) if found["after"] else (begins - _ONE_DAY, ends, is_month)
+            dates.spans = [dates.spans[0] if is_month else beside]
+            continue
         day = (dates.there or dates.departs)[0]
         if found["after"]:
             dates.lasts.append(day + _ONE_DAY)
