@@ -41,8 +41,8 @@ class Company:
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter (4)` and `my daughter. She's 4` as `my 4 year old daughter`."""
-    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>\g<between>", text)
+    """Write `my daughter (4)` and `my daughter. She's 4` as `my 4 year old daughter`, and count twins."""
+    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>\g<between>", _SAYS.twins.sub("two kids", text))
 
 
 def tag_people(passage: Passage) -> None:

@@ -111,12 +111,30 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
         said.fields.pop("no_limit", None)
         return
     said.notes += notes
+    paid_in = _paid_in(passage, [*different.values()], known)
+    if paid_in and not different:
+        said.fields["currency"] = paid_in
     for money in different.values():
-        said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
-        if not money.currencies and not known.currency:
+        said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency or paid_in}
+        if not money.currencies and not known.currency and not paid_in:
             said.notes.append(("currency", "the one of the prices"))
-        if len(money.currencies) > 1:
+        if len(money.currencies) > 1 and not paid_in:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
+
+
+def _paid_in(passage: Passage, amounts: Sequence[Money], known: PartialRequest) -> str | None:
+    """Take the currency that is said apart from the budget, if this has no other: `900, pay in Swiss francs`."""
+    is_assumed = "currency" in dict(known.notes)
+    before = (() if is_assumed or known.currency is None else (known.currency,)) if known.budget and not amounts else None
+
+    def is_meant(found: Found) -> bool:
+        money = found.get("currency", Money)
+        others = [before] if before is not None else [each.currencies for each in amounts]
+        return money is not None and money.currency is not None and others != [] and all(not each or money.currency in each for each in others)
+
+    taken = passage.take(_SAYS.paid_in, is_meant)
+    money = taken[-1].get("currency", Money) if taken else None
+    return money.currency if money else None
 
 
 def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
