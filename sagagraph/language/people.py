@@ -169,7 +169,9 @@ def _company(found: Found) -> Company | None:
         return None
     if is_one_of_several(found):
         return None
-    count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
+    counts = [(each.count or 0) * (2 if each.unit == "couple" else 1) for each in people]
+    is_told_twice = len(counts) > 1 and counts[0] == sum(counts[1:]) and _SAYS.in_all.match(found.said) is not None
+    count = counts[0] if is_told_twice else sum(counts)  # `4 of us, two couples`
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units

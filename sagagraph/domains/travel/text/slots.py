@@ -140,9 +140,9 @@ def _paid_in(passage: Passage, amounts: Sequence[Money], known: PartialRequest) 
 def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
     """Read `1.500 €` as thousands, if nothing else about it is in doubt: nobody writes three digits of cents."""
     thousands = _THOUSANDS.search(money.said)
-    if thousands is None or not doubt.startswith("How much") or money.is_range or len(money.currencies) > 1 or money.per:
+    if thousands is None or not doubt.startswith("How much") or money.is_range or len(money.currencies) > 1:
         return None
-    return {"budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
+    return {"budget_each" if money.per else "budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
 
 
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
@@ -150,7 +150,7 @@ def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
     if money.currencies and not CURRENCIES & set(money.currencies):
         return f"No rates are known for {money.currencies[0]}; how much is {said!r} in another currency, like USD?"
     if money.per == "night" or is_nightly:
-        return f"{said!r} is for one night; what may the whole trip cost?"
+        return f"{said!r} is for one {'room' if 'room' in said else 'night'}; what may the whole trip cost?"
     if is_of_hotels:
         return f"{said!r} is for hotels; what may the whole trip cost?"
     if money.is_least and money.change:

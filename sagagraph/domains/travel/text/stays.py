@@ -136,12 +136,14 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city in reached - {None}:
             visit.role = Role.LEFT_LAST
-        elif visit.role is Role.ORIGIN and len(origins) > 1 and _SAYS.lives.search(text, 0, visit.start):
+        elif visit.role is Role.ORIGIN and len(origins) > 1 and (
+            _SAYS.lives.search(text, 0, visit.start) or _SAYS.stayed.match(text, visit.end)
+        ):
             visit.role = Role.PLACE
         reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
-            is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-")
+            is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-") or _SAYS.for_this.search(text, 0, visit.start)
             is_first = visit.role is Role.BARE or (n == 0 and is_led)
             forms = (_SAYS.link, _SAYS.side_by_side, _SAYS.slash)[
                 : 3 if len(visits) == 2 else 1

@@ -29,7 +29,7 @@ def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not."""
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
     for words in (_SAYS.bare, _SAYS.limit):
-        for found in passage.take(words, lambda each: not each["loose"] or _subject(each) is not None):
+        for found in passage.take(words, _is_of_every_journey):
             read_limits = _limit(found)
             is_clear = bool(read_limits)
             for what, limit, moment in read_limits:
@@ -43,6 +43,12 @@ def read_hours(passage: Passage, said: Said) -> None:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
         except ValueError:
             said.ask("hours", "Between which hours do you want to leave and arrive?")
+
+
+def _is_of_every_journey(found: Found) -> bool:
+    """Tell hours of the journeys from those of something else, and of the way back alone: `returning after 18:00`."""
+    is_of_one = _SAYS.way_back.search(_clause_before(found)) is not None and _SAYS.after.match(found["relation"]) is not None
+    return not is_of_one and (not found["loose"] or _subject(found) is not None)
 
 
 def _limit(found: Found) -> list[tuple[str, str, time]]:
