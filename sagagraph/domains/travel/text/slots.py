@@ -284,9 +284,11 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["children"] = max(children)
         said.notes += [("children", "those called children")] if None in companies else []
     if None in companies and not (any(children) and (known.travellers or _is_counted(found_companies))):
-        _ask_how_many(passage, said, known, found_companies, is_we=is_we)
+        _ask_how_many(passage, said, known, taken, is_we=is_we)
     elif len(counts) > 1:
-        said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")
+        is_said = max(counts) in (_number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken))
+        text = f"How many travel: {' or '.join(map(str, counts))}?"
+        said.ask("travellers", text, otherwise={"travellers": max(counts)} if is_said else None, because="the number that was said")
     elif counts and counts[0] < 1:
         said.ask("travellers", "How many travel? At least one has to.")
     elif counts:
@@ -303,19 +305,26 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = rooms[0]
 
 
-def _ask_how_many(
-    passage: Passage, said: Said, known: PartialRequest, told: Sequence[Company], *, is_we: bool
-) -> None:
+def _ask_how_many(passage: Passage, said: Said, known: PartialRequest, taken: Sequence[Found], *, is_we: bool) -> None:
     """Ask how many travel; as long as nobody answers, it is those who were spoken of, if all of these are known."""
+    told = [company for found in taken if (company := found.get("company", Company))]
     kin, young = those_spoken_of(passage, is_we=is_we), sum(each.young for each in told)
     if not (told or is_we or kin.count):
         return
-    count = young + (kin.count or bool(young))  # whoever writes takes the children along
-    is_known = count > 0 and all(each.young or (each.count or 0) < 0 for each in told) and known.travellers is None
+    whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
+    count = whole or (adults or kin.count or bool(young)) + young  # whoever writes takes the children along
+    is_known = all(each.young or (each.count or 0) < 0 or each.count in (whole, adults) for each in told) and count > young
     children = kin.children + sum(each.children for each in told)
     likely = {"travellers": count} | ({"children": children} if children else {})
     text = f"How many of you travel{', all together' * bool(told)}?"
-    said.ask("travellers", text, otherwise=likely if is_known else None, because="those who were spoken of")
+    is_likely = is_known and known.travellers is None
+    said.ask("travellers", text, otherwise=likely if is_likely else None, because="those who were spoken of")
+
+
+def _number_of(words: re.Pattern[str], taken: Sequence[Found]) -> int:
+    """Return how many these are, as the company says that is told in these words; 0 if none is."""
+    companies = [found.get("company", Company) for found in taken if words.search(found.said)]
+    return max((each.count or 0 for each in companies if each), default=0)
 
 
 def _is_counted(companies: Sequence[Company]) -> bool:

@@ -26,7 +26,14 @@ _SAYS: Final = Forms(__file__, "when")
 
 
 def read_hours(passage: Passage, said: Said) -> None:
-    """Read hours, but only what is surely a time of day: `after 8 June` is not."""
+    """Read hours, but only what is surely a time of day: `after 8 June` is not.
+
+    Who arrives before noon and leaves after four speaks of two journeys; the field holds for each of them.
+    """
+    told = [each for found in passage.find(_SAYS.limit) if _is_of_every_journey(found) for each in _limit(found)]
+    departs = [moment for what, limit, moment in told if (what, limit) == ("depart", "earliest")]
+    if any(NIGHT_ENDS < moment <= max(departs, default=time.min) for what, limit, moment in told if (what, limit) == ("arrive", "latest")):
+        return
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
     for words in (_SAYS.bare, _SAYS.limit):
         for found in passage.take(words, _is_of_every_journey):
