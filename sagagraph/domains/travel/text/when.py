@@ -177,9 +177,10 @@ class _Dates:
 
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
-        ends = self.departs or self.lasts
+        ends = [day for day in self.departs if day not in self.named] or self.departs or self.lasts
         if len(self.there) == len(ends) == 1 and self.there < ends:  # `arrive on 9 March, leave on the 12th`
-            self.spans.append((self.there[0], ends.pop(), False))
+            self.spans.append((self.there[0], ends[0], False))
+            self.departs = [day for day in self.departs if day != ends[0]]
             self.doubts = Said()
         elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
