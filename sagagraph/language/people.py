@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -36,8 +35,6 @@ class Company:
     """Sons, daughters and children of whom nobody says who goes with them."""
     has_grown: bool = False
     """A son or daughter goes along who is no child any more."""
-    are_others: bool = False
-    """Somebody wishes it for them: `for my parents`. Whoever travels already may wish the same of the trip."""
 
 
 def with_ages(text: str) -> str:
@@ -59,31 +56,23 @@ def tag_people(passage: Passage) -> None:
     for name in _PARTIES:
         passage.tag("company", _PARTIES[name], _company)
     passage.tag("company", _SAYS.uncounted, lambda _: Company(None))
-    passage.tag("company", _SAYS.others, _others)
 
 
 def those_spoken_of(passage: Passage, *, is_we: bool) -> Company:
     """Take whoever is spoken of (`my son plays a match there`), with whoever writes, if they say `we`.
 
-    A writer who says `I` may speak of people who stay at home.
+    A writer who says `I` may speak of people who stay at home; a trip for my wife may be one with me: nobody counted them.
     """
-    spoken = () if passage.has(_SAYS.me) and not is_we else passage.take(_SAYS.spoken_of, _goes_along)
+    are_all = is_we or not passage.has(_SAYS.me)
+    spoken = passage.take(_SAYS.spoken_of, lambda each: _goes_along(each) and (are_all or bool(each.led_by(_SAYS.wished_for))))
     companies = [company for each in {each.said.casefold(): each for each in spoken}.values() if (company := _also_comes(each))]
     count = sum(each.count or 0 for each in companies)
-    return Company(count and count + is_we, children=sum(each.children for each in companies))
+    is_with_me = count == 1 and any(each.led_by(_SAYS.wished_for) for each in spoken)
+    return Company(None if is_with_me else count and count + is_we, children=sum(each.children for each in companies))
 
 
 def _goes_along(found: Found) -> bool:
     return not (found.led_by(_SAYS.visited) or found.followed_by(_SAYS.elsewhere))
-
-
-_FOR: Final = re.compile(r"\bfor (?:my|our)\b", re.IGNORECASE)
-
-
-def _others(found: Found) -> Company:
-    """Read `for my parents`, `my boss wants to go`; a trip for my wife may be one with me."""
-    kin = None if _FOR.search(found.said) else len(_SAYS.one.findall(found.said)) or None
-    return Company(2 if "parents" in found.said else kin, are_others=True)
 
 
 def _told_by_ages(found: Found) -> Quantity | None:

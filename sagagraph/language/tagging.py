@@ -25,11 +25,12 @@ _LABELLED: Final = re.compile(
     r":\s*(?P<number>\d+)(?=\s*(?:[,;.\n]|$))"
 )
 """`Adults: 2`, as in a form."""
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _WRITTEN_OUT: Final = (
     (re.compile(r"(?<=\w) ?= ?(?=[\w$€£])"), ": "),
     (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*(?:[-–]|to|until|till)\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),
     (re.compile(r"(?<![\d.])(\d{1,2})\.\s*[-–]\s*(\d{1,2}\.)(\d{1,2}\.)"), r"\1.\3 - \2\3"),
-    (re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"), r"\1 \2"),
+    (re.compile(rf"(?i)\b(\d{{1,2}})({_MONTH})\b"), r"\1 \2"),
     (
         re.compile(r"(?i)(?<![\w.,+])(\d)(?: ?ad?,? ?[+&/]? ?(\d) ?ch?| ?\+ ?(\d))(?![\w+:.]|\s*(?:nights?|days?|stars?|\*)\b)"),
         r"\1 adults and \2\3 children",
@@ -37,8 +38,8 @@ _WRITTEN_OUT: Final = (
     (_LABELLED, r"\g<number> \g<unit>"),
     (
         re.compile(
-            r"(?i)\b(?:(\w+day|on) )?(?:the )?(morning|afternoon|evening|night),? (?:of )?((?:the )?\d{1,2}(?:st|nd|rd|th)?"
-            r"(?: (?:of )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?<=\d\w\w)))\b"
+            rf"(?i)\b(?:(\w+day|on) )?(?:the )?(morning|afternoon|evening|night),? (?:of )?"
+            rf"((?:the )?\d+(?:st|nd|rd|th)?(?: (?:of )?{_MONTH})?)\b"
         ),
         r"\1 \3 in the \2",
     ),

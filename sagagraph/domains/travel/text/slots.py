@@ -84,10 +84,15 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     amounts: list[Money] = []
     notes: list[tuple[str, str]] = []
     taken = passage.take(_SAYS.budget)
+    paid_in = passage.first(_SAYS.paid_in)
+    currency = paid_in.get("currency", Money) if paid_in else None
     for found in taken:
         money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
+        if currency and currency.currency in (money.currencies or (currency.currency,)):  # `900, pay in Swiss francs`
+            passage.take(_SAYS.paid_in)
+            money = replace(money, currencies=currency.currencies)
         if found.led_by(CORRECTS):
             amounts.clear()
         if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
@@ -107,34 +112,19 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     named += ["no limit"] if "no_limit" in said.fields else []
     if len(named) > 1:
         said.ask("budget", f"What may the whole trip cost: {' or '.join(named)}, or their sum?")
+    if currency and not taken and known.budget and (known.currency is None or "currency" in dict(known.notes)):
+        passage.take(_SAYS.paid_in)
+        said.fields["currency"] = currency.currency
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
         return
     said.notes += notes
-    paid_in = _paid_in(passage, [*different.values()], known)
-    if paid_in and not different:
-        said.fields["currency"] = paid_in
     for money in different.values():
-        said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency or paid_in}
-        if not money.currencies and not known.currency and not paid_in:
+        said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
+        if not money.currencies and not known.currency:
             said.notes.append(("currency", "the one of the prices"))
-        if len(money.currencies) > 1 and not paid_in:
+        if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
-
-
-def _paid_in(passage: Passage, amounts: Sequence[Money], known: PartialRequest) -> str | None:
-    """Take the currency that is said apart from the budget, if this has no other: `900, pay in Swiss francs`."""
-    is_assumed = "currency" in dict(known.notes)
-    before = (() if is_assumed or known.currency is None else (known.currency,)) if known.budget and not amounts else None
-
-    def is_meant(found: Found) -> bool:
-        money = found.get("currency", Money)
-        others = [before] if before is not None else [each.currencies for each in amounts]
-        return money is not None and money.currency is not None and others != [] and all(not each or money.currency in each for each in others)
-
-    taken = passage.take(_SAYS.paid_in, is_meant)
-    money = taken[-1].get("currency", Money) if taken else None
-    return money.currency if money else None
 
 
 def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
@@ -267,7 +257,7 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
     rooms += [sum(kinds.values())] if kinds else []
-    taken = passage.take(_SAYS.company, lambda found: not known.stops or not _are_others(found))
+    taken = passage.take(_SAYS.company)
     found_companies = [company for found in taken if (company := found.get("company", Company))]
     companies = [
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
@@ -287,8 +277,9 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         _ask_how_many(passage, said, known, taken, is_we=is_we)
     elif len(counts) > 1:
         is_said = max(counts) in (_number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken))
+        likely = {"travellers": max(counts)} if is_said else None
         text = f"How many travel: {' or '.join(map(str, counts))}?"
-        said.ask("travellers", text, otherwise={"travellers": max(counts)} if is_said else None, because="the number that was said")
+        said.ask("travellers", text, otherwise=likely, because="the number that was said")
     elif counts and counts[0] < 1:
         said.ask("travellers", "How many travel? At least one has to.")
     elif counts:
@@ -309,15 +300,15 @@ def _ask_how_many(passage: Passage, said: Said, known: PartialRequest, taken: Se
     """Ask how many travel; as long as nobody answers, it is those who were spoken of, if all of these are known."""
     told = [company for found in taken if (company := found.get("company", Company))]
     kin, young = those_spoken_of(passage, is_we=is_we), sum(each.young for each in told)
-    if not (told or is_we or kin.count):
+    if not (told or is_we) and kin.count == 0:
         return
     whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
     count = whole or (adults or kin.count or bool(young)) + young  # whoever writes takes the children along
-    is_known = all(each.young or (each.count or 0) < 0 or each.count in (whole, adults) for each in told) and count > young
+    is_known = all(each.young or (each.count or 0) < 0 or each.count in (whole, adults) for each in told)
     children = kin.children + sum(each.children for each in told)
     likely = {"travellers": count} | ({"children": children} if children else {})
     text = f"How many of you travel{', all together' * bool(told)}?"
-    is_likely = is_known and known.travellers is None
+    is_likely = is_known and kin.count is not None and count > young and known.travellers is None
     said.ask("travellers", text, otherwise=likely if is_likely else None, because="those who were spoken of")
 
 
@@ -331,8 +322,3 @@ def _is_counted(companies: Sequence[Company]) -> bool:
     """Tell whether `2 adults and 2 children` counted those of whom more is said: `(kids 5 and 8)`."""
     counted = {each.children for each in companies if each.count is not None and not each.is_more}
     return {each.children for each in companies} == counted and len(counted) == 1
-
-
-def _are_others(found: Found) -> bool:
-    company = found.get("company", Company)
-    return company is not None and company.are_others

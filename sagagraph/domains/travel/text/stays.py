@@ -132,18 +132,16 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
             visit.role = Role.LEFT_LAST
     reached: set[str | None] = set()
-    origins = [visit for visit in visits if visit.role is Role.ORIGIN]
+    is_one_of_several = sum(visit.role is Role.ORIGIN for visit in visits) > 1
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city in reached - {None}:
             visit.role = Role.LEFT_LAST
-        elif visit.role is Role.ORIGIN and len(origins) > 1 and (
-            _SAYS.lives.search(text, 0, visit.start) or _SAYS.stayed.match(text, visit.end)
-        ):
+        elif visit.role is Role.ORIGIN and is_one_of_several and _is_lived_in(visit, text):
             visit.role = Role.PLACE
         reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
-            is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-") or _SAYS.for_this.search(text, 0, visit.start)
+            is_led = visit.role is Role.COMMA or _SAYS.leads.search(text, 0, visit.start) is not None
             is_first = visit.role is Role.BARE or (n == 0 and is_led)
             forms = (_SAYS.link, _SAYS.side_by_side, _SAYS.slash)[
                 : 3 if len(visits) == 2 else 1
@@ -160,6 +158,11 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
             visits[0].role = Role.ORIGIN
+
+
+def _is_lived_in(visit: Visit, text: str) -> bool:
+    """Tell whether somebody else lives there, or all of them for some nights: `we start in Oslo (3 nights)`."""
+    return bool(_SAYS.lives.search(text, 0, visit.start) or _SAYS.stayed.match(text, visit.end))
 
 
 def has_role(role: Role, visits: list[Visit]) -> bool:

@@ -28,11 +28,12 @@ _SAYS: Final = Forms(__file__, "when")
 def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not.
 
-    Who arrives before noon and leaves after four speaks of two journeys; the field holds for each of them.
+    Whoever arrives before noon and leaves after four speaks of two journeys, and the field holds for each: it is not taken.
     """
-    told = [each for found in passage.find(_SAYS.limit) if _is_of_every_journey(found) for each in _limit(found)]
-    departs = [moment for what, limit, moment in told if (what, limit) == ("depart", "earliest")]
-    if any(NIGHT_ENDS < moment <= max(departs, default=time.min) for what, limit, moment in told if (what, limit) == ("arrive", "latest")):
+    found = filter(_is_of_every_journey, passage.find(_SAYS.limit))
+    told = {(what, limit): moment for each in found for what, limit, moment in _limit(each)}
+    leaves, arrives = told.get(("depart", "earliest")), told.get(("arrive", "latest"))
+    if leaves and arrives and NIGHT_ENDS < arrives <= leaves:
         return
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
     for words in (_SAYS.bare, _SAYS.limit):
