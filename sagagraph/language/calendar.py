@@ -282,7 +282,7 @@ def _range(found: Found) -> Expression | None:
     first, last = found.get("first", Expression), found.get("last", Expression)
     if first is None or last is None or first.is_range or last.is_range or first.is_month != last.is_month:
         return None
-    if found["span"] == "and" and not found["between"]:
+    if (found["span"] == "and" and not found["between"]) or (found["span"] == "or" and first.is_month):
         return None
     return Expression(found.said, first.first, last.first, first.weekday)
 

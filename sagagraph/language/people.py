@@ -154,7 +154,7 @@ def _company(found: Found) -> Company | None:
         return Company(people[0].count, has_grown=True)
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
         return Company(None, children=_children_in(found), young=(people[0].count or 0) if units == ["child"] else 0)
-    if found["children"] and (units[0] != "person" or "person" in units[1:]):
+    if found["children"] and (units[0] != "person" or "person" in units[1:]) and {*units} != {"other"}:
         return None
     if is_one_of_several(found):
         return None

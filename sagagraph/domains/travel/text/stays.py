@@ -143,10 +143,8 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_led = visit.role is Role.COMMA or _SAYS.leads.search(text, 0, visit.start) is not None
             is_first = visit.role is Role.BARE or (n == 0 and is_led)
-            forms = (_SAYS.link, _SAYS.side_by_side, _SAYS.slash)[
-                : 3 if len(visits) == 2 else 1
-            ]  # `boston lisbon`, `Boston/Lisbon`
-            if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
+            joint = _SAYS.pair if len(visits) == 2 else _SAYS.link  # `boston lisbon`, `Boston/Lisbon`
+            if is_first and joint.fullmatch(text, visit.end, following.start):
                 visit.role = Role.ORIGIN
                 break
     if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
@@ -203,7 +201,7 @@ def tag_nights(passage: Passage) -> None:
     if len(dates) < 2 and not any(each.is_range for each in dates):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
-    for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
+    for n in "1234" if passage.has(_SAYS.nights_elsewhere) else "123":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
 

@@ -136,8 +136,6 @@ class _Dates:
         """Days of departure of which nobody said that they are."""
         self.there: list[date] = []
         """When somebody has to be there."""
-        self.is_either = False
-        """Of the days of departure, any will do."""
         self.doubts = Said()
 
     def add(self, found: Found, among: list[Expression], today: date, order: str) -> None:
@@ -155,7 +153,7 @@ class _Dates:
         is_first_night = is_first_night and any(each.unit in NIGHTS for each in found.passage.values(Quantity))
         relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
         relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
-        if expression.is_range and found.led_by(_SAYS.leave):
+        if expression.is_range and (found.led_by(_SAYS.leave) or _SAYS.either.search(expression.said)):
             text = f"On which day between {day_text(first)} and {day_text(last)} do you leave?"
             self.doubts.ask("depart", text, otherwise={"first": first, "begins_by": last}, because="any of these days")
         elif expression.is_month and relation == "by" and "end" in (expression.first[0].part or ""):
@@ -173,7 +171,6 @@ class _Dates:
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
         else:
             self.departs.append(first)
-            self.is_either = self.is_either or found.led_by(_SAYS.either) is not None
             self.named += [] if found.led_by(_SAYS.leave) else [first]
 
     def conclude(self, said: Said) -> None:
@@ -204,13 +201,11 @@ class _Dates:
         if len(windows) > 1:
             self.doubts.ask("window", f"Between which days: {' or '.join(windows)}?")
         if len(departs) > 1:
-            begins, ends, latest = min(departs), max(departs), min(self.lasts, default=max(departs))
-            likely: dict[str, Any] = {"first": begins, "last": latest, "is_rough": False}  # what is between them happens there
-            likely = {"first": begins, "begins_by": ends} if self.is_either else likely
-            is_clear = self.is_either or (ends <= latest and len(departs) == 2)
+            ends = min(self.lasts, default=max(departs))
+            is_clear = len(departs) == 2 and max(departs) <= ends  # the second is that of an event, or of the way back
+            likely = {"first": min(departs), "last": ends, "is_rough": False} if is_clear else None
             text = f"On which day do you leave: {' or '.join(map(day_text, departs))}?"
-            because = "any of these days" if self.is_either else "there and back"
-            self.doubts.ask("depart", text, otherwise=likely if is_clear else None, because=because)
+            self.doubts.ask("depart", text, otherwise=likely, because="there and back")
             depart = None if is_clear else depart
         if first is not None and last is not None and first > last:
             self.doubts.ask("window", f"Between which days? {day_text(first)} comes after {day_text(last)}.")
@@ -245,11 +240,11 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today, order)
     passage.take(_SAYS.date)
-    for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs or len(dates.spans) == 1)):
+    is_one_span = [is_month for *_, is_month in dates.spans] == [False]
+    for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs or is_one_span)):
         if not (dates.there or dates.departs):
-            begins, ends, is_month = dates.spans[0]
-            beside = (begins, ends + _ONE_DAY, is_month) if found["after"] else (begins - _ONE_DAY, ends, is_month)
-            dates.spans = [dates.spans[0] if is_month else beside]
+            first, last, _ = dates.spans[0]
+            dates.spans = [(first, last + _ONE_DAY, False) if found["after"] else (first - _ONE_DAY, last, False)]
             continue
         day = (dates.there or dates.departs)[0]
         if found["after"]:
