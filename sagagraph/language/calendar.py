@@ -104,6 +104,7 @@ def tag_dates(passage: Passage, today: date) -> None:
     for named in (_SAYS.weekday, _SAYS.short_weekday):
         passage.tag("weekday", named, lambda found: Weekday(_DAYS.index(found["day"][:3])))
     passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
+    passage.tag("year", _SAYS.year, lambda found: n if (n := found.get("said", Number)) and _is_year(n) else None, "year")
     for words in _DATED:
         passage.tag("date", _DATED[words], lambda found: _dated(found, today))
     for alone in (_SAYS.nth_alone, _SAYS.back_alone):
@@ -193,8 +194,6 @@ def _dated(found: Found, today: date) -> Expression | None:
     year, said_year = None, found.get("year", Number)
     if said_year is not None:
         year = said_year.count
-        if year is None or not 2000 <= year < 2100 or said_year.is_thousands:
-            return None
     elif found["next_year"]:
         year = today.year + 1
     month = _MONTHS.index(found["month"][:3]) + 1
@@ -209,6 +208,10 @@ def _dated(found: Found, today: date) -> Expression | None:
         return None
     rough = [_day(day, month, year) for day in days if day is not None]
     return Expression(found.said, tuple(rough[:1]), tuple(rough[1:]))
+
+
+def _is_year(number: Number) -> bool:
+    return 2000 <= (number.count or 0) < 2100 and not number.is_thousands
 
 
 def _weekday_of(found: Found, month: int, year: int | None, today: date) -> Expression | None:

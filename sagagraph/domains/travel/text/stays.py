@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from itertools import pairwise
@@ -94,15 +94,7 @@ class Visit:
 
     @property
     def stop(self) -> PartialStop:
-        place = self.place
-        return PartialStop(
-            said=place.said,
-            city=place.city,
-            nights=self.nights,
-            unknown=place.unknown,
-            candidates=place.candidates,
-            likely=place.likely,
-        )
+        return PartialStop(nights=self.nights, **asdict(self.place))
 
 
 # -- roles ---------------------------------------------------------------------------------------------------------------

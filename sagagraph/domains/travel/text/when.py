@@ -25,27 +25,26 @@ _SAYS: Final = Forms(__file__, "when")
 # -- hours ---------------------------------------------------------------------------------------------------------------
 
 
+_HOURS: Final = (_SAYS.bare, _SAYS.limit)
+
+
 def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not.
 
     Whoever arrives before noon and leaves after four speaks of two journeys, and the field holds for each: it is not taken.
     """
-    found = filter(_is_of_every_journey, passage.find(_SAYS.limit))
-    told = {(what, limit): moment for each in found for what, limit, moment in _limit(each)}
-    leaves, arrives = told.get(("depart", "earliest")), told.get(("arrive", "latest"))
+    limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
+    for found in (each for words in _HOURS for each in passage.find(words) if _is_of_every_journey(each)):
+        what, limit, moment = _limit(found) or ("", "", None)
+        is_night = limit == "latest" and moment is not None and moment < NIGHT_ENDS
+        if moment is None or is_night or limits[what].setdefault(limit, moment) != moment:
+            text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
+            said.ask("hours", text)
+    leaves, arrives = limits["depart"].get("earliest"), limits["arrive"].get("latest")
     if leaves and arrives and NIGHT_ENDS < arrives <= leaves:
         return
-    limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
-    for words in (_SAYS.bare, _SAYS.limit):
-        for found in passage.take(words, _is_of_every_journey):
-            read_limits = _limit(found)
-            is_clear = bool(read_limits)
-            for what, limit, moment in read_limits:
-                is_night = limit == "latest" and moment < NIGHT_ENDS
-                is_clear = is_clear and not is_night and limits[what].setdefault(limit, moment) == moment
-            if not is_clear:
-                text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
-                said.ask("hours", text)
+    for words in _HOURS:
+        passage.take(words, _is_of_every_journey)
     if any(limits.values()) and not said.asks("hours"):
         try:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
@@ -59,7 +58,7 @@ def _is_of_every_journey(found: Found) -> bool:
     return not is_of_one and (not found["loose"] or _subject(found) is not None)
 
 
-def _limit(found: Found) -> list[tuple[str, str, time]]:
+def _limit(found: Found) -> tuple[str, str, time] | None:
     relation = found["relation"]
     is_before, is_after = bool(_SAYS.before.match(relation)), bool(_SAYS.after.match(relation))
     if found["later"] or found["earlier"]:
@@ -68,7 +67,7 @@ def _limit(found: Found) -> list[tuple[str, str, time]]:
         is_before, is_after = is_after, is_before
     what = _subject(found) or ("depart" if is_after else "arrive" if relation in ("by", "until", "till") else None)
     moment = _time(found.get("time", Clock)) or _hour(found.get("n", Number), is_earliest=is_after)
-    return [(what, "earliest" if is_after else "latest", moment)] if moment and what and (is_before or is_after) else []
+    return (what, "earliest" if is_after else "latest", moment) if moment and what and (is_before or is_after) else None
 
 
 def _time(clock: Clock | None) -> time | None:
