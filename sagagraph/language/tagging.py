@@ -38,8 +38,8 @@ _WRITTEN_OUT: Final = (
     (_LABELLED, r"\g<number> \g<unit>"),
     (
         re.compile(
-            rf"(?i)\b(?:(\w+day|on) )?(?:the )?(morning|afternoon|evening|night),? (?:of )?"
-            rf"((?:the )?\d+(?:st|nd|rd|th)?(?: (?:of )?{_MONTH})?)\b"
+            rf"(?i)\b(?:(\w+day|on)(?: the)? |the )(morning|afternoon|evening|night),? (?:of )?"
+            rf"((?:the )?\d+(?:(?:st|nd|rd|th)\b(?: (?:of )?{_MONTH})?| (?:of )?{_MONTH}))\b"
         ),
         r"\1 \3 in the \2",
     ),

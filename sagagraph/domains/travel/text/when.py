@@ -239,21 +239,22 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today, order)
     passage.take(_SAYS.date)
-    is_one_span = [is_month for *_, is_month in dates.spans] == [False]
-    for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs or is_one_span)):
-        if not (dates.there or dates.departs):
+    days, exact = dates.there or dates.departs, [each for each in dates.spans if not each[2]]
+    beside = passage.take(_SAYS.day_beside, lambda _: bool(days) or len(dates.spans) == len(exact) == 1)
+    for found in sorted(beside, key=lambda each: not (each["after"] or each["later"])):
+        span = found.get("span", Quantity)
+        by = timedelta(days=(span.count or 0) * NIGHTS.get(span.unit, 0)) if span else _ONE_DAY
+        if not days:
             first, last, _ = dates.spans[0]
-            dates.spans = [(first, last + _ONE_DAY, False) if found["after"] else (first - _ONE_DAY, last, False)]
-            continue
-        day = (dates.there or dates.departs)[0]
-        if found["after"]:
-            dates.lasts.append(day + _ONE_DAY)
+            dates.spans = [(first, last + by, False) if found["after"] or found["later"] else (first - by, last, False)]
+        elif found["after"] or found["later"]:
+            dates.lasts.append(days[0] + by)
         elif dates.there:
-            dates.departs.append(day - _ONE_DAY)
+            dates.departs.append(days[0] - by)
         else:
-            dates.departs.remove(day)
-            text = f"Do you leave on {day_text(day - _ONE_DAY)} or on {day_text(day)}?"
-            begins = {"depart": day - _ONE_DAY} | ({"last": max(dates.lasts)} if dates.lasts else {})
+            dates.departs = [day for day in dates.departs if day != days[0]]
+            text = f"Do you leave on {day_text(days[0] - by)} or on {day_text(days[0])}?"
+            begins = {"depart": days[0] - by} | ({"last": max(dates.lasts)} if dates.lasts else {})
             dates.doubts.ask("depart", text, otherwise=begins, because=found.said)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)
