@@ -104,7 +104,7 @@ def tag_dates(passage: Passage, today: date) -> None:
     for named in (_SAYS.weekday, _SAYS.short_weekday):
         passage.tag("weekday", named, lambda found: Weekday(_DAYS.index(found["day"][:3])))
     passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
-    passage.tag("year", _SAYS.year, lambda found: n if (n := found.get("said", Number)) and _is_year(n) else None, "year")
+    passage.tag("year", _SAYS.year, _year, "year")
     for words in _DATED:
         passage.tag("date", _DATED[words], lambda found: _dated(found, today))
     for alone in (_SAYS.nth_alone, _SAYS.back_alone):
@@ -210,8 +210,9 @@ def _dated(found: Found, today: date) -> Expression | None:
     return Expression(found.said, tuple(rough[:1]), tuple(rough[1:]))
 
 
-def _is_year(number: Number) -> bool:
-    return 2000 <= (number.count or 0) < 2100 and not number.is_thousands
+def _year(found: Found) -> Number | None:
+    number = found.get("said", Number)
+    return number if number and 2000 <= (number.count or 0) < 2100 else None
 
 
 def _weekday_of(found: Found, month: int, year: int | None, today: date) -> Expression | None:

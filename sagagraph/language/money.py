@@ -66,13 +66,7 @@ def tag_money(passage: Passage, codes: frozenset[str], cues: Cues) -> None:
     """Tag amounts after numbers. `codes`: known currencies; after a cue, any three capitals count as one."""
     for words in (_SAYS.range, _SAYS.amount):
         passage.tag("money", words, lambda found: _money(found, codes, cues))
-    passage.tag("currency", _SAYS.alone, lambda found: _currency(found, codes), "sign")
-
-
-def _currency(found: Found, codes: frozenset[str]) -> Money | None:
-    """Read a currency without an amount; a single letter is a word."""
-    meant = currencies_meant(found["sign"], codes) if len(found["sign"]) > 1 else ()
-    return Money(None, meant, found.said) if meant else None
+    passage.tag("currency", _SAYS.alone, lambda found: Money(None, currencies_meant(found["sign"], codes), found.said), "sign")
 
 
 def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:

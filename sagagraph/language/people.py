@@ -63,16 +63,12 @@ def those_spoken_of(passage: Passage, *, is_we: bool) -> Company:
 
     A writer who says `I` may speak of people who stay at home; a trip for my wife may be one with me: nobody counted them.
     """
-    are_all = is_we or not passage.has(_SAYS.me)
-    spoken = passage.take(_SAYS.spoken_of, lambda each: _goes_along(each) and (are_all or bool(each.led_by(_SAYS.wished_for))))
+    leads = _SAYS.not_visited if is_we or not passage.has(_SAYS.me) else _SAYS.wished_for
+    spoken = passage.take(_SAYS.spoken_of, lambda each: bool(each.led_by(leads)) and not each.followed_by(_SAYS.elsewhere))
     companies = [company for each in {each.said.casefold(): each for each in spoken}.values() if (company := _also_comes(each))]
     count = sum(each.count or 0 for each in companies)
     is_with_me = count == 1 and any(each.led_by(_SAYS.wished_for) for each in spoken)
     return Company(None if is_with_me else count and count + is_we, children=sum(each.children for each in companies))
-
-
-def _goes_along(found: Found) -> bool:
-    return not (found.led_by(_SAYS.visited) or found.followed_by(_SAYS.elsewhere))
 
 
 def _told_by_ages(found: Found) -> Quantity | None:

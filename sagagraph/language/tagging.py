@@ -25,26 +25,18 @@ _LABELLED: Final = re.compile(
     r":\s*(?P<number>\d+)(?=\s*(?:[,;.\n]|$))"
 )
 """`Adults: 2`, as in a form."""
-_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _WRITTEN_OUT: Final = (
     (re.compile(r"(?<=\w) ?= ?(?=[\w$€£])"), ": "),
     (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*(?:[-–]|to|until|till)\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),
     (re.compile(r"(?<![\d.])(\d{1,2})\.\s*[-–]\s*(\d{1,2}\.)(\d{1,2}\.)"), r"\1.\3 - \2\3"),
-    (re.compile(rf"(?i)\b(\d{{1,2}})({_MONTH})\b"), r"\1 \2"),
+    (re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"), r"\1 \2"),
     (
         re.compile(r"(?i)(?<![\w.,+])(\d)(?: ?ad?,? ?[+&/]? ?(\d) ?ch?| ?\+ ?(\d))(?![\w+:.]|\s*(?:nights?|days?|stars?|\*)\b)"),
         r"\1 adults and \2\3 children",
     ),
     (_LABELLED, r"\g<number> \g<unit>"),
-    (
-        re.compile(
-            rf"(?i)\b(?:(\w+day|on)(?: the)? |the )(morning|afternoon|evening|night),? (?:of )?"
-            rf"((?:the )?\d+(?:(?:st|nd|rd|th)\b(?: (?:of )?{_MONTH})?| (?:of )?{_MONTH}))\b"
-        ),
-        r"\1 \3 in the \2",
-    ),
 )
-"""`Adults = 2`, `13.05-16.05`, `13.-16.05.`, `14MAR`, `2A 1C` or `2+1`, `Adults: 2`, `Friday evening 6 March`"""
+"""`Adults = 2`, `13.05-16.05`, `13.-16.05.`, `14MAR`, `2A 1C` or `2+1`, `Adults: 2`"""
 
 
 def tagged(
