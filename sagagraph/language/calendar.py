@@ -159,11 +159,6 @@ def _exactly(day: date) -> Rough:
     return _day(day.day, day.month, day.year)
 
 
-def _thanksgiving(year: int) -> date:
-    """Return the fourth Thursday of November."""
-    return date(year, 11, 22) + timedelta(days=(3 - date(year, 11, 22).weekday()) % 7)
-
-
 def _holiday(found: Found, today: date) -> Holiday:
     from dateutil.easter import easter
 
@@ -178,7 +173,8 @@ def _holiday(found: Found, today: date) -> Holiday:
         if name.startswith("new"):
             return date(year, 12, 31), date(year + 1, 1, 1)
         if name == "thanksgiving":
-            return _thanksgiving(year), _thanksgiving(year) + timedelta(days=3)
+            begins = date(year, 11, 22) + timedelta(days=(3 - date(year, 11, 22).weekday()) % 7)  # the fourth Thursday
+            return begins, begins + timedelta(days=3)
         if name in _SEASONS:
             begins = date(year, _SEASONS[name], 1)
             return begins, begins + timedelta(days=89)

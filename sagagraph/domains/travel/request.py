@@ -221,7 +221,9 @@ class TrainIf(BaseModel):
         return hour
 
 
-ANY_STARS: Final = (1, 5)
+FEWEST_STARS: Final = 1
+MOST_STARS: Final = 5
+ANY_STARS: Final = (FEWEST_STARS, MOST_STARS)
 
 
 class TripRequest(Lean):

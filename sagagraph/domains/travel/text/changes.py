@@ -11,8 +11,7 @@ from sagagraph.domains.travel.wording import count_text
 from sagagraph.language.forms import Forms
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.partial import PartialRequest
-    from sagagraph.domains.travel.text.slots import Said
+    from sagagraph.domains.travel.partial import PartialRequest, Said
 
 _SAYS: Final = Forms(__file__, "changes")
 

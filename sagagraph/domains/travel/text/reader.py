@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.completion import with_currency_at_home
-from sagagraph.domains.travel.partial import PartialRequest
+from sagagraph.domains.travel.partial import PartialRequest, Said
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import SKIPPED, answered, chosen
 from sagagraph.domains.travel.text.changes import with_named
@@ -14,7 +14,6 @@ from sagagraph.domains.travel.text.slots import (
     CUES,
     TRIP_UNITS,
     WE,
-    Said,
     read_budget,
     read_party,
     read_stars,
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 _SAYS: Final = Forms(__file__, "reader")
 _MEANINGLESS: Final = _SAYS.listed("FILLING")
 _SHORT_LINE: Final = 60
-
 _ASKED_FIRST: Final = _SAYS.text("ASKED_FIRST").split()
 
 

@@ -24,8 +24,7 @@ from sagagraph.language.forms import Forms
 from sagagraph.language.places import Place
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.partial import PartialRequest, PartialStop
-    from sagagraph.domains.travel.text.slots import Said
+    from sagagraph.domains.travel.partial import PartialRequest, PartialStop, Said
     from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "route")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.partial import Question
-from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
+from sagagraph.domains.travel.money import LARGEST_BUDGET, PRICE_CURRENCY, money_text
+from sagagraph.domains.travel.partial import Said
+from sagagraph.domains.travel.request import CURRENCIES, FEWEST_STARS, MOST_STARS, Direct, Order, rooms_for
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Cues, Money
 from sagagraph.language.numbers import Number
@@ -18,42 +18,12 @@ from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "slots")
-
-
-@dataclass
-class Said:
-    """What is understood of a sentence: fields of a `PartialRequest`, and what has to be asked."""
-
-    fields: dict[str, Any] = field(default_factory=dict)
-    doubts: list[Question] = field(default_factory=list)
-    notes: list[tuple[str, str]] = field(default_factory=list)
-    """What was read so, though it can mean more: the field, and why."""
-    stars_in: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Stars of the hotels in one city alone."""
-
-    def ask(
-        self,
-        about: str,
-        text: str,
-        candidates: tuple[str, ...] = (),
-        *,
-        otherwise: Mapping[str, Any] | None = None,
-        because: str = "",
-    ) -> None:
-        """Ask one question about each field. `otherwise`: what is assumed as long as nobody answers, `because` of what."""
-        if not self.asks(about):
-            kept = (bool, JourneyHours)
-            assumed = tuple((name, value if isinstance(value, kept) else str(value)) for name, value in (otherwise or {}).items())
-            self.doubts.append(Question(field=about, text=text, candidates=candidates, otherwise=assumed, because=because))
-
-    def asks(self, about: str) -> bool:
-        return any(doubt.field == about for doubt in self.doubts)
 
 
 # -- words that mean one thing -------------------------------------------------------------------------------------------
@@ -76,7 +46,6 @@ WE: Final = _SAYS.we
 CORRECTS: Final = _SAYS.corrects
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
-LARGEST_BUDGET: Final = 1_000_000_000
 
 
 def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
@@ -157,8 +126,6 @@ def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
 # -- hotels --------------------------------------------------------------------------------------------------------------
 
 TRIP_UNITS: Final = {**UNITS, **PEOPLE, **{kind: Forms(__file__, f"units.{kind}") for kind in ("stars", "rooms")}}
-FEWEST_STARS: Final = 1
-MOST_STARS: Final = 5
 
 
 def tag_stars(passage: Passage) -> None:
@@ -252,8 +219,8 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         has_own = has_own or quantity is None or bool(found["each"])
         if quantity and quantity.change:
             rooms.append((known.rooms or rooms_for(before, young)) + quantity.delta)
-        elif quantity and not found["each"] and (kind := _SAYS.kind.search(found.said)):
-            kinds[kind[0].casefold()] = quantity.count or 0
+        elif quantity and not found["each"] and (kind := " ".join(found.said.casefold().split()[1:-1])):
+            kinds[kind] = quantity.count or 0  # `one double room and one single room`
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
     rooms += [sum(kinds.values())] if kinds else []

@@ -119,8 +119,6 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     """
     into = next((n for n, visit in enumerate(visits) if _SAYS.into.search(text, 0, visit.start)), None)
     for n, visit in enumerate(visits):
-        if visit.role is Role.ORIGIN and _SAYS.leaving.search(text, 0, visit.start) and _SAYS.out.match(text, visit.end):
-            visit.role = Role.LEFT_OUT
         if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
             visit.role = Role.LEFT_LAST
     reached: set[str | None] = set()
@@ -208,8 +206,7 @@ def _nights_beside(found: Found) -> Quantity | None:
     company = found.get("company", Company)
     if company is not None:
         is_number = _SAYS.for_a_number.fullmatch(found.passage.said(found["count"])) is not None
-        is_of_people = company.is_more or not company.count or found.led_by(_SAYS.its_nights) is not None
-        return Quantity((Decimal(company.count or 0),), "night") if is_number and not is_of_people else None
+        return Quantity((Decimal(company.count),), "night") if is_number and company.count and not company.is_more else None
     counts = [number.count for number in found.values(Number)]
     if counts == [1] and found.values(Number)[0].is_word and not found.led_by(_SAYS.before_one):
         return None

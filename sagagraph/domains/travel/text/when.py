@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from sagagraph.domains.travel.partial import Said
 from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
-from sagagraph.domains.travel.text.slots import CORRECTS, Said
+from sagagraph.domains.travel.text.slots import CORRECTS
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Rough, Weekday, resolved, upcoming
 from sagagraph.language.clock import DAY, Clock
@@ -152,7 +153,7 @@ class _Dates:
         is_first_night = is_first_night and any(each.unit in NIGHTS for each in found.passage.values(Quantity))
         relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
         relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
-        if expression.is_range and (found.led_by(_SAYS.leave) or _SAYS.either.search(expression.said)):
+        if expression.is_range and (found.led_by(_SAYS.leave) or " or " in expression.said):
             text = f"On which day between {day_text(first)} and {day_text(last)} do you leave?"
             self.doubts.ask("depart", text, otherwise={"first": first, "begins_by": last}, because="any of these days")
         elif expression.is_month and relation == "by" and "end" in (expression.first[0].part or ""):

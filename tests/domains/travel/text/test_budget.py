@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from sagagraph.domains.travel.partial import Said
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.slots import Said, read_budget
+from sagagraph.domains.travel.text.slots import read_budget
 
 from .slots import NOTHING, passage_of, said
 
