@@ -79,7 +79,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         said.fields |= {"return_to": None, "one_way": True}
     begins, ends_on = (said.fields.get(name) for name in ("first", "last"))
     in_days = now[0].nights if len(now) == 1 and {stay.unit for stay in stays} == {"day"} else None
-    if begins and ends_on and in_days == (ends_on - begins).days + 1 and not said.fields.get("is_rough"):
+    if in_days and begins and ends_on and in_days == (ends_on - begins).days + 1 and not said.fields.get("is_rough"):
         now = (now[0].lasting(in_days - 1),)  # `5 days, 10 to 14 June`
     if now != before:
         said.fields["stops"] = now

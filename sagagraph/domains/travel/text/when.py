@@ -175,10 +175,10 @@ class _Dates:
 
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
-        ends = [day for day in self.departs if day not in self.named] or self.departs or self.lasts
-        if len(self.there) == len(ends) == 1 and self.there < ends:  # `arrive on 9 March, leave on the 12th`
-            self.spans.append((self.there[0], ends[0], False))
-            self.departs = [day for day in self.departs if day != ends[0]]
+        leaving = [day for day in self.departs if day not in self.named] or self.departs or self.lasts
+        if len(self.there) == len(leaving) == 1 and self.there < leaving:  # `arrive on 9 March, leave on the 12th`
+            self.spans.append((self.there[0], leaving[0], False))
+            self.departs = [day for day in self.departs if day != leaving[0]]
             self.doubts = Said()
         elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
@@ -201,9 +201,9 @@ class _Dates:
         if len(windows) > 1:
             self.doubts.ask("window", f"Between which days: {' or '.join(windows)}?")
         if len(departs) > 1:
-            ends = min(self.lasts, default=max(departs))
-            is_clear = len(departs) == 2 and max(departs) <= ends  # the second is that of an event, or of the way back
-            likely = {"first": min(departs), "last": ends, "is_rough": False} if is_clear else None
+            latest = min(self.lasts, default=max(departs))
+            is_clear = len(departs) == 2 and max(departs) <= latest  # the second is that of an event, or of the way back
+            likely = {"first": min(departs), "last": latest, "is_rough": False} if is_clear else None
             text = f"On which day do you leave: {' or '.join(map(day_text, departs))}?"
             self.doubts.ask("depart", text, otherwise=likely, because="there and back")
             depart = None if is_clear else depart
@@ -246,8 +246,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         span = found.get("span", Quantity)
         by = timedelta(days=(span.count or 0) * NIGHTS.get(span.unit, 0)) if span else _ONE_DAY
         if not days:
-            first, last, _ = dates.spans[0]
-            dates.spans = [(first, last + by, False) if found["after"] or found["later"] else (first - by, last, False)]
+            begin, end, _ = dates.spans[0]
+            dates.spans = [(begin, end + by, False) if found["after"] or found["later"] else (begin - by, end, False)]
         elif found["after"] or found["later"]:
             dates.lasts.append(days[0] + by)
         elif dates.there:
