@@ -104,6 +104,7 @@ def tag_dates(passage: Passage, today: date) -> None:
     for named in (_SAYS.weekday, _SAYS.short_weekday):
         passage.tag("weekday", named, lambda found: Weekday(_DAYS.index(found["day"][:3])))
     passage.tag("date", _SAYS.relative, lambda found: _relative(found, today))
+    passage.tag("year", _SAYS.year, _year, "year")
     for words in _DATED:
         passage.tag("date", _DATED[words], lambda found: _dated(found, today))
     for alone in (_SAYS.nth_alone, _SAYS.back_alone):
@@ -130,7 +131,7 @@ def _numeric(found: Found) -> Expression:
     """Read `06/07/2025`: which number is the month depends on the writer's country."""
     if found["month"]:  # `10.6.` is written with the day first
         return _one(found.said, _day(int(found["a"]), int(found["month"]), order="day"))
-    a, b = int(found["a"]), int(found["b"] or found["c"])
+    a, b = int(found["a"]), int(found["b"] or found["c"] or found["dash"])
     year = int(found["year"]) % 2000 + 2000 if found["year"] else None
     if a == b and a <= 12:
         return _one(found.said, _day(a, a, year))
@@ -158,11 +159,6 @@ def _exactly(day: date) -> Rough:
     return _day(day.day, day.month, day.year)
 
 
-def _thanksgiving(year: int) -> date:
-    """Return the fourth Thursday of November."""
-    return date(year, 11, 22) + timedelta(days=(3 - date(year, 11, 22).weekday()) % 7)
-
-
 def _holiday(found: Found, today: date) -> Holiday:
     from dateutil.easter import easter
 
@@ -177,7 +173,8 @@ def _holiday(found: Found, today: date) -> Holiday:
         if name.startswith("new"):
             return date(year, 12, 31), date(year + 1, 1, 1)
         if name == "thanksgiving":
-            return _thanksgiving(year), _thanksgiving(year) + timedelta(days=3)
+            begins = date(year, 11, 22) + timedelta(days=(3 - date(year, 11, 22).weekday()) % 7)  # the fourth Thursday
+            return begins, begins + timedelta(days=3)
         if name in _SEASONS:
             begins = date(year, _SEASONS[name], 1)
             return begins, begins + timedelta(days=89)
@@ -193,8 +190,6 @@ def _dated(found: Found, today: date) -> Expression | None:
     year, said_year = None, found.get("year", Number)
     if said_year is not None:
         year = said_year.count
-        if year is None or not 2000 <= year < 2100 or said_year.is_thousands:
-            return None
     elif found["next_year"]:
         year = today.year + 1
     month = _MONTHS.index(found["month"][:3]) + 1
@@ -209,6 +204,11 @@ def _dated(found: Found, today: date) -> Expression | None:
         return None
     rough = [_day(day, month, year) for day in days if day is not None]
     return Expression(found.said, tuple(rough[:1]), tuple(rough[1:]))
+
+
+def _year(found: Found) -> Number | None:
+    number = found.get("said", Number)
+    return number if number and 2000 <= (number.count or 0) < 2100 else None
 
 
 def _weekday_of(found: Found, month: int, year: int | None, today: date) -> Expression | None:
@@ -282,7 +282,7 @@ def _range(found: Found) -> Expression | None:
     first, last = found.get("first", Expression), found.get("last", Expression)
     if first is None or last is None or first.is_range or last.is_range or first.is_month != last.is_month:
         return None
-    if found["span"] == "and" and not found["between"]:
+    if (found["span"] == "and" and not found["between"]) or (found["span"] == "or" and first.is_month):
         return None
     return Expression(found.said, first.first, last.first, first.weekday)
 

@@ -43,7 +43,8 @@ class Lasting:
 
 
 def on_the_clock(text: str) -> str:
-    """Write `half past three`, or `half three`, as `3:30 pm`."""
+    """Write `half past three`, or `half three`, as `3:30 pm`, and parts of a day behind their date."""
+    text = _SAYS.part.sub(r"\g<lead> \g<date> in the \g<part>", text)
     return _SAYS.past.sub(_past, _SAYS.half.sub(r"\g<cue> half past \g<hour>", text))
 
 

@@ -64,7 +64,7 @@ def _words(found: Found) -> Number:
         if word == "hundred":
             total *= 100
         elif word != "and":
-            total += _TENS[word] if word in _TENS else _ONES.index(word)
+            total += _TENS[word] if word in _TENS else 1 if word == "a" else _ONES.index(word)
     return Number(Decimal(total * _scale(found)), bool(found["k"]), is_word=True)
 
 

@@ -36,7 +36,7 @@ _PLAIN: Final = str.maketrans(
 )
 _SAYS: Final = Forms(__file__, "passage")
 _PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd]")
-_CLAUSE: Final = re.compile(r"[.,;:!?()\[\]{}→\"]|\s{2,}|\b(?:and|but|with)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"[,;!?()\[\]{}→\"]|[.:](?!\d)|\s{2,}|\b(?:and|but|with)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]{3,}(?:'[^\W\d_]+)?|\d+(?:[.,:]\d+)*[^\W_]*")
 
 

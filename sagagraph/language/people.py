@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -32,15 +31,15 @@ class Company:
     """They come beside those that were counted before, or, below zero, no longer: `my mum comes too`."""
     children: int = 0
     """Under `ADULT_FROM`, of those that were counted."""
+    young: int = 0
+    """Sons, daughters and children of whom nobody says who goes with them."""
     has_grown: bool = False
     """A son or daughter goes along who is no child any more."""
-    are_others: bool = False
-    """Somebody wishes it for them: `for my parents`. Whoever travels already may wish the same of the trip."""
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter (4)` and `my daughter. She's 4` as `my 4 year old daughter`."""
-    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>\g<between>", text)
+    """Write `my daughter (4)` and `my daughter. She's 4` as `my 4 year old daughter`, and count twins."""
+    return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>\g<between>", _SAYS.twins.sub("two kids", text))
 
 
 def tag_people(passage: Passage) -> None:
@@ -57,16 +56,19 @@ def tag_people(passage: Passage) -> None:
     for name in _PARTIES:
         passage.tag("company", _PARTIES[name], _company)
     passage.tag("company", _SAYS.uncounted, lambda _: Company(None))
-    passage.tag("company", _SAYS.others, _others)
 
 
-_FOR: Final = re.compile(r"\bfor (?:my|our)\b", re.IGNORECASE)
+def those_spoken_of(passage: Passage, *, is_we: bool) -> Company:
+    """Take whoever is spoken of (`my son plays a match there`), with whoever writes, if they say `we`.
 
-
-def _others(found: Found) -> Company:
-    """Read `for my parents`, `my boss wants to go`; a trip for my wife may be one with me."""
-    kin = None if _FOR.search(found.said) else len(_SAYS.one.findall(found.said)) or None
-    return Company(2 if "parents" in found.said else kin, are_others=True)
+    A writer who says `I` may speak of people who stay at home; a trip for my wife may be one with me: nobody counted them.
+    """
+    leads = _SAYS.not_visited if is_we or not passage.has(_SAYS.me) else _SAYS.wished_for
+    spoken = passage.take(_SAYS.spoken_of, lambda each: bool(each.led_by(leads)) and not each.followed_by(_SAYS.elsewhere))
+    companies = [company for each in {each.said.casefold(): each for each in spoken}.values() if (company := _also_comes(each))]
+    count = sum(each.count or 0 for each in companies)
+    is_with_me = count == 1 and any(each.led_by(_SAYS.wished_for) for each in spoken)
+    return Company(None if is_with_me else count and count + is_we, children=sum(each.children for each in companies))
 
 
 def _told_by_ages(found: Found) -> Quantity | None:
@@ -147,12 +149,14 @@ def _company(found: Found) -> Company | None:
     if units == ["child"] and _are_grown(found):
         return Company(people[0].count, has_grown=True)
     if any(each.count is None for each in people) or (units == ["child"] and not (found["me"] or is_listed)):
-        return Company(None, children=_children_in(found))
-    if found["children"] and (units[0] != "person" or "person" in units[1:]):
+        return Company(None, children=_children_in(found), young=(people[0].count or 0) if units == ["child"] else 0)
+    if found["children"] and (units[0] != "person" or "person" in units[1:]) and {*units} != {"other"}:
         return None
     if is_one_of_several(found):
         return None
-    count = sum((each.count or 0) * (2 if each.unit == "couple" else 1) for each in people)
+    counts = [(each.count or 0) * (2 if each.unit == "couple" else 1) for each in people]
+    is_told_twice = len(counts) > 1 and counts[0] == sum(counts[1:]) and _SAYS.in_all.match(found.said) is not None
+    count = counts[0] if is_told_twice else sum(counts)  # `4 of us, two couples`
     if found["me"]:
         count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
@@ -160,5 +164,5 @@ def _company(found: Found) -> Company | None:
         return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)
     if found["alone"]:
         return Company(1)
-    kin = _kin_in(found) + (number.count or 0 if number else 0)
+    kin = _kin_in(found) + (number.count or 0 if number else 0) + bool(found["doer"])
     return Company(count + kin, children=_children_in(found))

@@ -106,7 +106,7 @@ def _is_region(span: _Span, following: _Span | None, text: str) -> bool:
     if span.place.city is not None or span.place.candidates or following is None or following.place.city is None:
         return False
     mark = text[span.end : following.start].strip()
-    return mark in (":", "(") or (mark == "," and span.place.likely is None)
+    return mark[:1] in (":", "(", ";") or (mark == "," and span.place.likely is None)
 
 
 class _Reader(Generic[_K]):

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 _LABELLED: Final = re.compile(
-    r"(?i)(?<!\d )\b(?P<unit>adults?|children|kids|people|persons?|travell?ers?|passengers?|guests|nights|days|rooms|cooks)"
+    r"(?i)(?<!\d )\b(?P<unit>adults?|children|kids|people|persons?|pax|travell?ers?|passengers?|guests|nights|days|rooms|cooks)"
     r":\s*(?P<number>\d+)(?=\s*(?:[,;.\n]|$))"
 )
 """`Adults: 2`, as in a form."""
 _WRITTEN_OUT: Final = (
     (re.compile(r"(?<=\w) ?= ?(?=[\w$€£])"), ": "),
-    (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*[-–]\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),
+    (re.compile(r"\b(\d{1,2}\.\d{1,2})\s*(?:[-–]|to|until|till)\s*(\d{1,2}\.\d{1,2})\b(?![.\d]| ?[€$£])"), r"\1. - \2."),
     (re.compile(r"(?<![\d.])(\d{1,2})\.\s*[-–]\s*(\d{1,2}\.)(\d{1,2}\.)"), r"\1.\3 - \2\3"),
     (re.compile(r"(?i)\b(\d{1,2})((?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b"), r"\1 \2"),
     (

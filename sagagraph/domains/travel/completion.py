@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any, Final
 
+from sagagraph.domains.travel.cities import Gazetteer
 from sagagraph.domains.travel.partial import FROM_THE_DATES, PartialRequest, Question, with_nights
 from sagagraph.domains.travel.request import LONGEST_STAY
 
@@ -45,6 +46,22 @@ def completed(
         known, reasons = _with_a_night_on_the_way(known, assumed, is_far)
         assumed |= reasons
     return known, assumed | dict(_usual(known))
+
+
+_AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Denmark", "ISK": "Iceland", "NOK": "Norway",
+                   "SEK": "Sweden", "MXN": "Mexico", "PHP": "Philippines"}  # fmt: skip
+"""Where a currency is used that shares its name with others."""
+
+
+def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialRequest:
+    """Assume of crowns, yens and pesos that they are those of the country where the trip starts."""
+    start = cities.find_name(said.origin) if said.origin else None
+    here = next((code for code, country in _AT_HOME.items() if start and country == start.country), "")
+    likely = {"otherwise": (("currency", here),), "because": f"as used in {_AT_HOME.get(here)}"}
+    doubts = (
+        each.model_copy(update=likely) if each.field == "currency" and here in each.candidates else each for each in said.doubts
+    )
+    return said.model_copy(update={"doubts": tuple(doubts)})
 
 
 _Step = tuple[dict[str, Any], dict[str, str]]

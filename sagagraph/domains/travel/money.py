@@ -11,6 +11,8 @@ from sagagraph.money import money_text as money_text
 
 PRICE_CURRENCY: Final = "USD"
 """What offers are priced and paid in; a budget may be in any currency that the provider knows a rate for."""
+LARGEST_BUDGET: Final = 1_000_000_000
+"""Whoever says more is asked whether it is meant."""
 
 
 def as_json_number(amount: Decimal) -> int | float:

@@ -1,6 +1,7 @@
 """Partial requests: what is known of a request so far, and what must be asked."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Self
 
@@ -343,3 +344,33 @@ def _is_answered(doubt: Question, said: set[str]) -> bool:
     if doubt.field.endswith(".nights") or doubt.field.startswith("stars["):
         return not said.isdisjoint(("stops", "total_nights", "stars"))
     return doubt.field.split("[")[0] in said
+
+
+@dataclass
+class Said:
+    """What is understood of a sentence: fields of a `PartialRequest`, and what has to be asked."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    doubts: list[Question] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """What was read so, though it can mean more: the field, and why."""
+    stars_in: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Stars of the hotels in one city alone."""
+
+    def ask(
+        self,
+        about: str,
+        text: str,
+        candidates: tuple[str, ...] = (),
+        *,
+        otherwise: Mapping[str, Any] | None = None,
+        because: str = "",
+    ) -> None:
+        """Ask one question about each field. `otherwise`: what is assumed as long as nobody answers, `because` of what."""
+        if not self.asks(about):
+            kept = (bool, JourneyHours)
+            assumed = tuple((name, value if isinstance(value, kept) else str(value)) for name, value in (otherwise or {}).items())
+            self.doubts.append(Question(field=about, text=text, candidates=candidates, otherwise=assumed, because=because))
+
+    def asks(self, about: str) -> bool:
+        return any(doubt.field == about for doubt in self.doubts)

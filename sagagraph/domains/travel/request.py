@@ -210,7 +210,9 @@ class TrainIf(BaseModel, frozen=True, extra="forbid"):
         return hour
 
 
-ANY_STARS: Final = (1, 5)
+FEWEST_STARS: Final = 1
+MOST_STARS: Final = 5
+ANY_STARS: Final = (FEWEST_STARS, MOST_STARS)
 
 
 class TripRequest(Lean, frozen=True, extra="forbid"):

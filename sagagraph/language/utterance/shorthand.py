@@ -17,7 +17,7 @@ _SHORT: Final = re.compile(
     r"\b(?P<verb>do|does|did|ca|wo|is|are|was|were|has|have|would|could|should|ai)nt\b"
     r"|(?P<age>(?<=\d) ?y/?o\b)"
     r"|(?P<for>(?<!for )\b4 (?=(?-i:us|me)\b(?! ?\$| dollars)))|(?P<with>\bw(?:/|(?= (?:my|the|our)\b)))(?P<out>o\b)? ?"
-    r"|(?<=[a-z]) (?:n|'n'|n')(?= [a-z])",
+    r"|(?<=[a-z]) (?:n|'n'|n')(?= [a-z\d])",
     re.IGNORECASE,
 )
 _LETTERS: Final = re.compile(r"(?<![^\W_])[a-z]{5,}(?![^\W_])")
@@ -26,18 +26,17 @@ _REAL: Final = _SAYS.listed("REAL")
 """Words of their own that only look like slips."""
 
 
+_WRITTEN_OUT: Final = {"age": " year old", "for": "for ", "were": "we're"}
+
+
 def in_full(text: str) -> str:
     """Write out shorthand. Words that are not shorthand stay as they are."""
     return _SHORT.sub(_written_out, text.replace("’", "'"))
 
 
 def _written_out(found: re.Match[str]) -> str:
-    if found["age"]:
-        return " year old"
-    if found["for"]:
-        return "for "
-    if found["were"]:
-        return "we're"
+    if full := next((_WRITTEN_OUT[name] for name in _WRITTEN_OUT if found[name]), ""):
+        return full
     if found["with"]:
         return "without " if found["out"] else "with "
     if found["verb"]:

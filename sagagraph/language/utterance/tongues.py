@@ -28,12 +28,6 @@ _NAME: Final = re.compile(
 _SHORT: Final = 3
 """In fewer words, a single one decides."""
 
-_CANNOT: Final = {
-    Tongue.GERMAN: "Ohne Sprachmodell lese ich nur Englisch und habe nichts übernommen; nichts hat sich geändert. Zum Beispiel: ",
-    Tongue.FRENCH: "Sans modèle de langue, je ne lis que l'anglais : je n'ai rien retenu et rien n'a changé. Par exemple : ",
-    Tongue.SPANISH: "Sin un modelo de lenguaje solo leo inglés: no he tomado nada y nada ha cambiado. Por ejemplo: ",
-}
-
 
 def tongue_of(text: str) -> Tongue | None:
     """Return the language, if it is surely one of these; None for English, and for what is too short to tell."""
@@ -42,8 +36,3 @@ def tongue_of(text: str) -> Tongue | None:
     tongue = max(hits, key=lambda each: hits[each])
     is_enough = hits[tongue] > 1 or (hits[tongue] == 1 and len(said) <= _SHORT - 1)
     return tongue if is_enough and hits[tongue] > len({*said} & _ENGLISH) else None
-
-
-def cannot_read(tongue: Tongue, example: str) -> str:
-    """Return the answer, in the same language, to somebody who wrote in it. `example`: a sentence that is understood."""
-    return f"{_CANNOT[tongue]}“{example}”"

@@ -10,7 +10,7 @@ from typing import Final
 from sagagraph.coordination.core.config import Config
 from sagagraph.errors import SagaGraphError
 from sagagraph.language.utterance.decisions import Act
-from sagagraph.language.utterance.tongues import Tongue, cannot_read, tongue_of
+from sagagraph.language.utterance.tongues import Tongue, tongue_of
 from sagagraph.language.utterance.utterances import (
     Kind,
     Utterance,
@@ -21,6 +21,7 @@ from sagagraph.language.utterance.utterances import (
     with_corrections,
 )
 from sagagraph.planning.remedies import remedies_of
+from sagagraph.planning.tongues import cannot_read
 from sagagraph.saga.core.next_steps import status_of
 from sagagraph.saga.core.state import Saga
 from sagagraph.saga.core.status import SagaStatus

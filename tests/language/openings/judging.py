@@ -50,6 +50,8 @@ _DOMAINS: Final = {
     "voyager": "trip",
     "baker": "meal",
     "pilgrim": "trip",
+    "caller": "trip",
+    "griller": "meal",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
@@ -173,6 +175,7 @@ _TELLS: Final = {
     "children": r"kids?|child\w*|baby|infant|toddler|sons?|daughters?|girls?|boys?|years?|yrs?|old",
     "nights": r"nights?|days?|weeks?|fortnight",
     "stars": r"stars?|hotels?",
+    "hotels": r"hotels?|stay\w*",
     "direct": r"direct|nonstop|non-stop|changes?|planes",
     "order": r"cheap\w*|comfort\w*|fast\w*|best",
     "rooms": r"rooms?|twin|double",
@@ -256,6 +259,8 @@ def _trip(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]]:
     yield from _price(meant, request, open_)
     if "stars" in meant and "-".join(map(str, request.get("stars") or ())) != meant["stars"]:
         yield "stars", f"stars {request.get('stars')} for {meant['stars']}"
+    if meant.get("no_hotel") and request.get("hotels", False):
+        yield "hotels", "hotels are booked"
     for name in ("direct", "order", "rooms"):
         if name in meant and request.get(name) != meant[name]:
             yield name, f"{name} {request.get(name)} for {meant[name]}"

@@ -1,4 +1,4 @@
-"""First messages of 597 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 649 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from tests.language.openings.judging import Judged, Opening, Result, figures, ju
 from tests.language.openings.models import Reader, right_slots, wrong_slots
 from tests.language.openings.reading import heard_in, page_of, read_by
 
-LEAST_RIGHT = {"trip": (0.95, 0.85), "meal": (0.95, 0.95), "reunion": (0.7, 0.3), "paragraph": (0.7, 0.65)}
+LEAST_RIGHT = {"trip": (0.99, 0.93), "meal": (0.99, 0.99), "reunion": (0.7, 0.3), "paragraph": (0.7, 0.65)}
 """Of those that were looked at while the readers were changed, and of those that were kept."""
 LEAST_OF_STRANGERS = {
     "stranger": (0.48, 0.0),
-    "traveller": (0.84, 0.0),
-    "cook": (0.95, 0.0),
-    "wanderer": (0.84, 0.0),
+    "traveller": (0.91, 0.0),
+    "cook": (0.99, 0.0),
+    "wanderer": (0.85, 0.0),
     "diner": (0.89, 0.0),
-    "guest": (0.95, 0.0),
-    "eater": (0.95, 0.0),
+    "guest": (0.96, 0.0),
+    "eater": (0.99, 0.0),
     "family": (0.8, 0.0),
     "gathering": (0.56, 0.0),
-    "passenger": (0.89, 0.0),
-    "chef": (0.95, 0.0),
-    "voyager": (0.93, 0.0),
+    "passenger": (0.95, 0.0),
+    "chef": (0.99, 0.0),
+    "voyager": (0.99, 0.0),
     "baker": (0.99, 0.0),
-    "pilgrim": (0.95, 0.0),
+    "pilgrim": (0.96, 0.0),
+    "caller": (0.96, 0.76),
+    "griller": (0.99, 0.5),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {"reunion": 5}

@@ -29,7 +29,7 @@ from sagagraph.domains.travel.wording import count_text, duration_text, moment_t
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.forms import form
 from sagagraph.language.money import SIGN, currencies_meant
-from sagagraph.language.utterance.tongues import cannot_read, tongue_of
+from sagagraph.language.utterance.tongues import tongue_of
 from sagagraph.money import money_text
 from sagagraph.planning import page as p
 from sagagraph.planning.fault_desk import FaultDesk
@@ -37,6 +37,7 @@ from sagagraph.planning.fields import Part
 from sagagraph.planning.models.anchors import Anchor
 from sagagraph.planning.models.reading import Slot
 from sagagraph.planning.remedies import Remedy
+from sagagraph.planning.tongues import cannot_read
 from sagagraph.saga.core.state import Saga
 
 _MOST_SUGGESTED: Final = 500

@@ -12,9 +12,8 @@ from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.plan import Itinerary
-from sagagraph.domains.travel.request import Direct, Hours, Order, rooms_for
+from sagagraph.domains.travel.request import FEWEST_STARS, MOST_STARS, Direct, Hours, Order, rooms_for
 from sagagraph.domains.travel.text.reader import left_unread
-from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
 from sagagraph.domains.travel.wording import count_text, day_text, listed, party_text, train_if_text
 from sagagraph.planning.page import ALONE, Preference, Wish, better_offer
 from sagagraph.saga.core.state import Saga

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
 from sagagraph.domains.travel.partial import MONEY_FIELDS, with_nights
-from sagagraph.domains.travel.text.slots import FEWEST_STARS, MOST_STARS
+from sagagraph.domains.travel.request import FEWEST_STARS, MOST_STARS
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Money
 from sagagraph.language.numbers import Nth, Number, tag_numbers

@@ -11,8 +11,7 @@ from sagagraph.domains.travel.wording import count_text
 from sagagraph.language.forms import Forms
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.partial import PartialRequest
-    from sagagraph.domains.travel.text.slots import Said
+    from sagagraph.domains.travel.partial import PartialRequest, Said
 
 _SAYS: Final = Forms(__file__, "changes")
 
@@ -61,7 +60,7 @@ def with_changed_nights(
                 said.ask(f"stops[{n}].nights", text)
             elif nights is not None:
                 given[n] = nights + (stay.change or 0)
-    left = [stay for stay in loose if stay.change is None or not cities]
+    left = [stay for stay in loose if stay.change is None]
     return known.model_copy(update={"stops": with_nights(known.stops, given)}), left
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.partial import PartialRequest
+from sagagraph.domains.travel.completion import with_currency_at_home
+from sagagraph.domains.travel.partial import PartialRequest, Said
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import SKIPPED, answered, chosen
 from sagagraph.domains.travel.text.changes import with_named
@@ -13,7 +14,6 @@ from sagagraph.domains.travel.text.slots import (
     CUES,
     TRIP_UNITS,
     WE,
-    Said,
     read_budget,
     read_party,
     read_stars,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _SAYS: Final = Forms(__file__, "reader")
 _MEANINGLESS: Final = _SAYS.listed("FILLING")
 _SHORT_LINE: Final = 60
-
 _ASKED_FIRST: Final = _SAYS.text("ASKED_FIRST").split()
 
 
@@ -59,25 +58,11 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
             passage = _tagged(full, today)
     fields = answered(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
-    return _with_currency_at_home(before.updated_by(said), cities)
+    return with_currency_at_home(before.updated_by(said), cities)
 
 
 _MONTH_FIRST: Final = {"United States", "Canada", "Philippines"}
 """Where dates in figures may put the month first."""
-_AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Denmark", "ISK": "Iceland", "NOK": "Norway",
-                   "SEK": "Sweden", "MXN": "Mexico", "PHP": "Philippines"}  # fmt: skip
-"""Where a currency is used that shares its name with others."""
-
-
-def _with_currency_at_home(read: PartialRequest, cities: Gazetteer) -> PartialRequest:
-    """Assume of crowns, yens and pesos that they are those of the country where the trip starts."""
-    start = cities.find_name(read.origin) if read.origin else None
-    here = next((code for code, country in _AT_HOME.items() if start and country == start.country), "")
-    likely = {"otherwise": (("currency", here),), "because": f"as used in {_AT_HOME.get(here)}"}
-    doubts = (
-        each.model_copy(update=likely) if each.field == "currency" and here in each.candidates else each for each in read.doubts
-    )
-    return read.model_copy(update={"doubts": tuple(doubts)})
 
 
 def _read_parts(text: str, said: Said, known: PartialRequest) -> None:

@@ -24,8 +24,7 @@ from sagagraph.language.forms import Forms
 from sagagraph.language.places import Place
 
 if TYPE_CHECKING:
-    from sagagraph.domains.travel.partial import PartialRequest, PartialStop
-    from sagagraph.domains.travel.text.slots import Said
+    from sagagraph.domains.travel.partial import PartialRequest, PartialStop, Said
     from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "route")
@@ -79,9 +78,9 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
     begins, ends_on = (said.fields.get(name) for name in ("first", "last"))
-    if len(now) == 1 and begins and ends_on and not said.fields.get("is_rough") and {stay.unit for stay in stays} == {"day"}:
-        is_counted_whole = now[0].nights == (ends_on - begins).days + 1  # `5 days, 10 to 14 June`
-        now = (now[0].lasting((now[0].nights or 1) - is_counted_whole),)
+    in_days = now[0].nights if len(now) == 1 and {stay.unit for stay in stays} == {"day"} else None
+    if in_days and begins and ends_on and in_days == (ends_on - begins).days + 1 and not said.fields.get("is_rough"):
+        now = (now[0].lasting(in_days - 1),)  # `5 days, 10 to 14 June`
     if now != before:
         said.fields["stops"] = now
         if any(stay.unit == "day" and stay.change is None for stay in stays):
@@ -224,14 +223,7 @@ def _with_alternatives_as_one(visits: list[Visit]) -> list[Visit]:
 
 
 def _origin(visits: list[Visit], said: Said) -> str | None:
-    """Return the origin; `from Paris` after `to Paris` is nothing new."""
-    reached: set[str | None] = set()
-    origins: list[Place] = []
-    for visit in visits:
-        if visit.role is Role.ORIGIN and visit.city not in reached - {None}:
-            origins.append(visit.place)
-        if visit.role in (Role.NEXT, Role.PLACE):
-            reached.add(visit.city)
+    origins = [visit.place for visit in visits if visit.role is Role.ORIGIN]
     unknown = next((place for place in origins if place.city is None), None)
     named = list(dict.fromkeys(place.city for place in origins if place.city))
     if unknown is not None:

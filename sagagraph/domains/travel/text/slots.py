@@ -3,57 +3,27 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.money import PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.partial import Question
-from sagagraph.domains.travel.request import CURRENCIES, Direct, JourneyHours, Order, rooms_for
+from sagagraph.domains.travel.money import LARGEST_BUDGET, PRICE_CURRENCY, money_text
+from sagagraph.domains.travel.partial import Said
+from sagagraph.domains.travel.request import CURRENCIES, FEWEST_STARS, MOST_STARS, Direct, Order, rooms_for
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Cues, Money
 from sagagraph.language.numbers import Number
-from sagagraph.language.people import PEOPLE, Company, is_one_of_several
+from sagagraph.language.people import PEOPLE, Company, is_one_of_several, those_spoken_of
 from sagagraph.language.places import Place
 from sagagraph.language.quantities import UNITS, Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from sagagraph.domains.travel.partial import PartialRequest
     from sagagraph.language.passage import Found, Passage
 
 _SAYS: Final = Forms(__file__, "slots")
-
-
-@dataclass
-class Said:
-    """What is understood of a sentence: fields of a `PartialRequest`, and what has to be asked."""
-
-    fields: dict[str, Any] = field(default_factory=dict)
-    doubts: list[Question] = field(default_factory=list)
-    notes: list[tuple[str, str]] = field(default_factory=list)
-    """What was read so, though it can mean more: the field, and why."""
-    stars_in: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Stars of the hotels in one city alone."""
-
-    def ask(
-        self,
-        about: str,
-        text: str,
-        candidates: tuple[str, ...] = (),
-        *,
-        otherwise: Mapping[str, Any] | None = None,
-        because: str = "",
-    ) -> None:
-        """Ask one question about each field. `otherwise`: what is assumed as long as nobody answers, `because` of what."""
-        if not self.asks(about):
-            kept = (bool, JourneyHours)
-            assumed = tuple((name, value if isinstance(value, kept) else str(value)) for name, value in (otherwise or {}).items())
-            self.doubts.append(Question(field=about, text=text, candidates=candidates, otherwise=assumed, because=because))
-
-    def asks(self, about: str) -> bool:
-        return any(doubt.field == about for doubt in self.doubts)
 
 
 # -- words that mean one thing -------------------------------------------------------------------------------------------
@@ -76,7 +46,6 @@ WE: Final = _SAYS.we
 CORRECTS: Final = _SAYS.corrects
 CUES: Final = Cues(_SAYS.cue, _SAYS.cue_after)
 _THOUSANDS: Final = re.compile(r"\b\d{1,3}(?:\.\d{3})+\b")
-LARGEST_BUDGET: Final = 1_000_000_000
 
 
 def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
@@ -84,10 +53,15 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     amounts: list[Money] = []
     notes: list[tuple[str, str]] = []
     taken = passage.take(_SAYS.budget)
+    paid_in = passage.first(_SAYS.paid_in)
+    currency = paid_in.get("currency", Money) if paid_in else None
     for found in taken:
         money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
+        if currency and currency.currency in (money.currencies or (currency.currency,)):  # `900, pay in Swiss francs`
+            passage.take(_SAYS.paid_in)
+            money = replace(money, currencies=currency.currencies)
         if found.led_by(CORRECTS):
             amounts.clear()
         if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
@@ -107,6 +81,9 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     named += ["no limit"] if "no_limit" in said.fields else []
     if len(named) > 1:
         said.ask("budget", f"What may the whole trip cost: {' or '.join(named)}, or their sum?")
+    if currency and not taken and known.budget and (known.currency is None or "currency" in dict(known.notes)):
+        passage.take(_SAYS.paid_in)
+        said.fields["currency"] = currency.currency
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
         return
@@ -122,9 +99,9 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
 def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
     """Read `1.500 €` as thousands, if nothing else about it is in doubt: nobody writes three digits of cents."""
     thousands = _THOUSANDS.search(money.said)
-    if thousands is None or not doubt.startswith("How much") or money.is_range or len(money.currencies) > 1 or money.per:
+    if thousands is None or not doubt.startswith("How much") or money.is_range or len(money.currencies) > 1:
         return None
-    return {"budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
+    return {"budget_each" if money.per else "budget": thousands[0].replace(".", ""), "currency": money.currency or PRICE_CURRENCY}
 
 
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
@@ -132,7 +109,7 @@ def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
     if money.currencies and not CURRENCIES & set(money.currencies):
         return f"No rates are known for {money.currencies[0]}; how much is {said!r} in another currency, like USD?"
     if money.per == "night" or is_nightly:
-        return f"{said!r} is for one night; what may the whole trip cost?"
+        return f"{said!r} is for one {'room' if 'room' in said else 'night'}; what may the whole trip cost?"
     if is_of_hotels:
         return f"{said!r} is for hotels; what may the whole trip cost?"
     if money.is_least and money.change:
@@ -149,8 +126,6 @@ def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
 # -- hotels --------------------------------------------------------------------------------------------------------------
 
 TRIP_UNITS: Final = {**UNITS, **PEOPLE, **{kind: Forms(__file__, f"units.{kind}") for kind in ("stars", "rooms")}}
-FEWEST_STARS: Final = 1
-MOST_STARS: Final = 5
 
 
 def tag_stars(passage: Passage) -> None:
@@ -187,10 +162,12 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
     for words, stars in ((_SAYS.luxury, (5, 5)), (_SAYS.moderate, (3, 4))):
         if passage.take(words) and not ranges:
             ranges.append(stars)
-    if len(set(ranges)) > 1:
+    fewest = max((each[0] for each in ranges), default=FEWEST_STARS)
+    most = min((each[1] for each in ranges), default=MOST_STARS)
+    if fewest > most:
         said.ask("stars", "One range of stars holds for all hotels; which one is it?")
     elif ranges and not said.asks("stars") and "stars" not in said.fields:
-        said.fields["stars"] = ranges[0]
+        said.fields["stars"] = fewest, most
 
 
 def _stars_by_city(passage: Passage) -> dict[str, tuple[int, int]]:
@@ -235,15 +212,19 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
     """Read who travels. `is_we`: the sentence speaks of more than one."""
     before, young = known.travellers or 1, known.children or 0
     too = (found.get("rooms", Quantity) or _ONE_MORE for found in passage.take(_SAYS.own_room))
+    kinds: dict[str, int] = {}
     has_own, rooms = False, [(known.rooms or rooms_for(before, young)) + (each.count or 1) for each in too]
     for found in passage.take(_SAYS.rooms):
         quantity = found.get("rooms", Quantity)
         has_own = has_own or quantity is None or bool(found["each"])
         if quantity and quantity.change:
             rooms.append((known.rooms or rooms_for(before, young)) + quantity.delta)
+        elif quantity and not found["each"] and (kind := " ".join(found.said.casefold().split()[1:-1])):
+            kinds[kind] = quantity.count or 0  # `one double room and one single room`
         elif quantity and not found["each"]:
             rooms += quantity.counts or [0]
-    taken = passage.take(_SAYS.company, lambda found: not known.stops or not _are_others(found))
+    rooms += [sum(kinds.values())] if kinds else []
+    taken = passage.take(_SAYS.company)
     found_companies = [company for found in taken if (company := found.get("company", Company))]
     companies = [
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
@@ -260,17 +241,20 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["children"] = max(children)
         said.notes += [("children", "those called children")] if None in companies else []
     if None in companies and not (any(children) and (known.travellers or _is_counted(found_companies))):
-        said.ask("travellers", "How many of you travel, all together?")
+        _ask_how_many(passage, said, known, taken, is_we=is_we)
     elif len(counts) > 1:
-        said.ask("travellers", f"How many travel: {' or '.join(map(str, counts))}?")
+        is_said = max(counts) in (_number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken))
+        likely = {"travellers": max(counts)} if is_said else None
+        text = f"How many travel: {' or '.join(map(str, counts))}?"
+        said.ask("travellers", text, otherwise=likely, because="the number that was said")
     elif counts and counts[0] < 1:
         said.ask("travellers", "How many travel? At least one has to.")
     elif counts:
         said.fields["travellers"] = counts[0]
         if young:
             said.fields["children"] = max(children)
-    elif is_we and known.travellers is None and known.missing():
-        said.ask("travellers", "How many of you travel?")
+    elif known.travellers is None and known.missing():
+        _ask_how_many(passage, said, known, (), is_we=is_we)
     if len(set(rooms)) > 1 or min(rooms, default=1) < 1:
         said.ask("rooms", "How many rooms do you need?")
     elif has_own:
@@ -279,12 +263,29 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         said.fields["rooms"] = rooms[0]
 
 
+def _ask_how_many(passage: Passage, said: Said, known: PartialRequest, taken: Sequence[Found], *, is_we: bool) -> None:
+    """Ask how many travel; as long as nobody answers, it is those who were spoken of, if all of these are known."""
+    told = [company for found in taken if (company := found.get("company", Company))]
+    kin, young = those_spoken_of(passage, is_we=is_we), sum(each.young for each in told)
+    if not (told or is_we) and kin.count == 0:
+        return
+    whole, adults = _number_of(_SAYS.all_of_them, taken), _number_of(_SAYS.adults, taken)
+    count = whole or (adults or kin.count or bool(young)) + young  # whoever writes takes the children along
+    is_known = all(each.young or (each.count or 0) < 0 or each.count in (whole, adults) for each in told)
+    children = kin.children + sum(each.children for each in told)
+    likely = {"travellers": count} | ({"children": children} if children else {})
+    text = f"How many of you travel{', all together' * bool(told)}?"
+    is_likely = is_known and kin.count is not None and count > young and known.travellers is None
+    said.ask("travellers", text, otherwise=likely if is_likely else None, because="those who were spoken of")
+
+
+def _number_of(words: re.Pattern[str], taken: Sequence[Found]) -> int:
+    """Return how many these are, as the company says that is told in these words; 0 if none is."""
+    companies = [found.get("company", Company) for found in taken if words.search(found.said)]
+    return max((each.count or 0 for each in companies if each), default=0)
+
+
 def _is_counted(companies: Sequence[Company]) -> bool:
     """Tell whether `2 adults and 2 children` counted those of whom more is said: `(kids 5 and 8)`."""
     counted = {each.children for each in companies if each.count is not None and not each.is_more}
     return {each.children for each in companies} == counted and len(counted) == 1
-
-
-def _are_others(found: Found) -> bool:
-    company = found.get("company", Company)
-    return company is not None and company.are_others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from itertools import pairwise
@@ -94,15 +94,7 @@ class Visit:
 
     @property
     def stop(self) -> PartialStop:
-        place = self.place
-        return PartialStop(
-            said=place.said,
-            city=place.city,
-            nights=self.nights,
-            unknown=place.unknown,
-            candidates=place.candidates,
-            likely=place.likely,
-        )
+        return PartialStop(nights=self.nights, **asdict(self.place))
 
 
 # -- roles ---------------------------------------------------------------------------------------------------------------
@@ -127,18 +119,22 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     """
     into = next((n for n, visit in enumerate(visits) if _SAYS.into.search(text, 0, visit.start)), None)
     for n, visit in enumerate(visits):
-        if visit.role is Role.ORIGIN and _SAYS.leaving.search(text, 0, visit.start) and _SAYS.out.match(text, visit.end):
-            visit.role = Role.LEFT_OUT
         if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
             visit.role = Role.LEFT_LAST
+    reached: set[str | None] = set()
+    is_one_of_several = sum(visit.role is Role.ORIGIN for visit in visits) > 1
+    for visit in visits:
+        if visit.role is Role.ORIGIN and visit.city in reached - {None}:
+            visit.role = Role.LEFT_LAST
+        elif visit.role is Role.ORIGIN and is_one_of_several and _is_lived_in(visit, text):
+            visit.role = Role.PLACE
+        reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
-            is_led = visit.role is Role.COMMA or text[: visit.start].rstrip().endswith("-")
+            is_led = visit.role is Role.COMMA or _SAYS.leads.search(text, 0, visit.start) is not None
             is_first = visit.role is Role.BARE or (n == 0 and is_led)
-            forms = (_SAYS.link, _SAYS.side_by_side, _SAYS.slash)[
-                : 3 if len(visits) == 2 else 1
-            ]  # `boston lisbon`, `Boston/Lisbon`
-            if is_first and any(words.fullmatch(text, visit.end, following.start) for words in forms):
+            joint = _SAYS.pair if len(visits) == 2 else _SAYS.link  # `boston lisbon`, `Boston/Lisbon`
+            if is_first and joint.fullmatch(text, visit.end, following.start):
                 visit.role = Role.ORIGIN
                 break
     if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
@@ -150,6 +146,11 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
             visits[0].role = Role.ORIGIN
+
+
+def _is_lived_in(visit: Visit, text: str) -> bool:
+    """Tell whether somebody else lives there, or all of them for some nights: `we start in Oslo (3 nights)`."""
+    return bool(_SAYS.lives.search(text, 0, visit.start) or _SAYS.stayed.match(text, visit.end))
 
 
 def has_role(role: Role, visits: list[Visit]) -> bool:
@@ -190,7 +191,7 @@ def tag_nights(passage: Passage) -> None:
     if len(dates) < 2 and not any(each.is_range for each in dates):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
-    for n in "12345" if passage.has(_SAYS.nights_elsewhere) else "1234":
+    for n in "1234" if passage.has(_SAYS.nights_elsewhere) else "123":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
 
 
@@ -205,8 +206,7 @@ def _nights_beside(found: Found) -> Quantity | None:
     company = found.get("company", Company)
     if company is not None:
         is_number = _SAYS.for_a_number.fullmatch(found.passage.said(found["count"])) is not None
-        is_of_people = company.is_more or not company.count or found.led_by(_SAYS.its_nights) is not None
-        return Quantity((Decimal(company.count or 0),), "night") if is_number and not is_of_people else None
+        return Quantity((Decimal(company.count),), "night") if is_number and company.count and not company.is_more else None
     counts = [number.count for number in found.values(Number)]
     if counts == [1] and found.values(Number)[0].is_word and not found.led_by(_SAYS.before_one):
         return None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from sagagraph.domains.travel.partial import Said
 from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
-from sagagraph.domains.travel.text.slots import CORRECTS, Said
+from sagagraph.domains.travel.text.slots import CORRECTS
 from sagagraph.domains.travel.wording import day_text
 from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Rough, Weekday, resolved, upcoming
 from sagagraph.language.clock import DAY, Clock
@@ -25,19 +26,26 @@ _SAYS: Final = Forms(__file__, "when")
 # -- hours ---------------------------------------------------------------------------------------------------------------
 
 
+_HOURS: Final = (_SAYS.bare, _SAYS.limit)
+
+
 def read_hours(passage: Passage, said: Said) -> None:
-    """Read hours, but only what is surely a time of day: `after 8 June` is not."""
+    """Read hours, but only what is surely a time of day: `after 8 June` is not.
+
+    Whoever arrives before noon and leaves after four speaks of two journeys, and the field holds for each: it is not taken.
+    """
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
-    for words in (_SAYS.bare, _SAYS.limit):
-        for found in passage.take(words, lambda each: not each["loose"] or _subject(each) is not None):
-            read_limits = _limit(found)
-            is_clear = bool(read_limits)
-            for what, limit, moment in read_limits:
-                is_night = limit == "latest" and moment < NIGHT_ENDS
-                is_clear = is_clear and not is_night and limits[what].setdefault(limit, moment) == moment
-            if not is_clear:
-                text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
-                said.ask("hours", text)
+    for found in (each for words in _HOURS for each in passage.find(words) if _is_of_every_journey(each)):
+        what, limit, moment = _limit(found) or ("", "", None)
+        is_night = limit == "latest" and moment is not None and moment < NIGHT_ENDS
+        if moment is None or is_night or limits[what].setdefault(limit, moment) != moment:
+            text = f"{found.said!r}: at what hour do you want to leave at the earliest, and arrive at the latest?"
+            said.ask("hours", text)
+    leaves, arrives = limits["depart"].get("earliest"), limits["arrive"].get("latest")
+    if leaves and arrives and NIGHT_ENDS < arrives <= leaves:
+        return
+    for words in _HOURS:
+        passage.take(words, _is_of_every_journey)
     if any(limits.values()) and not said.asks("hours"):
         try:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
@@ -45,7 +53,13 @@ def read_hours(passage: Passage, said: Said) -> None:
             said.ask("hours", "Between which hours do you want to leave and arrive?")
 
 
-def _limit(found: Found) -> list[tuple[str, str, time]]:
+def _is_of_every_journey(found: Found) -> bool:
+    """Tell hours of the journeys from those of something else, and of the way back alone: `returning after 18:00`."""
+    is_of_one = _SAYS.way_back.search(_clause_before(found)) is not None and _SAYS.after.match(found["relation"]) is not None
+    return not is_of_one and (not found["loose"] or _subject(found) is not None)
+
+
+def _limit(found: Found) -> tuple[str, str, time] | None:
     relation = found["relation"]
     is_before, is_after = bool(_SAYS.before.match(relation)), bool(_SAYS.after.match(relation))
     if found["later"] or found["earlier"]:
@@ -54,7 +68,7 @@ def _limit(found: Found) -> list[tuple[str, str, time]]:
         is_before, is_after = is_after, is_before
     what = _subject(found) or ("depart" if is_after else "arrive" if relation in ("by", "until", "till") else None)
     moment = _time(found.get("time", Clock)) or _hour(found.get("n", Number), is_earliest=is_after)
-    return [(what, "earliest" if is_after else "latest", moment)] if moment and what and (is_before or is_after) else []
+    return (what, "earliest" if is_after else "latest", moment) if moment and what and (is_before or is_after) else None
 
 
 def _time(clock: Clock | None) -> time | None:
@@ -139,7 +153,7 @@ class _Dates:
         is_first_night = is_first_night and any(each.unit in NIGHTS for each in found.passage.values(Quantity))
         relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
         relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
-        if expression.is_range and found.led_by(_SAYS.leave):
+        if expression.is_range and (found.led_by(_SAYS.leave) or " or " in expression.said):
             text = f"On which day between {day_text(first)} and {day_text(last)} do you leave?"
             self.doubts.ask("depart", text, otherwise={"first": first, "begins_by": last}, because="any of these days")
         elif expression.is_month and relation == "by" and "end" in (expression.first[0].part or ""):
@@ -161,8 +175,10 @@ class _Dates:
 
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
-        if len(self.there) == len(self.departs) == 1 and self.there < self.departs:  # `arrive on 9 March, leave on the 12th`
-            self.spans.append((self.there[0], self.departs.pop(), False))
+        leaving = [day for day in self.departs if day not in self.named] or self.departs or self.lasts
+        if len(self.there) == len(leaving) == 1 and self.there < leaving:  # `arrive on 9 March, leave on the 12th`
+            self.spans.append((self.there[0], leaving[0], False))
+            self.departs = [day for day in self.departs if day != leaving[0]]
             self.doubts = Said()
         elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
@@ -185,11 +201,12 @@ class _Dates:
         if len(windows) > 1:
             self.doubts.ask("window", f"Between which days: {' or '.join(windows)}?")
         if len(departs) > 1:
-            is_there_and_back = len(departs) == 2 and not self.lasts
-            both = {"first": min(departs), "last": max(departs), "is_rough": False} if is_there_and_back else None
+            latest = min(self.lasts, default=max(departs))
+            is_clear = len(departs) == 2 and max(departs) <= latest  # the second is that of an event, or of the way back
+            likely = {"first": min(departs), "last": latest, "is_rough": False} if is_clear else None
             text = f"On which day do you leave: {' or '.join(map(day_text, departs))}?"
-            self.doubts.ask("depart", text, otherwise=both, because="there and back")
-            depart = None if both else depart
+            self.doubts.ask("depart", text, otherwise=likely, because="there and back")
+            depart = None if is_clear else depart
         if first is not None and last is not None and first > last:
             self.doubts.ask("window", f"Between which days? {day_text(first)} comes after {day_text(last)}.")
         elif depart is not None and not (first or depart) <= depart <= (last or depart):
@@ -223,16 +240,22 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
             dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today, order)
     passage.take(_SAYS.date)
-    for found in passage.take(_SAYS.day_beside, lambda _: bool(dates.there or dates.departs)):
-        day = (dates.there or dates.departs)[0]
-        if found["after"]:
-            dates.lasts.append(day + _ONE_DAY)
+    days, exact = dates.there or dates.departs, [each for each in dates.spans if not each[2]]
+    beside = passage.take(_SAYS.day_beside, lambda _: bool(days) or len(dates.spans) == len(exact) == 1)
+    for found in sorted(beside, key=lambda each: not (each["after"] or each["later"])):
+        span = found.get("span", Quantity)
+        by = timedelta(days=(span.count or 0) * NIGHTS.get(span.unit, 0)) if span else _ONE_DAY
+        if not days:
+            begin, end, _ = dates.spans[0]
+            dates.spans = [(begin, end + by, False) if found["after"] or found["later"] else (begin - by, end, False)]
+        elif found["after"] or found["later"]:
+            dates.lasts.append(days[0] + by)
         elif dates.there:
-            dates.departs.append(day - _ONE_DAY)
+            dates.departs.append(days[0] - by)
         else:
-            dates.departs.remove(day)
-            text = f"Do you leave on {day_text(day - _ONE_DAY)} or on {day_text(day)}?"
-            begins = {"depart": day - _ONE_DAY} | ({"last": max(dates.lasts)} if dates.lasts else {})
+            dates.departs = [day for day in dates.departs if day != days[0]]
+            text = f"Do you leave on {day_text(days[0] - by)} or on {day_text(days[0])}?"
+            begins = {"depart": days[0] - by} | ({"last": max(dates.lasts)} if dates.lasts else {})
             dates.doubts.ask("depart", text, otherwise=begins, because=found.said)
     for found in passage.take(_SAYS.weekday):
         _add_weekday(found, dates, today, known)

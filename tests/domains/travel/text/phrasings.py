@@ -30,6 +30,30 @@ Row = tuple[tuple[str, ...], str]
 TABLE: Final[dict[str, tuple[Row, ...]]] = {
     "Understood at once": (
         (
+            ("7 singers and the conductor, Berlin to Vienna, 2 nights, 5 June",),
+            "Berlin → Vienna 2 → Berlin; leaves 2025-06-05; 8 people, rooms: 4",
+        ),
+        (
+            ("me n 3 buddies, Boston to Miami, 3 nights, 5 June",),
+            "Boston → Miami 3 → Boston; leaves 2025-06-05; 4 people, rooms: 2",
+        ),
+        (
+            ("Berlin to Lisbon, 3 nights, 5 June, one double room and one single room, 3 people",),
+            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; 3 people, rooms: 2",
+        ),
+        (
+            ("Berlin to Lisbon, 3 nights, 5 June, budget 900, pay in Swiss francs",),
+            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 CHF",
+        ),
+        (
+            ("Berlin to Lisbon, 3 nights, 5 June, budget 900 euros, pay in Swiss francs",),
+            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 EUR (not understood: pay in Swiss francs)",
+        ),
+        (
+            ("Day trip Berlin to Cologne on 5 June, arrive before 11:00 and leave Cologne after 17:00",),
+            "Berlin → Cologne 0 → Berlin; leaves 2025-06-05 (not understood: 11:00, 17:00)",
+        ),
+        (
             ("Lisbon or Madrid from Berlin... let's go with Madrid, 4 nights in June",),
             "Berlin → Madrid 4 → Berlin; 2025-06-01 to 2025-06-30",
         ),

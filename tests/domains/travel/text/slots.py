@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from sagagraph.domains.travel.partial import PartialRequest
+from sagagraph.domains.travel.partial import PartialRequest, Said
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.slots import CUES, TRIP_UNITS, Said, read_words
+from sagagraph.domains.travel.text.slots import CUES, TRIP_UNITS, read_words
 from sagagraph.language.tagging import tagged
 
 if TYPE_CHECKING:

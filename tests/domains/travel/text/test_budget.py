@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from sagagraph.domains.travel.partial import Said
 from sagagraph.domains.travel.request import CURRENCIES
-from sagagraph.domains.travel.text.slots import Said, read_budget
+from sagagraph.domains.travel.text.slots import read_budget
 
 from .slots import NOTHING, passage_of, said
 
@@ -149,3 +150,21 @@ def test_a_trip_may_cost_whatever_it_takes(text: str) -> None:
 def test_an_amount_leaves_the_rest_of_the_sentence() -> None:
     _, rest = said("$2000, 4 nights and 2 rooms", read_budget, NOTHING)
     assert rest.said().split() == [",", "4", "nights", "and", "2", "rooms"]
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "left"),
+    [
+        ("a budget of 900, pay in Swiss francs", "CHF", ""),
+        ("5000 kr, in Swedish crowns", "SEK", ""),
+        ("900 euros, and pay in euros", "EUR", ""),
+        ("900 euros, pay in Swiss francs", "EUR", "pay in Swiss francs"),
+        ("we pay in Swiss francs", None, "we pay in Swiss francs"),
+    ],
+)
+def test_a_currency_apart_from_the_budget_is_taken_where_it_has_no_other(text: str, currency: str | None, left: str) -> None:
+    understood, passage = said(text, read_budget, NOTHING)
+    assert understood.fields.get("currency") == currency
+    assert understood.doubts == []
+    assert left in passage.said()
+    assert left or "pay" not in passage.said()

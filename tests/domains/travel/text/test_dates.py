@@ -160,7 +160,7 @@ def test_dates_are_understood(text: str, dates: str) -> None:
         ("31 June", "depart? When do you want to travel? There is no 31 June 2025."),
         ("from 20 June 2025 to 3 June 2025", "window? When do you want to travel? 20 June 2025 to 3 June 2025 runs backwards."),
         ("20-3 July", "window? When do you want to travel? 20 July 2025 to 3 July 2025 runs backwards."),
-        ("5 May or 6 May", "depart? On which day do you leave: 5 May 2025 or 6 May 2025?"),
+        ("5 May or 6 May", "depart? On which day between 5 May 2025 and 6 May 2025 do you leave?"),
         ("leaving between 3 and 6 June", "depart? On which day between 3 June 2025 and 6 June 2025 do you leave?"),
         ("arriving on 5 May", "depart? On which day do you leave, if not on 5 May 2025 itself?"),
         ("around 5 May", "depart? On which day do you leave, if not on 5 May 2025 itself?"),

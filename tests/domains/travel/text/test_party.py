@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sagagraph.domains.travel.text.slots import WE, Said, read_party
+from sagagraph.domains.travel.partial import Said
+from sagagraph.domains.travel.text.slots import WE, read_party
 
 from .slots import NOTHING, passage_of, said
 
@@ -29,8 +30,12 @@ def party(text: str) -> Said:
         ("with my husband and two kids", 4),
         ("me and my best friend", 2),
         ("me and my two best friends", 3),
-        ("a trip for my parents", 2),
-        ("my parents (both 70) would like to see Paris", 2),
+        ("7 singers and the conductor", 8),
+        ("12 pupils and 2 teachers", 14),
+        ("4 of us, two couples", 4),
+        ("us three", 3),
+        ("me n 3 buddies", 4),
+        ("two adults and twins of 4", 4),
         ("3n 2p june", 2),
         ("me + wife + 2 year old", 3),
         ("my little sister, my older brother and I", 3),
@@ -62,8 +67,38 @@ def test_other_words_are_nobody(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "travellers"),
+    [
+        ("a trip for my parents", 2),
+        ("my parents (both 70) would like to see Paris", 2),
+        ("My mum and dad have never seen Salzburg", 2),
+        ("My girlfriend turns 30. We live in Amsterdam", 2),
+        ("my sons are 8 and 13, my husband can't come", 3),
+        ("my husband and son (8) will fly", 2),
+        ("a family of five from Bremen, the kids are 3, 7 and 13", 5),
+        ("my brother, his wife and I (5 adults)", 5),
+    ],
+)
+def test_those_who_are_spoken_of_are_assumed(text: str, travellers: int) -> None:
+    (doubt,) = party(text).doubts
+    assert (doubt.field, dict(doubt.otherwise)["travellers"]) == ("travellers", str(travellers))
+
+
+@pytest.mark.parametrize("text", ["we visit my sister", "my brother lives there and I'd fly", "we are a family with 2 teenagers"])
+def test_nobody_is_assumed_who_may_not_travel(text: str) -> None:
+    assert not any(doubt.otherwise for doubt in party(text).doubts)
+
+
+@pytest.mark.parametrize(
     ("text", "rooms"),
-    [("2 rooms", 2), ("a double room", 1), ("two separate hotel rooms", 2), ("one room for 2 people", 1)],
+    [
+        ("2 rooms", 2),
+        ("one double room and one single room", 2),
+        ("2 rooms, one double room and one single room", 2),
+        ("a double room", 1),
+        ("two separate hotel rooms", 2),
+        ("one room for 2 people", 1),
+    ],
 )
 def test_rooms_are_counted(text: str, rooms: int) -> None:
     assert party(text).fields["rooms"] == rooms
