@@ -50,6 +50,7 @@ _DOMAINS: Final = {
     "voyager": "trip",
     "baker": "meal",
     "pilgrim": "trip",
+    "host": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)

@@ -1,4 +1,4 @@
-"""First messages of 597 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 633 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ LEAST_OF_STRANGERS = {
     "voyager": (0.93, 0.0),
     "baker": (0.99, 0.0),
     "pilgrim": (0.95, 0.0),
+    "host": (0.0, 0.0),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {"reunion": 5}
