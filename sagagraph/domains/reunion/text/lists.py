@@ -83,7 +83,7 @@ def _told(label: str, items: str) -> str:
             lead = "is at " * (is_thing and not clauses and not item[0].isalpha())
         elif _SAYS.by_transport.fullmatch(item):
             lead = "comes by "
-        elif _SAYS.led.match(item) or item.split()[0].endswith("ing"):
+        elif _SAYS.led.match(item):
             lead = "is "
         elif _SAYS.vehicle.match(item) and not item[0].isdigit():
             lead = "has " if _SAYS.determined.match(item) else "has a "
