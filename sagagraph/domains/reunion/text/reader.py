@@ -147,8 +147,8 @@ class _Reading:
         self._known = known
         self._people: tuple[str, ...] = ()
         """Whom the last clause about people was about."""
-        self._table = ""
-        """What the last clause of this sentence was about."""
+        self._table = self._was = ""
+        """What the last clause of this sentence, and the last sentence, was about."""
         self._thing = self._spot = self._last = ""
         self._where: dict[str, Any] = {}
         """Where they are, and from when on."""
@@ -159,6 +159,7 @@ class _Reading:
 
     def read(self, sentence: str) -> None:
         passage = valued(sentence, self._known)
+        self._was = self._table
         self._table = self._way = self._spot = self._last = ""
         self._has_place = bool(passage.values(Spot))
         self._count += 1
@@ -235,12 +236,13 @@ class _Reading:
         if part.kind == "group":
             part.kind, part.subject = ("", None) if self._table == "people" else ("everybody", part.subject)
             found = part.subject
-        if part.kind in ("thing", "event") and "there_all" in part.roles:
+        is_food = part.kind == "thing" and part.subject is not None and _SAYS.food.search(part.subject["thing"])
+        if part.kind in ("thing", "event") and "there_all" in part.roles and not is_food:
             part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
         if is_bare and self._table == "people" and found and not _SAYS.determined.match(found.said):
             part.kind, found = "", None  # a verb, `waits at the library`
-        if part.kind == "everybody" and self._table == "people" and part.passage.text.startswith("be "):
+        if part.kind == "everybody" and self._table == "people" and _SAYS.of_the_same.match(part.passage.text):
             part.kind, found = "", None  # `and be here at 10`
         if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table == "tasks":
             part.kind = "it"
@@ -250,6 +252,8 @@ class _Reading:
         if who is not None and who.names != self._people:
             self._where = {}
         if who is not None:
+            if found.said.endswith(f"'s {who.names[-1].lower()}"):
+                self.named.append(found.said)  # `Tess's mum`, of whom the board says only that she is somebody's
             self._people = who.names
             self._mentioned += [who.names, *([(*who.names, *part.others)] if part.others else [])]
         elif whose:
@@ -264,7 +268,7 @@ class _Reading:
             "hosting": "goals",
             "event": "goals",
             "somebody": "tasks" if {"fetch", "makes", "watched"} & part.roles or part.passage.has(_SAYS.them) else "",
-            "it": self._table,
+            "it": self._table or ("goals" if self._was == "goals" and part.minutes is None else ""),
             "thing": "goals" if is_begun else "tasks",
         }.get(part.kind, "people")
 
@@ -382,7 +386,7 @@ class _Reading:
 
     def _task(self, part: _Part) -> Iterator[Fact]:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
-        roles, is_of_it = part.roles, part.kind in ("", "it") or "watched" in part.roles
+        roles, is_of_it = part.roles, part.kind in ("", "it") or "watched" in part.roles or part.passage.has(_SAYS.of_it)
         place = self._place(part, "at", "in", "on", "inside", "from", "near", "to")
         if {"rents", "car"} & roles:
             return
@@ -398,7 +402,8 @@ class _Reading:
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
         if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
-            is_errand = place is not None and (not part.when or "opens" in roles) and part.passage.has(_SAYS.is_there)
+            is_there = part.passage.has(_SAYS.is_there) or part.passage.whole(_SAYS.from_there)
+            is_errand = place is not None and (not part.when or "opens" in roles) and bool(is_there)
             is_errand = is_errand and bool(
                 _SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or "")
             )
@@ -435,13 +440,16 @@ class _Reading:
         if not self._people or not self._is_about_people(part):
             return
         last = self.facts[-1] if self.facts and self.facts[-1].table == "vehicles" else None
-        if last is not None and part.kind in ("", "it") and part.seats is not None:
+        is_theirs = last is not None and last.name in (RENTAL, *map(car_of, self._people))
+        if last is not None and is_theirs and part.kind in ("", "it") and part.seats is not None:
             yield fact("vehicles", last.name, seats=part.seats)
             return
         if self._where.get("place") and part.passage.whole(_SAYS.only_there):
             return  # `at her house in Rome, in Trastevere`
         since, drives = part.at(*_SINCE), self._drives(part)
         place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
+        if "no_drive" in roles and self._where.get("place"):
+            place = None  # `they do not drive in Italy`
         if (
             place is None
             and since is not None
@@ -450,6 +458,8 @@ class _Reading:
             and not part.passage.has(_SAYS.moves)
         ):
             since = None  # `I would like to serve at 2`
+        if since is not None and since.how == "at" and "busy" in roles:
+            return  # nobody says when it ends
         others = tuple(each for each in part.others if each not in self._people)
         if "no_drive" in roles and part.others:
             yield from (fact("people", name, drives=False) for name in part.others)
