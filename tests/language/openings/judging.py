@@ -456,7 +456,8 @@ def _tasks(
         row = others.pop(key)
         number = list(request["tasks"]).index(row)
         opens, closes = row.get("window") or (None, None)
-        closes = None if closes == by_all and not wanted["closes"] else closes
+        is_assumed = f"tasks[{number}].ends" in heard.assumed
+        closes = None if (closes == by_all or is_assumed) and not wanted["closes"] else closes
         if (row.get("minutes") or 0) != int(wanted["minutes"]):
             words = {wanted["minutes"], "minute", "hour", "min", "hr"}
             yield Wrong(f"tasks[{number}].minutes", f"{name} takes {row.get('minutes')} for {wanted['minutes']}", words)

@@ -9,7 +9,7 @@ from sagagraph.language.forms import Forms
 
 _SAYS: Final = Forms(__file__, "lists")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
-_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
+_ENTRY: Final = re.compile(r"(?:[^\W\d][\w .'-]* \((?=[A-Z]))?(?P<label>[^\W\d][\w .&',-]*?)\)?(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
 _LISTED: Final = re.compile(r"(?P<label>[^\W\d][\w .&'-]*?)(?P<mark> - |, | \()(?P<items>\S.*)")
 _AND: Final = re.compile(r"\s*(?:&|\+|,|/)\s*|\s+and\s+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ])")
@@ -19,7 +19,7 @@ _ITEMS: Final = re.compile(r"\s*\),?\s*|\s*,\s*(?:and )?|\s*;\s*|\s+and (?=has\b
 def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
-    text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
+    text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], _with_car(found))}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     lines = text.split("\n")
     units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]
@@ -35,6 +35,11 @@ def written_out(text: str) -> str:
     for name in {*names}:
         out = re.sub(rf"(?<![\w'])(?:{re.escape(name)})(?!\w)", name[0].upper() + name[1:], out)
     return out
+
+
+def _with_car(found: re.Match[str]) -> str:
+    """Return what is said in brackets, of a car of theirs as well: `Ann's Clio (5 seats)`."""
+    return f"a {found['car']}, {found['items']}" if found["car"] else found["items"]
 
 
 def _entry(unit: str) -> re.Match[str] | None:
@@ -74,6 +79,8 @@ def _headed(heading: str, items: str) -> str:
 def _told(label: str, items: str) -> str:
     """Return what is said of people, or of a thing: a bare noun is where they are."""
     is_thing = bool(_SAYS.of_things.search(items)) and not _SAYS.of_people.search(items)
+    called = _SAYS.called.fullmatch(items) if _SAYS.role.fullmatch(label) else None
+    label, items = (called["who"], called["items"]) if called else (label, items)  # `Best man: Tom, Hotel Post`
     names = " and ".join(each for each in _AND.split(label.strip()) if each)
     names = "I" if names.casefold() == "me" else names
     clauses: list[str] = []

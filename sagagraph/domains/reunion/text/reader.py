@@ -206,7 +206,7 @@ class _Reading:
         moments = {each.minutes for each in held if isinstance(each, When)}
         return (
             any(each.minutes not in moments for each in part.when)
-            or (part.minutes is not None and all(fact.values.get("minutes") is None for fact in facts))
+            or (part.minutes is not None and not part.passage.has(_SAYS.earlier) and all(fact.values.get("minutes") is None for fact in facts))
             or (part.seats is not None and all(fact.values.get("seats") is None for fact in facts))
         )
 
@@ -354,9 +354,10 @@ class _Reading:
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
-        self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
-        place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
-        by = part.at(*UP_TO, "at", "around", "about", "from")
+        is_begun = part.passage.has(_SAYS.begins)
+        self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person") and not is_begun)
+        place = self._place(part, "at", "in", "on", "inside", "to", "near")
+        by = part.at(*UP_TO, "at", "around", "about", "from") or self._earlier(part)
         if (
             place is None
             and not part.when
@@ -383,6 +384,13 @@ class _Reading:
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
             yield fact("people", names_in(host["who"])[0], place=place)
+
+    def _earlier(self, part: _Part) -> When | None:
+        """Return when they have to be there, where it is told from when it begins: `be there 20 minutes earlier`."""
+        begins = [each.values["by"] for each in self.facts if each.table == "goals" and not each.name and "by" in each.values]
+        if not begins or part.minutes is None or not part.passage.has(_SAYS.earlier):
+            return None
+        return replace(begins[-1], minutes=begins[-1].minutes - part.minutes)
 
     def _task(self, part: _Part) -> Iterator[Fact]:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
