@@ -330,6 +330,8 @@ def _plain(text: str) -> set[str]:
 
 
 def _is_same(meant: str, got: str | None) -> bool:
+    if meant == "?":
+        return got is None
     return (got is not None and bool(_plain(meant) & _plain(got))) or (
         meant == "Home" and any(word in str(got).casefold() for word in ("home", "'s house"))
     )
@@ -392,7 +394,7 @@ def _people(
         assert wanted is not None
         number, row = next(((n, row) for n, (key, row) in enumerate(people.items()) if _plain(name) & _plain(key)), (0, None))
         if row is None:
-            yield Wrong("people", f"nobody called {name}", _plain(name))
+            yield Wrong("people", f"nobody called {name}", _plain(name) | {"i"} if name == "Me" else _plain(name))
             continue
         place = row.get("place")
         if f"people[{number}].place" not in heard.assumed:

@@ -150,6 +150,8 @@ class _Reading:
         self._table = self._was = ""
         """What the last clause of this sentence, and the last sentence, was about."""
         self._thing = self._spot = self._last = ""
+        self._moment: When | None = None
+        """The last time that was said."""
         self._where: dict[str, Any] = {}
         """Where they are, and from when on."""
         self._way = ""
@@ -193,6 +195,7 @@ class _Reading:
                 self.unread.append(part.said)
             elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
                 self.named += self._people
+            self._moment = part.when[-1] if part.when else self._moment
             said = part.passage.values(Spot)
             if said:
                 self._spot = self._last = said[-1].name
@@ -351,13 +354,15 @@ class _Reading:
         led = _SAYS.event_led.sub("", part.passage.text).split() if part.kind == "event" else []
         if len(led) > _A_FEW or _SAYS.names_in_lead.search(" ".join(led)):
             self.unread.append(part.passage.said(" ".join(led)))
+        if event and part.others:
+            self._mentioned.append(part.others)
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
         is_begun = part.passage.has(_SAYS.begins)
         self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person") and not is_begun)
         place = self._place(part, "at", "in", "on", "inside", "to", "near")
-        by = part.at(*UP_TO, "at", "around", "about", "from") or self._earlier(part)
+        by = part.at(*UP_TO, "at", "around", "about", "from") or self._reckoned(part)
         if (
             place is None
             and not part.when
@@ -385,8 +390,10 @@ class _Reading:
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
             yield fact("people", names_in(host["who"])[0], place=place)
 
-    def _earlier(self, part: _Part) -> When | None:
-        """Return when they have to be there, where it is told from when it begins: `be there 20 minutes earlier`."""
+    def _reckoned(self, part: _Part) -> When | None:
+        """Return when they have to be there, where it is told from another time: `by then`, `20 minutes earlier`."""
+        if part.passage.has(_SAYS.by_then):
+            return self._moment
         begins = [each.values["by"] for each in self.facts if each.table == "goals" and not each.name and "by" in each.values]
         if not begins or part.minutes is None or not part.passage.has(_SAYS.earlier):
             return None
@@ -407,17 +414,17 @@ class _Reading:
             thing = part.said_as("fetches") or thing
         if not thing and (is_errand or "makes" in roles):
             thing = part.said_as("fetches" if is_errand else "made")
+        if thing and self._thing and _SAYS.handling.fullmatch(thing):
+            thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
-        if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
+        if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
             is_there = part.passage.has(_SAYS.is_there) or part.passage.whole(_SAYS.from_there)
             is_errand = place is not None and (not part.when or "opens" in roles) and bool(is_there)
             is_errand = is_errand and bool(
                 _SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or "")
             )
             thing = thing if is_errand else None
-        if thing and self._thing and _SAYS.handling.fullmatch(thing):
-            thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
         is_one = is_name and not part.passage.has(_SAYS.several) and not _SAYS.shop.fullmatch(place or "")
         if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.food.fullmatch(thing or ""):
@@ -534,6 +541,8 @@ class _Reading:
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
         said = part.spot(*how)
+        if said == "the same place":
+            return next((each.values["place"] for each in self.facts[::-1] if each.table == "people" and "place" in each.values), None)
         own = _SAYS.own_place.fullmatch(said) if said else None
         if own and self._people:
             return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"

@@ -56,6 +56,8 @@ _WRITTEN: Final = (
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (r"(?i)\b(there)'s\b", r"\1 is"),
+    (r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready) )", r"\1 is "),
+    (r"(?i)\balso there\b|\bthere (?:as well|too)\b", "at the same place"),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
@@ -162,9 +164,10 @@ def _seats(found: Found) -> Seats | None:
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
     how = "from" if found["how"].startswith("leav") else found["how"] or "at"
-    if how == "in" and _SAYS.made.fullmatch(name):
+    is_car = _SAYS.made.fullmatch(name) or (_SAYS.in_a_car.fullmatch(name) and found.led_by(_SAYS.by_car))
+    if how == "in" and is_car:
         return None  # `in Ann's Volvo`
-    return None if _SAYS.no_spot.search(name) else Spot(how, name)
+    return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
 
 
 def _one_of_two(found: Found) -> Spot | None:
