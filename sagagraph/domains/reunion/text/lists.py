@@ -85,16 +85,22 @@ def _told(label: str, items: str) -> str:
     names = "I" if names.casefold() == "me" else names
     clauses: list[str] = []
     for item in _ITEMS.split(items.strip(" .,)")):
-        lead = "" if clauses else "is at "
-        if _SAYS.as_it_is.match(item) or (is_thing and clauses):
-            lead = "is at " * (is_thing and not clauses and not item[0].isalpha())
-        elif _SAYS.by_transport.fullmatch(item):
-            lead = "comes by "
-        elif _SAYS.led.match(item):
-            lead = "is "
-        elif _SAYS.vehicle.match(item) and not item[0].isdigit():
-            lead = "has " if _SAYS.determined.match(item) else "has a "
-        clause = f"{lead}{item}"
+        clause = f"{_lead(item, clauses, is_thing=is_thing)}{item}"
         clauses.append(_SAYS.lasts.sub("takes ", _SAYS.fetched_from.sub("must be fetched from", clause)) if is_thing else clause)
     begin = "the " * (is_thing and not _SAYS.determined.match(names)) + names
     return f"{begin} {', '.join(clauses)}"
+
+
+def _lead(item: str, before: list[str], *, is_thing: bool) -> str:
+    """Return the verb that an item lacks: the first bare noun is a place."""
+    if is_thing and before:
+        return ""
+    if _SAYS.as_it_is.match(item):
+        return "is at " * (is_thing and not item[0].isalpha())
+    if _SAYS.by_transport.fullmatch(item):
+        return "comes by "
+    if _SAYS.led.match(item):
+        return "is "
+    if _SAYS.vehicle.match(item) and not item[0].isdigit():
+        return "has " if _SAYS.determined.match(item) else "has a "
+    return "" if any(each.startswith("is ") for each in before) else "is at "

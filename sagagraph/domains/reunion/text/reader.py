@@ -447,7 +447,9 @@ class _Reading:
         ):
             if part.when and opens is None and closes is None:
                 self.unread.append(part.said)
-            yield fact("tasks", self._thing, is_errand=is_errand or None, **values)
+            of = [each.name for each in self.facts if each.table == "tasks"] if part.passage.has(_SAYS.both) else []
+            for name in dict.fromkeys([*of[-2:], self._thing]):
+                yield fact("tasks", name, is_errand=is_errand or None, **values)
 
     def _person(self, part: _Part) -> Iterator[Fact]:
         """Read who is where, from when on, and who drives what."""
