@@ -419,7 +419,8 @@ class _Reading:
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
         if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
-            is_there = part.passage.has(_SAYS.is_there) or part.passage.whole(_SAYS.from_there)
+            is_next = bool(part.spot("from") or (self.facts and self.facts[-1].table == "tasks"))
+            is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
             is_errand = place is not None and (not part.when or "opens" in roles) and bool(is_there)
             is_errand = is_errand and bool(
                 _SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or "")
