@@ -337,6 +337,11 @@ def _is_same(meant: str, got: str | None) -> bool:
     )
 
 
+def _called(name: str) -> set[str]:
+    """Return the words by which somebody is named: whoever tells of the day is `I`."""
+    return {"me", "i"} if name == "Me" else _plain(name)
+
+
 _DRIVING: Final = _plain(
     "car van truck bus minibus drive driving driven driver ride lift licence license seat seater fetch pick pickup"
 )
@@ -394,7 +399,7 @@ def _people(
         assert wanted is not None
         number, row = next(((n, row) for n, (key, row) in enumerate(people.items()) if _plain(name) & _plain(key)), (0, None))
         if row is None:
-            yield Wrong("people", f"nobody called {name}", _plain(name) | {"i"} if name == "Me" else _plain(name))
+            yield Wrong("people", f"nobody called {name}", _called(name))
             continue
         place = row.get("place")
         if f"people[{number}].place" not in heard.assumed:
@@ -416,7 +421,7 @@ def _people(
         if not any(_plain(key) & name for name in own) and f"people[{number}].place" not in heard.assumed
     ]
     if extra:
-        yield Wrong("extra", f"also {extra}", set().union(*map(_plain, extra)))
+        yield Wrong("extra", f"also {extra}", set().union(*map(_called, extra)))
 
 
 def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:

@@ -105,7 +105,7 @@ class Places:
     def _is_where_all_meet(self, noun: str) -> bool:
         """Tell whether `the inn` is the one where all meet."""
         words = plain(self.meeting).split()
-        return bool(_VENUE.fullmatch(f" {noun}")) and len(words) > 1 and noun in words
+        return len(words) > 1 and noun in plain(self.meeting.split(" in ")[0]).split()
 
     def _alike(self, wanted: str) -> Iterator[str]:
         """Match `home` with `home in Boston`; `airport` with the only one there is."""

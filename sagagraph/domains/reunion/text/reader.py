@@ -376,6 +376,8 @@ class _Reading:
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if before - {"event"} == {"place"} and place and by and part.kind != "":
             before = set()  # `the wedding in Kinsale: the ceremony is at St Mary's at 2`
+        if "place" in before and place == part.spot("on"):
+            place = None  # `a match at Thornbury Park, everybody on the pitch by 10`
         if before and not self._is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
         self._table = "goals"

@@ -106,6 +106,9 @@ class _Board:
             for each in (each for each in said if each.table == table):
                 put(each)
         self._share_own_goal()
+        for number, row in enumerate(self._told["people"]):
+            if row["name"] == TELLER and row["place"] is None and "Home" in self._places.described():
+                self._assume("people", number, "where you live", place="Home")
         is_ours = is_our_home(self._places.meeting) and any(each.table == "goals" for each in said)
         if is_ours and _OF_TELLER.search(text) and not any(row["name"] == TELLER for row in self._told["people"]):
             self._person(TELLER)
@@ -259,8 +262,6 @@ class _Board:
             self._assume("people", number, "the only airport", place=airports[0])
         elif values.get("fetched") and row["place"] is None:
             self._assume("people", number, "their own house", place=self._places.key(f"{row['name']}'s house"))
-        if fact.name == TELLER and row["place"] is None and "Home" in self._places.described():
-            self._assume("people", number, "where you live", place="Home")
 
     def _put_out_of_cars(self, name: str) -> None:
         """Take somebody who does not drive from all drivers, and a car that nobody has spoken of but as theirs from the board."""
