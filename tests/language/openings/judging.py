@@ -482,7 +482,7 @@ def _tasks(
         who = meant.get("who", {}).get(name, "")
         if "cars" not in meant:
             continue
-        if who != "?" and not {*map(str.casefold, row.get("who") or ())} <= {each.casefold() for each in [who] if each}:
+        if who != "?" and not all(_plain(each) & _plain(who) for each in row.get("who") or ()):
             yield Wrong(f"tasks[{number}].who", f"{name} is done by {row.get('who')} for {who or 'anybody'}")
         elif who not in ("", "?") and not row.get("who"):
             yield Wrong(f"tasks[{number}].who", f"{name} is done by anybody for {who}", _plain(who))

@@ -306,7 +306,8 @@ class _Reading:
             minutes = lasting.minutes if lasting else float(number.value) if number and number.value else None
             if found is None or minutes is None or (lasting is None and name != "between" and not self._way):
                 continue
-            here, there = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
+            ends = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
+            here, there = (self._way if end == "there" else end for end in ends)
             there = there or self._way or (self._last if name == "from" else "")
             if here in _OURS and there:
                 return [road(there, "", minutes)]
@@ -315,7 +316,7 @@ class _Reading:
             if here and there:
                 self._way = here if name == "away" else there
                 return [road(here, there, minutes)]
-        return None
+        return [] if part.minutes is not None and part.spot("from") and part.spot("to") else None
 
     def _company(self, part: _Part) -> Iterator[Fact]:
         names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,) if part.passage.has(_SAYS.all) else ()
@@ -360,7 +361,7 @@ class _Reading:
             self._people = event.whose
             self.named += event.whose
         is_begun = part.passage.has(_SAYS.begins)
-        self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person") and not is_begun)
+        self._is_due = part.kind == "everybody" or "there_all" in part.roles or (self._is_due and part.kind in ("", "person") and not is_begun)
         place = self._place(part, "at", "in", "on", "inside", "to", "near")
         by = part.at(*UP_TO, "at", "around", "about", "from") or self._reckoned(part)
         if (
@@ -421,7 +422,8 @@ class _Reading:
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
         if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
-            is_next = bool(part.spot("from") or (self.facts and self.facts[-1].table == "tasks"))
+            is_food = part.spot("from") and _SAYS.food.search(thing)
+            is_next = bool(is_food or (self.facts and self.facts[-1].table == "tasks"))
             is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
             is_errand = place is not None and (not part.when or "opens" in roles) and bool(is_there)
             is_errand = is_errand and bool(

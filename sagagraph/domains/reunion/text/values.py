@@ -39,7 +39,7 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meeting (?:point|place)|when|time|start|arrive by)"
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meet|meeting (?:point|place)|when|time|start|arrive by)"
         r"(?:: | is )(?:at )?",
         "we meet at ",
     ),
@@ -57,7 +57,7 @@ _WRITTEN: Final = (
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (r"(?i)\b(there)'s\b", r"\1 is"),
     (r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready) )", r"\1 is "),
-    (r"(?i)\balso there\b|\bthere (?:as well|too)\b", "at the same place"),
+    (r"(?i)\balso there\b|\bthere (?:as well|too)\b|\bat home with (?:him|her|them)\b(?! [a-z])", "at the same place"),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
