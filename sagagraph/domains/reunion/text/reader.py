@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.text.facts import (
     fact,
     road,
 )
-from sagagraph.domains.reunion.text.places import names_venue
+from sagagraph.domains.reunion.text.places import is_our_home, names_venue
 from sagagraph.domains.reunion.text.values import (
     UP_TO,
     Event,
@@ -555,7 +555,7 @@ class _Reading:
             return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and part.passage.has(_SAYS.here):
             return HERE
-        if said and _SAYS.at_home.fullmatch(said) and self._people and TELLER not in (*self._people, *part.others):
+        if said and not is_our_home(said) and _SAYS.at_home.fullmatch(said) and self._people and TELLER not in (*self._people, *part.others):
             meeting = self._meeting()
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
             is_ours = self._people[0] in self._household or (not is_other and any(_SAYS.at_home.match(each) for each in meeting))

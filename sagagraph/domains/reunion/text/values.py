@@ -110,7 +110,15 @@ def sentences(text: str) -> list[str]:
     text = written_out(spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", "))
     for written, instead in _WRITTEN:
         text = re.sub(written, instead, text)
+    text = _SAYS.of_kin.sub(lambda found: _called_by_name(found, text), text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
+
+
+def _called_by_name(found: re.Match[str], text: str) -> str:
+    """Return whom kin without a name means, if it has one elsewhere: `my grandmother Ruth`."""
+    kin = rf"(?i:\b(?:my|our) {found['kin']},?) ([A-ZÀ-Þ][\w-]+)(?! and\b|'s\b)"
+    names = {*re.findall(kin, text)}
+    return names.pop() if len(names) == 1 else found[0]
 
 
 def tagged(sentence: str) -> Passage:
