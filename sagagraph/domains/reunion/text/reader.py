@@ -480,9 +480,12 @@ class _Reading:
             and not part.passage.has(_SAYS.moves)
         ):
             since = None  # `I would like to serve at 2`
-        if since is not None and since.how == "at" and "busy" in roles:
-            return  # nobody says when it ends
-        others = tuple(each for each in part.others if each not in self._people)
+        is_of_one = len(self._people) == 1 and _SAYS.of_several.match(part.passage.text)
+        if is_of_one or (since is not None and since.how == "at" and "busy" in roles):
+            return  # it is of somebody else, too; or nobody says when it ends
+        whose = part.subject.said.partition("'s ") if part.subject and part.kind == "person" else ("", "", "")
+        them = names_in(whose[0], self._known) if whose[1] and part.passage.has(_SAYS.them) else ()
+        others = tuple(each for each in (*them, *part.others) if each not in self._people)  # `Ann's mum brings her`
         if "no_drive" in roles and part.others:
             yield from (fact("people", name, drives=False) for name in part.others)
         elif "must" in roles and place and since:
