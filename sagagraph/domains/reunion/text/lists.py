@@ -9,7 +9,7 @@ from sagagraph.language.forms import Forms
 
 _SAYS: Final = Forms(__file__, "lists")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
-_ENTRY: Final = re.compile(r"(?:[^\W\d][\w .'-]* \((?=[A-Z]))?(?P<label>[^\W\d][\w .&',-]*?)\)?(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
+_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
 _LISTED: Final = re.compile(r"(?P<label>[^\W\d][\w .&'-]*?)(?P<mark> - |, | \()(?P<items>\S.*)")
 _AND: Final = re.compile(r"\s*(?:&|\+|,|/)\s*|\s+and\s+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ])")
@@ -19,6 +19,7 @@ _ITEMS: Final = re.compile(r"\s*\),?\s*|\s*,\s*(?:and )?|\s*;\s*|\s+and (?=has\b
 def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
+    text = _SAYS.with_name.sub(r"\g<who>", text)
     text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], _with_car(found))}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     lines = text.split("\n")

@@ -328,6 +328,8 @@ class _Reading:
         is_along = "brings" in part.roles and part.kind == "person"
         if is_along or not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
             return
+        if self.facts and self.facts[-1].table == "tasks" and part.passage.has(_SAYS.things):
+            return  # `the balls are in the hall, somebody must fetch them`
         by = self._people[0] if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
         place = self._place(part, "at", "in", "on", "from", "near")
