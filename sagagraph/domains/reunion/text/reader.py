@@ -7,34 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.text.facts import (
-    EVERYBODY,
-    HERE,
-    RENTAL,
-    TELLER,
-    Fact,
-    car_of,
-    fact,
-    road,
-)
+from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car_of, fact, road
 from sagagraph.domains.reunion.text.places import is_our_home, names_venue
-from sagagraph.domains.reunion.text.values import (
-    UP_TO,
-    Event,
-    Seats,
-    Spot,
-    When,
-    Who,
-    children_in,
-    household_in,
-    names_in,
-    people_in,
-    pronouns_in,
-    sentences,
-    strays_in,
-    tagged,
-    valued,
-)
+from sagagraph.domains.reunion.text import values
+from sagagraph.domains.reunion.text.values import UP_TO, Event, People, Seats, Spot, When, Who, names_in, tagged
 from sagagraph.language.clock import Lasting
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
@@ -56,14 +32,14 @@ _T = TypeVar("_T")
 
 def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     """Return what a text says, and what means nothing here, as it was written. `known`: people on the board."""
-    said = sentences(text)
-    people = people_in(said)
-    reading = _Reading(frozenset(known) | people | {TELLER}, said)
+    said = values.sentences(text)
+    people = values.people_in(said)
+    reading = _Reading(people, frozenset(known), is_long=len(said) > 1)
     for each in said:
         reading.read(each)
-    values = (value for each in reading.facts for key, value in each.values.items() if key != "event")
-    held = " ".join([*(each.name for each in reading.facts), *map(str, values)]).casefold()
-    left = [*reading.named, *people, *(strays_in(said) if reading.facts else ())]
+    put = (value for each in reading.facts for key, value in each.values.items() if key != "event")
+    held = " ".join([*(each.name for each in reading.facts), *map(str, put)]).casefold()
+    left = [*reading.named, *people.known, *(values.strays_in(said) if reading.facts else ())]
     for name in dict.fromkeys(left):
         if name.casefold() not in held and not any(name in each for each in reading.unread):
             reading.unread.append(name)
@@ -131,11 +107,9 @@ class _Part:
 
 
 class _Reading:
-    def __init__(self, known: frozenset[str], said: list[str]) -> None:
-        self._is_long = len(said) > 1
-        self._children = children_in(said)
-        self._pronouns = pronouns_in(said)
-        self._household = household_in(said)
+    def __init__(self, people: People, known: frozenset[str], *, is_long: bool) -> None:
+        self._is_long = is_long
+        self._of = people
         self._count = 0
         self._is_goal_told = False
         self._mentioned: list[tuple[str, ...]] = []
@@ -144,7 +118,7 @@ class _Reading:
         self.unread: list[str] = []
         self.named: list[str] = []
         """Who is only named in a clause."""
-        self._known = known
+        self._known = known | people.known | {TELLER}
         self._people: tuple[str, ...] = ()
         """Whom the last clause about people was about."""
         self._table = self._was = ""
@@ -160,7 +134,7 @@ class _Reading:
         """What is said of where all meet is when they have to be there, and not when something begins there."""
 
     def read(self, sentence: str) -> None:
-        passage = valued(sentence, self._known)
+        passage = values.valued(sentence, self._known)
         self._was = self._table
         self._table = self._way = self._spot = self._last = ""
         self._has_place = bool(passage.values(Spot))
@@ -281,7 +255,7 @@ class _Reading:
         fits: Iterator[tuple[str, ...]]
         if pronoun in ("he", "she", "his", "her"):
             own = {"his": "he", "her": "she"}.get(pronoun, pronoun)
-            fits = (each for each in last if len(each) == 1 and TELLER not in each and self._pronouns.get(each[0], own) == own)
+            fits = (each for each in last if len(each) == 1 and TELLER not in each and self._of.pronouns.get(each[0], own) == own)
         elif pronoun in ("my", "our", "we"):
             fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun != "my" or len(each) == 1))
         elif pronoun.startswith("both"):
@@ -539,7 +513,7 @@ class _Reading:
         adults = tuple(
             each
             for each in (who.names if who else self._people)
-            if each.split()[-1] not in self._children or self._people == (each,)
+            if each.split()[-1] not in self._of.children or self._people == (each,)
         )
         return adults if len(adults) < _A_FEW else ()
 
@@ -563,6 +537,6 @@ class _Reading:
         if said and not is_our_home(said) and _SAYS.at_home.fullmatch(said) and self._people and TELLER not in (*self._people, *part.others):
             meeting = self._meeting()
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
-            is_ours = self._people[0] in self._household or (not is_other and any(_SAYS.at_home.match(each) for each in meeting))
+            is_ours = self._people[0] in self._of.household or (not is_other and any(_SAYS.at_home.match(each) for each in meeting))
             return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
         return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

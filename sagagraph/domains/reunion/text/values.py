@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -85,6 +86,18 @@ class When:
 @dataclass(frozen=True, slots=True)
 class Who:
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """People of a text. `children`: nobody says that they drive because there is a car; `household`: who lives where the one who
+    tells does; `pronouns`: `he` or `she`, where kin or a title tells.
+    """
+
+    known: frozenset[str]
+    children: frozenset[str]
+    household: frozenset[str]
+    pronouns: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +207,8 @@ def _who(found: Found, known: frozenset[str]) -> Who | None:
     return Who(names) if names else None
 
 
-def people_in(said: list[str]) -> frozenset[str]:
-    """Return the names of which something is said that is only said of people, and of those that are named together with them."""
+def people_in(said: list[str]) -> People:
+    """Return those of whom something is said that is only said of people, or who are named together with them."""
     known: set[str] = set()
     for each in said:
         passage = tagged(each)
@@ -206,28 +219,17 @@ def people_in(said: list[str]) -> frozenset[str]:
             if not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(",")):
                 after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
                 known |= {*names_in(found.said), *names_in(after)}
-    return frozenset(known)
+    of_kin, at_home = (
+        frozenset(name for each in said for found in form.finditer(each) for name in names_in(found["who"]))
+        for form in (_SAYS.children, _SAYS.household)
+    )
+    genders = ((_name(found[0]), _SAYS.gender.search(found[0])) for each in said for found in _SAYS.name.finditer(each))
+    return People(frozenset(known), of_kin, at_home, {name: each.lastgroup or "" for name, each in genders if each})
 
 
 def strays_in(said: list[str]) -> list[str]:
     """Return words with a capital that may be somebody or something, whoever reads them."""
     return [word for each in said for found in _SAYS.stray.finditer(each) for word in found[0].removesuffix("'s").split("-")]
-
-
-def children_in(said: list[str]) -> frozenset[str]:
-    """Return who is somebody's child: nobody says that they drive because there is a car."""
-    return frozenset(name for each in said for found in _SAYS.children.finditer(each) for name in names_in(found["who"]))
-
-
-def household_in(said: list[str]) -> frozenset[str]:
-    """Return who lives where the one who tells does."""
-    return frozenset(name for each in said for found in _SAYS.household.finditer(each) for name in names_in(found[0]))
-
-
-def pronouns_in(said: list[str]) -> dict[str, str]:
-    """Return `he` or `she` by names, where kin or a title tells."""
-    genders = ((_name(found[0]), _SAYS.gender.search(found[0])) for each in said for found in _SAYS.name.finditer(each))
-    return {name: gender.lastgroup or "" for name, gender in genders if gender}
 
 
 def names_in(text: str, known: frozenset[str] | None = None) -> tuple[str, ...]:
