@@ -12,7 +12,7 @@ _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
 _ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
 _LISTED: Final = re.compile(r"(?P<label>[^\W\d][\w .&'-]*?)(?P<mark> - |, | \()(?P<items>\S.*)")
 _AND: Final = re.compile(r"\s*(?:&|\+|,|/)\s*|\s+and\s+")
-_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ])")
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-ÞĀ-Ž])")
 _ITEMS: Final = re.compile(r"\s*\),?\s*|\s*,\s*(?:and )?|\s*;\s*|\s+and (?=has\b|needs\b)")
 
 
@@ -25,7 +25,7 @@ def written_out(text: str) -> str:
     lines = text.split("\n")
     units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]
     entries = [_entry(each) for each in units]
-    has_people = "\n" in text and any(found and _SAYS.of_people.search(found["items"]) for found in entries)
+    has_people = any(found and _SAYS.of_people.search(found["items"]) for found in entries)
     told = [_written(each, found, has_people=has_people) for each, found in zip(units, entries, strict=True)]
     names = [name for found in entries if found for name in _small_names(found)]
     out = re.sub(r"\n +", "\n", " ".join(told))

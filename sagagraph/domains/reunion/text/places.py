@@ -80,7 +80,7 @@ class Places:
         house = _HOUSE.match(name)
         owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         town = house["town"] if house else None
-        owned = [key for said, key in self._keys.items() if owner and said.startswith(f"{plain(owner)}'s ")]
+        owned = [key for said, key in self._keys.items() if owner and (his := _HOUSE.match(said)) and his["owner"] == plain(owner)]
         name = (owned[0] if len({*owned}) == 1 else f"{owner}'s house{town or ''}") if owner else name
         alike = {*self._alike(plain(name))}
         key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))

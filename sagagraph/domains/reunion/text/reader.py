@@ -527,8 +527,10 @@ class _Reading:
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
         said = part.spot(*how)
-        if said == "the same place":
-            return next((each.values["place"] for each in self.facts[::-1] if each.table == "people" and "place" in each.values), None)
+        if said and said.startswith("the same "):
+            noun = said.removeprefix("the same ")
+            last = [each.values["place"] for each in self.facts if each.table == "people" and "place" in each.values][-1:]
+            said = next((each for each in last if noun == "place" or noun in each.split()), None if noun == "place" else f"the {noun}")
         own = _SAYS.own_place.fullmatch(said) if said else None
         if own and self._people:
             return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"

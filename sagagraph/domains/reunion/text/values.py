@@ -23,12 +23,13 @@ _WRITTEN: Final = (
     (r"(?<=\w) \+ (?=[A-Z])", " and "),
     (r"(?i)\b(?:old|young|dear) (?=(?:mrs?|ms|miss|dr)\b)", ""),
     (r" @ ", " at "),
+    (r"(?i)(^|[.;,!?\n] )me and ((?:my \w+ )?(?-i:[A-Z])\w+)\b", r"\1\2 and I"),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
     (r"( to [\w' ]+): (?=\d)", r"\1 takes "),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+[A-Z]|\d)|(?=\.\s))", ""),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b", ""),
-    (r"(?i)\b(arriv(?:es?|ing)|(?-i:l)ands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-Þ]))", r"\1 at "),
+    (r"(?i)\b(arriv(?:es?|ing)|(?-i:l)ands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-ÞĀ-Ž]))", r"\1 at "),
     (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
     (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
@@ -58,7 +59,7 @@ _WRITTEN: Final = (
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (r"(?i)\b(there)'s\b", r"\1 is"),
     (r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready) )", r"\1 is "),
-    (r"(?i)\balso there\b|\bthere (?:as well|too)\b|\bat home with (?:him|her|them)\b(?! [a-z])", "at the same place"),
+    (r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])", " at the same place"),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
@@ -129,7 +130,7 @@ def sentences(text: str) -> list[str]:
 
 def _called_by_name(found: re.Match[str], text: str) -> str:
     """Return whom kin without a name means, if it has one elsewhere: `my grandmother Ruth`."""
-    kin = rf"(?i:\b(?:my|our) {found['kin']},?) ([A-ZÀ-Þ][\w-]+)(?! and\b|'s\b)"
+    kin = rf"(?i:\b(?:my|our) {found['kin']},?) ([A-ZÀ-ÞĀ-Ž][\w-]+)(?!'s\b|[\w-])"
     names = {*re.findall(kin, text)}
     return names.pop() if len(names) == 1 else found[0]
 
