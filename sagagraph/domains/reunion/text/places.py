@@ -140,5 +140,6 @@ class Places:
     def _new_key(self, name: str) -> str:
         """Return a new key: `home in Boston` is Home, unless something else is."""
         short = re.split(r"\s+in\s+", name)[0]
-        key = name if short.casefold() in self._keys else short
+        is_taken = short.casefold() in self._keys or short[:1].upper() + short[1:] in self._names
+        key = name if is_taken else short
         return key[0].upper() + key[1:]

@@ -262,7 +262,7 @@ class _Reading:
             fits = iter([tuple(dict.fromkeys(name for group in self._mentioned for name in group))[-2:]])
         else:
             fits = (each for each in last if len(each) > 1 and {*self._people} <= {*each})
-        return next(fits, self._people if pronoun in ("they", "their") else ())
+        return next(fits, self._people if pronoun in ("they", "their") and len(self._people) > 1 else ())
 
     def _meeting(self) -> list[str]:
         return [each.values["place"] for each in self.facts if each.table == "goals" and not each.name and "place" in each.values]
@@ -304,7 +304,7 @@ class _Reading:
             return
         if self.facts and self.facts[-1].table == "tasks" and part.passage.has(_SAYS.things):
             return  # `the balls are in the hall, somebody must fetch them`
-        by = self._people[0] if part.kind in ("person", "pronoun") else None
+        by = next(iter(self._people), None) if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
         place = self._place(part, "at", "in", "on", "from", "near")
         yield from (fact("people", by) for _ in them[:1] if by)
@@ -401,7 +401,7 @@ class _Reading:
             is_food = part.spot("from") and _SAYS.food.search(thing)
             is_next = bool(is_food or (self.facts and self.facts[-1].table == "tasks"))
             is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
-            is_errand = place is not None and (not part.when or "opens" in roles) and bool(is_there)
+            is_errand = place is not None and (not part.when or "opens" in roles or bool(is_food)) and bool(is_there)
             is_errand = is_errand and bool(
                 _SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or "")
             )
@@ -492,8 +492,9 @@ class _Reading:
         at = ("at", "in", "inside", "into", "on", "near")
         if {"lands", "rides_along"} & part.roles and not is_driving:
             place = self._place(part, *at, "to")
-        else:  # `drives from Bristol in a Ford`
-            place = self._place(part, *(("from", *at) if is_driving else (*at, "from", "to")))
+        else:  # `drives from Bristol in a Ford`, but `has the van from the pool`
+            ways = ("from", *at) if is_driving else (*at, "from", "to")
+            place = self._place(part, *(at if "busy" in part.roles else ways))
         if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
             return self._spot or None
         return place
