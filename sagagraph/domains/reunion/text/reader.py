@@ -112,12 +112,12 @@ class _Reading:
         self._of = people
         self._count = 0
         self._is_goal_told = False
-        self._mentioned: list[tuple[str, ...]] = []
-        """Who was spoken of together, or alone."""
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self.named: list[str] = []
         """Who is only named in a clause."""
+        self._mentioned: list[tuple[str, ...]] = []
+        """Who was spoken of together, or alone."""
         self._known = known | people.known | {TELLER}
         self._people: tuple[str, ...] = ()
         """Whom the last clause about people was about."""
@@ -302,7 +302,7 @@ class _Reading:
         is_along = "brings" in part.roles and part.kind == "person"
         if is_along or not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
             return
-        if self.facts and self.facts[-1].table == "tasks" and part.passage.has(_SAYS.things):
+        if self.facts and self.facts[-1].table == "tasks" and part.passage.has(_SAYS.of_it):
             return  # `the balls are in the hall, somebody must fetch them`
         by = next(iter(self._people), None) if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
@@ -337,18 +337,12 @@ class _Reading:
             self._people = event.whose
             self.named += event.whose
         is_begun = part.passage.has(_SAYS.begins)
+        is_place = part.kind == "thing" and part.subject is not None and names_venue(part.subject["thing"])
         self._is_due = part.kind == "everybody" or "there_all" in part.roles or (self._is_due and part.kind in ("", "person") and not is_begun)
         place = self._place(part, "at", "in", "on", "inside", "to", "near")
         by = part.at(*UP_TO, "at", "around", "about", "from") or self._reckoned(part)
-        if (
-            place is None
-            and not part.when
-            and not part.kind
-            and (is_venue or part.passage.text[:1].isupper())
-            and not self._has_place
-        ):
-            place = part.said
-        if part.kind == "thing" and place and not part.when and part.subject and names_venue(part.subject["thing"]):
+        is_bare = not (place or part.when or part.kind or self._has_place)
+        if (is_bare and (is_venue or part.passage.text[:1].isupper())) or (place and is_place and not part.when):
             place = part.said  # `chapel in Whitby`
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if before - {"event"} == {"place"} and place and by and part.kind != "":
@@ -358,13 +352,11 @@ class _Reading:
         if before and not self._is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
         self._table = "goals"
-        is_errand = bool({"fetch", "fetched"} & part.roles)
-        if place or by or (event and part.kind in ("event", "hosting") and not is_errand):
-            is_guess = (
-                not is_headed and not event and part.kind not in ("everybody", "event", "hosting") and not self._is_goal_told
-            )
+        is_told = part.kind in ("event", "hosting")
+        if place or by or (event and is_told and not {"fetch", "fetched"} & part.roles):
+            is_sure = is_headed or event or is_told or part.kind == "everybody" or self._is_goal_told
             self._is_goal_told = True
-            yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=is_guess or None)
+            yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=None if is_sure else True)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
             yield fact("people", names_in(host["who"])[0], place=place)
@@ -401,10 +393,8 @@ class _Reading:
             is_food = part.spot("from") and _SAYS.food.search(thing)
             is_next = bool(is_food or (self.facts and self.facts[-1].table == "tasks"))
             is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
-            is_errand = place is not None and (not part.when or "opens" in roles or bool(is_food)) and bool(is_there)
-            is_errand = is_errand and bool(
-                _SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or "")
-            )
+            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.food.search(thing)
+            is_errand = bool(place and is_there and is_thing and (not part.when or "opens" in roles or is_food))
             thing = thing if is_errand else None
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
         is_one = is_name and not part.passage.has(_SAYS.several) and not _SAYS.shop.fullmatch(place or "")
@@ -428,7 +418,7 @@ class _Reading:
         ):
             if part.when and opens is None and closes is None:
                 self.unread.append(part.said)
-            of = [each.name for each in self.facts if each.table == "tasks"] if part.passage.has(_SAYS.both) else []
+            of = [each.name for each in self.facts if each.table == "tasks"] if part.passage.has(_SAYS.of_several) else []
             for name in dict.fromkeys([*of[-2:], self._thing]):
                 yield fact("tasks", name, is_errand=is_errand or None, **values)
 
@@ -448,13 +438,8 @@ class _Reading:
         place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
         if "no_drive" in roles and self._where.get("place"):
             place = None  # `they do not drive in Italy`
-        if (
-            place is None
-            and since is not None
-            and since.how in ("at", "by", "around", "about")
-            and part.kind
-            and not part.passage.has(_SAYS.moves)
-        ):
+        is_of_them = place or not part.kind or part.passage.has(_SAYS.moves)
+        if since is not None and since.how in ("at", "by", "around", "about") and not is_of_them:
             since = None  # `I would like to serve at 2`
         is_of_one = len(self._people) == 1 and _SAYS.of_several.match(part.passage.text)
         if is_of_one or (since is not None and since.how == "at" and "busy" in roles):
@@ -511,11 +496,8 @@ class _Reading:
         """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
         owner = part.passage.first(_SAYS.whose_car)
         who = owner.get("who", Who) if owner else None
-        adults = tuple(
-            each
-            for each in (who.names if who else self._people)
-            if each.split()[-1] not in self._of.children or self._people == (each,)
-        )
+        names = who.names if who else self._people
+        adults = tuple(name for name in names if name.split()[-1] not in self._of.children or self._people == (name,))
         return adults if len(adults) < _A_FEW else ()
 
     def _car(self, part: _Part, place: str | None, drivers: tuple[str, ...]) -> Iterator[Fact]:

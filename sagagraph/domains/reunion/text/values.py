@@ -26,7 +26,6 @@ _WRITTEN: Final = (
     (r"(?i)(^|[.;,!?\n] )me and ((?:my \w+ )?(?-i:[A-Z])\w+)\b", r"\1\2 and I"),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
-    (r"( to [\w' ]+): (?=\d)", r"\1 takes "),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+[A-Z]|\d)|(?=\.\s))", ""),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b", ""),
     (r"(?i)\b(arriv(?:es?|ing)|(?-i:l)ands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-ÞĀ-Ž]))", r"\1 at "),
@@ -46,23 +45,19 @@ _WRITTEN: Final = (
         "we meet at ",
     ),
     (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
-    (r"(?i)\b(we|they)'re\b", r"\1 are"),
-    (r"(?i)\b(I|we|they)'ve\b", r"\1 have"),
-    (r"(?i)\b(we|they|I|s?he)'(?:d|ll)\b", r"\1 will"),
     (r"'s got\b", " has"),
-    (r"(?i)\b(s?he|it|who|that)'s\b", r"\1 is"),
     (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
     (rf"(?i)\b(?:(open )(?:from )?|from ){_AN_HOUR} ?(?:to|till|until|-) ?{_AN_HOUR}", r"\1from \2 until \3"),
     (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
     (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
-    (r"(?i)\b(there)'s\b", r"\1 is"),
     (r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready) )", r"\1 is "),
     (r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])", " at the same place"),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
+_SHORT: Final = {"re": "are", "ve": "have", "d": "will", "ll": "will", "s": "is"}
 _TWO: Final = ("parents", "grandparents", "in-laws")
 UP_TO: Final = ("by", "before", "until", "till")
 _LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by"}
@@ -124,6 +119,7 @@ def sentences(text: str) -> list[str]:
     text = written_out(spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", "))
     for written, instead in _WRITTEN:
         text = re.sub(written, instead, text)
+    text = _SAYS.short.sub(lambda found: f"{found['who']} {_SHORT[found['verb'].lower()]}", text)
     text = _SAYS.of_kin.sub(lambda found: _called_by_name(found, text), text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
 
