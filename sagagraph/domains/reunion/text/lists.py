@@ -20,7 +20,7 @@ def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
     text = _SAYS.with_name.sub(r"\g<who>", text)
-    text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], _with_car(found))}. ", text)
+    text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     lines = text.split("\n")
     units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]
@@ -36,11 +36,6 @@ def written_out(text: str) -> str:
     for name in {*names}:
         out = re.sub(rf"(?<![\w'])(?:{re.escape(name)})(?!\w)", name[0].upper() + name[1:], out)
     return out
-
-
-def _with_car(found: re.Match[str]) -> str:
-    """Return what is said in brackets, of a car of theirs as well: `Ann's Clio (5 seats)`."""
-    return f"a {found['car']}, {found['items']}" if found["car"] else found["items"]
 
 
 def _entry(unit: str) -> re.Match[str] | None:

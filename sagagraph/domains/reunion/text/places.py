@@ -104,8 +104,8 @@ class Places:
 
     def _is_where_all_meet(self, noun: str) -> bool:
         """Tell whether `the inn` is the one where all meet."""
-        words = plain(self.meeting).split()
-        return len(words) > 1 and noun in plain(self.meeting.split(" in ")[0]).split()
+        words = plain(self.meeting.split(" in ")[0]).split()
+        return plain(self.meeting) != noun and noun in words
 
     def _alike(self, wanted: str) -> Iterator[str]:
         """Match `home` with `home in Boston`; `airport` with the only one there is."""

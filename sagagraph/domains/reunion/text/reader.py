@@ -322,7 +322,7 @@ class _Reading:
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
         is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
         is_early = self._count < _A_FEW and not any(each.table == "people" for each in self.facts)
-        is_venue = part.passage.whole(_SAYS.bare_venue) is not None and names_venue(part.said)
+        is_venue = part.passage.whole(_SAYS.bare) is not None and names_venue(part.said)
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
         is_alone = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_alone)):
