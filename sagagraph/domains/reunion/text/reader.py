@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from sagagraph.domains.reunion.text import values
 from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car_of, fact, road
 from sagagraph.domains.reunion.text.places import is_our_home, names_venue
-from sagagraph.domains.reunion.text import values
 from sagagraph.domains.reunion.text.values import UP_TO, Event, People, Seats, Spot, When, Who, names_in, tagged
 from sagagraph.language.clock import Lasting
 from sagagraph.language.forms import Forms
@@ -111,7 +111,6 @@ class _Reading:
         self._is_long = is_long
         self._of = people
         self._count = 0
-        self._is_goal_told = False
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self.named: list[str] = []
@@ -179,13 +178,10 @@ class _Reading:
     @staticmethod
     def _is_left(part: _Part, facts: list[Fact]) -> bool:
         """Tell whether a value of a clause is in none of its facts: a time, a duration, seats, or somebody."""
-        held = [value for fact in facts for value in fact.values.values()]
-        moments = {each.minutes for each in held if isinstance(each, When)}
-        return (
-            any(each.minutes not in moments for each in part.when)
-            or (part.minutes is not None and not part.passage.has(_SAYS.earlier) and all(fact.values.get("minutes") is None for fact in facts))
-            or (part.seats is not None and all(fact.values.get("seats") is None for fact in facts))
-        )
+        moments = {value.minutes for fact in facts for value in fact.values.values() if isinstance(value, When)}
+        said = {"minutes": None if part.passage.has(_SAYS.earlier) else part.minutes, "seats": part.seats}
+        left = (key for key, value in said.items() if value is not None and all(fact.values.get(key) is None for fact in facts))
+        return any(left) or any(each.minutes not in moments for each in part.when)
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
@@ -264,8 +260,10 @@ class _Reading:
             fits = (each for each in last if len(each) > 1 and {*self._people} <= {*each})
         return next(fits, self._people if pronoun in ("they", "their") and len(self._people) > 1 else ())
 
-    def _meeting(self) -> list[str]:
-        return [each.values["place"] for each in self.facts if each.table == "goals" and not each.name and "place" in each.values]
+    def _told(self, table: str, key: str) -> list[Any]:
+        """Return what was told of a column until now; of goals, of that of everybody."""
+        own = (each for each in self.facts if each.table == table and (table != "goals" or not each.name))
+        return [each.values[key] for each in own if key in each.values]
 
     # -- readers -------------------------------------------------------------------------------------------------------
 
@@ -336,9 +334,9 @@ class _Reading:
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
-        is_begun = part.passage.has(_SAYS.begins)
+        is_due = self._is_due and part.kind in ("", "person") and not part.passage.has(_SAYS.begins)
         is_place = part.kind == "thing" and part.subject is not None and names_venue(part.subject["thing"])
-        self._is_due = part.kind == "everybody" or "there_all" in part.roles or (self._is_due and part.kind in ("", "person") and not is_begun)
+        self._is_due = is_due or part.kind == "everybody" or "there_all" in part.roles
         place = self._place(part, "at", "in", "on", "inside", "to", "near")
         by = part.at(*UP_TO, "at", "around", "about", "from") or self._reckoned(part)
         is_bare = not (place or part.when or part.kind or self._has_place)
@@ -354,8 +352,7 @@ class _Reading:
         self._table = "goals"
         is_told = part.kind in ("event", "hosting")
         if place or by or (event and is_told and not {"fetch", "fetched"} & part.roles):
-            is_sure = is_headed or event or is_told or part.kind == "everybody" or self._is_goal_told
-            self._is_goal_told = True
+            is_sure = is_headed or event or is_told or part.kind == "everybody" or any(self._told("goals", "event") or before)
             yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=None if is_sure else True)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
@@ -365,10 +362,8 @@ class _Reading:
         """Return when they have to be there, where it is told from another time: `by then`, `20 minutes earlier`."""
         if part.passage.has(_SAYS.by_then):
             return self._moment
-        begins = [each.values["by"] for each in self.facts if each.table == "goals" and not each.name and "by" in each.values]
-        if not begins or part.minutes is None or not part.passage.has(_SAYS.earlier):
-            return None
-        return replace(begins[-1], minutes=begins[-1].minutes - part.minutes)
+        begins = self._told("goals", "by")[-1:] if part.passage.has(_SAYS.earlier) else ()
+        return next((replace(each, minutes=each.minutes - (part.minutes or 0)) for each in begins), None)
 
     def _task(self, part: _Part) -> Iterator[Fact]:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
@@ -512,16 +507,17 @@ class _Reading:
         said = part.spot(*how)
         if said and said.startswith("the same "):
             noun = said.removeprefix("the same ")
-            last = [each.values["place"] for each in self.facts if each.table == "people" and "place" in each.values][-1:]
-            said = next((each for each in last if noun == "place" or noun in each.split()), None if noun == "place" else f"the {noun}")
+            last = [each for each in self._told("people", "place")[-1:] if noun in ("place", *each.split())]
+            said = last[0] if last else None if noun == "place" else f"the {noun}"
         own = _SAYS.own_place.fullmatch(said) if said else None
         if own and self._people:
             return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and part.passage.has(_SAYS.here):
             return HERE
-        if said and not is_our_home(said) and _SAYS.at_home.fullmatch(said) and self._people and TELLER not in (*self._people, *part.others):
-            meeting = self._meeting()
+        is_theirs = bool(self._people) and not {TELLER, *self._of.household} & {*self._people, *part.others}
+        if is_theirs and said and _SAYS.at_home.fullmatch(said) and not is_our_home(said):
+            meeting = self._told("goals", "place")
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
-            is_ours = self._people[0] in self._of.household or (not is_other and any(_SAYS.at_home.match(each) for each in meeting))
+            is_ours = not is_other and any(_SAYS.at_home.match(each) for each in meeting)
             return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
         return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

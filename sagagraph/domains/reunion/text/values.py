@@ -40,8 +40,8 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meet|meeting (?:point|place)|when|time|start|arrive by)"
-        r"(?:: | is )(?:at )?",
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meet|meeting (?:point|place)|when|time|start"
+        r"|arrive by)(?:: | is )(?:at )?",
         "we meet at ",
     ),
     (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
@@ -53,7 +53,10 @@ _WRITTEN: Final = (
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready) )", r"\1 is "),
-    (r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])", " at the same place"),
+    (
+        r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
+        " at the same place",
+    ),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
