@@ -110,7 +110,6 @@ class _Reading:
     def __init__(self, people: People, known: frozenset[str], *, is_long: bool) -> None:
         self._is_long = is_long
         self._of = people
-        self._count = 0
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self.named: list[str] = []
@@ -137,7 +136,6 @@ class _Reading:
         self._was = self._table
         self._table = self._way = self._spot = self._last = ""
         self._has_place = bool(passage.values(Spot))
-        self._count += 1
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -319,7 +317,7 @@ class _Reading:
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
         is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
-        is_early = self._count < _A_FEW and not any(each.table == "people" for each in self.facts)
+        is_early = not any(each.table == "people" for each in self.facts)
         is_venue = part.passage.whole(_SAYS.bare) is not None and names_venue(part.said)
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
         is_alone = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
@@ -352,7 +350,7 @@ class _Reading:
         self._table = "goals"
         is_told = part.kind in ("event", "hosting")
         if place or by or (event and is_told and not {"fetch", "fetched"} & part.roles):
-            is_sure = is_headed or event or is_told or part.kind == "everybody" or any(self._told("goals", "event") or before)
+            is_sure = is_headed or event or is_told or part.kind == "everybody" or before
             yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=None if is_sure else True)
         host = _SAYS.host.fullmatch(place or "")
         if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):

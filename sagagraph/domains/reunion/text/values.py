@@ -40,8 +40,8 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meet|meeting (?:point|place)|when|time|start"
-        r"|arrive by)(?:: | is )(?:at )?",
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meet|meeting (?:point|place)|when|time"
+        r"|start|arrive by)(?:: | is )(?:at )?",
         "we meet at ",
     ),
     (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
