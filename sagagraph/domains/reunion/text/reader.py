@@ -325,7 +325,7 @@ class _Reading:
             return
         event = next(iter(part.passage.values(Event)), None)
         led = _SAYS.event_led.sub("", part.passage.text).split() if part.kind == "event" else []
-        if len(led) > _A_FEW or _SAYS.names_in_lead.search(" ".join(led)):
+        if len(led) > _A_FEW:
             self.unread.append(part.passage.said(" ".join(led)))
         if event and part.others:
             self._mentioned.append(part.others)
