@@ -65,7 +65,7 @@ def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str
 
 def _headed(heading: str, items: str) -> str:
     """Write out whom a heading is followed by: `Players without car: Ann in Thun, Bob in Bern`."""
-    without = ", has no car" * bool(_SAYS.no_car.search(heading))
+    without = ", has no car" * bool(re.search(r"(?i)\b(?:without|no)\b.* cars?\b", heading))
     told = [_told(*each.split(", ", 1)) for each in items.split("; ") if ", " in each]
     if ";" not in items:
         told = [each.strip(" ,") for each in _SAYS.placed.sub(r"\n\g<who> is ", items).split("\n") if each.strip(" ,")]

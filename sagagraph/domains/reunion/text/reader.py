@@ -177,7 +177,7 @@ class _Reading:
     def _is_left(part: _Part, facts: list[Fact]) -> bool:
         """Tell whether a value of a clause is in none of its facts: a time, a duration, seats, or somebody."""
         moments = {value.minutes for fact in facts for value in fact.values.values() if isinstance(value, When)}
-        said = {"minutes": None if part.passage.has(_SAYS.earlier) else part.minutes, "seats": part.seats}
+        said = {"minutes": None if part.passage.has(_SAYS.reckoned) else part.minutes, "seats": part.seats}
         left = (key for key, value in said.items() if value is not None and all(fact.values.get(key) is None for fact in facts))
         return any(left) or any(each.minutes not in moments for each in part.when)
 
@@ -353,14 +353,15 @@ class _Reading:
             is_sure = is_headed or event or is_told or part.kind == "everybody" or before
             yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=None if is_sure else True)
         host = _SAYS.host.fullmatch(place or "")
-        if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
+        if host and (host["house"] or host["kin"] or host["who"] in self._known):
             yield fact("people", names_in(host["who"])[0], place=place)
 
     def _reckoned(self, part: _Part) -> When | None:
         """Return when they have to be there, where it is told from another time: `by then`, `20 minutes earlier`."""
-        if part.passage.has(_SAYS.by_then):
-            return self._moment
-        begins = self._told("goals", "by")[-1:] if part.passage.has(_SAYS.earlier) else ()
+        found = part.passage.first(_SAYS.reckoned)
+        if found is None or found["then"]:
+            return self._moment if found else None
+        begins = self._told("goals", "by")[-1:]
         return next((replace(each, minutes=each.minutes - (part.minutes or 0)) for each in begins), None)
 
     def _task(self, part: _Part) -> Iterator[Fact]:
