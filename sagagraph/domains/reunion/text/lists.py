@@ -93,7 +93,7 @@ def _lead(item: str, before: list[str], *, is_thing: bool) -> str:
         return ""
     if _SAYS.as_it_is.match(item):
         return "is at " * (is_thing and not item[0].isalpha())
-    if _SAYS.by_transport.fullmatch(item):
+    if _SAYS.TRANSPORT.fullmatch(item):
         return "comes by "
     if _SAYS.led.match(item):
         return "is "

@@ -207,7 +207,7 @@ class _Reading:
         if part.kind == "group":
             part.kind, part.subject = ("", None) if self._table == "people" else ("everybody", part.subject)
             found = part.subject
-        is_food = part.kind == "thing" and part.subject is not None and _SAYS.food.search(part.subject["thing"])
+        is_food = part.kind == "thing" and part.subject is not None and _SAYS.FOOD.search(part.subject["thing"])
         if part.kind in ("thing", "event") and "there_all" in part.roles and not is_food:
             part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
@@ -384,15 +384,15 @@ class _Reading:
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
         if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
-            is_food = part.spot("from") and _SAYS.food.search(thing)
+            is_food = part.spot("from") and _SAYS.FOOD.search(thing)
             is_next = bool(is_food or (self.facts and self.facts[-1].table == "tasks"))
             is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
-            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.food.search(thing)
+            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing)
             is_errand = bool(place and is_there and is_thing and (not part.when or "opens" in roles or is_food))
             thing = thing if is_errand else None
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
-        is_one = is_name and not part.passage.has(_SAYS.several) and not _SAYS.shop.fullmatch(place or "")
-        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.food.fullmatch(thing or ""):
+        is_one = is_name and not part.passage.has(_SAYS.SEVERAL) and not _SAYS.shop.fullmatch(place or "")
+        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.FOOD.fullmatch(thing or ""):
             return  # it may be somebody
         if thing:
             self._thing, self._table = thing, "tasks"

@@ -185,8 +185,7 @@ def _seats(found: Found) -> Seats | None:
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
     how = "from" if found["how"].startswith("leav") else found["how"] or "at"
-    is_car = _SAYS.made.fullmatch(name) or (_SAYS.in_a_car.fullmatch(name) and found.led_by(_SAYS.by_car))
-    if how == "in" and is_car:
+    if how == "in" and _SAYS.in_a_car.fullmatch(name) and found.led_by(_SAYS.by_car):
         return None  # `in Ann's Volvo`
     return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
 
@@ -215,7 +214,7 @@ def people_in(said: list[str]) -> People:
         passage.tag("spot", _SAYS.spot, lambda found: None if found["how"].startswith("leav") else _spot(found))
         known |= {name for found in _SAYS.is_fetched.finditer(each) for name in names_in(found["who"])}
         for found in passage.find(_SAYS.is_somebody):
-            is_several = not found.match["titled"] and _SAYS.several.match(passage.text, found.start)
+            is_several = not found.match["titled"] and _SAYS.SEVERAL.match(passage.text, found.start)
             if not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(",")):
                 after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
                 known |= {*names_in(found.said), *names_in(after)}
