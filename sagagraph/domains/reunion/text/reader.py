@@ -167,11 +167,10 @@ class _Reading:
             elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
                 self.named += self._people
             self._moment = part.when[-1] if part.when else self._moment
-            said = part.passage.values(Spot)
-            if said:
-                self._spot = self._last = said[-1].name
+            said = [each.name for each in part.passage.values(Spot)]
             places = [each.values["place"] for each in facts if each.table == "people" and "place" in each.values]
-            self._spot = places[-1] if places else self._spot
+            self._last = [self._last, *said][-1]
+            self._spot = [self._spot, *said, *places][-1]
 
     @staticmethod
     def _is_left(part: _Part, facts: list[Fact]) -> bool:
@@ -203,26 +202,23 @@ class _Reading:
 
     def _turn_to(self, part: _Part) -> None:
         """Notice what the clause is about; without a subject, it is about the same as the one before."""
-        found = part.subject
         if part.kind == "group":
             part.kind, part.subject = ("", None) if self._table == "people" else ("everybody", part.subject)
-            found = part.subject
+        found = part.subject
         is_food = part.kind == "thing" and part.subject is not None and _SAYS.FOOD.search(part.subject["thing"])
         if part.kind in ("thing", "event") and "there_all" in part.roles and not is_food:
             part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
-        if is_bare and self._table == "people" and found and not _SAYS.determined.match(found.said):
-            part.kind, found = "", None  # a verb, `waits at the library`
-        if part.kind == "everybody" and self._table == "people" and _SAYS.of_the_same.match(part.passage.text):
-            part.kind, found = "", None  # `and be here at 10`
+        is_verb = is_bare and found and not _SAYS.determined.match(found.said)  # `waits at the library`, `and be here at 10`
+        if self._table == "people" and (is_verb or (part.kind == "everybody" and _SAYS.of_the_same.match(part.passage.text))):
+            part.kind, found = "", None
         if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table == "tasks":
             part.kind = "it"
         if found is None:
             return
         who, whose = found.get("who", Who), found["whose"]
-        if who is not None and who.names != self._people:
-            self._where = {}
         if who is not None:
+            self._where = self._where if who.names == self._people else {}
             if found.said.endswith(f"'s {who.names[-1].lower()}"):
                 self.named.append(found.said)  # `Tess's mum`, of whom the board says only that she is somebody's
             self._people = who.names
@@ -327,8 +323,7 @@ class _Reading:
         led = _SAYS.event_led.sub("", part.passage.text).split() if part.kind == "event" else []
         if len(led) > _A_FEW:
             self.unread.append(part.passage.said(" ".join(led)))
-        if event and part.others:
-            self._mentioned.append(part.others)
+        self._mentioned += [part.others] if event and part.others else []
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
@@ -469,11 +464,9 @@ class _Reading:
     def _whereabouts(self, part: _Part, *, is_driving: bool) -> str | None:
         """Return where they are: where they land or are, or where they come from."""
         at = ("at", "in", "inside", "into", "on", "near")
-        if {"lands", "rides_along"} & part.roles and not is_driving:
-            place = self._place(part, *at, "to")
-        else:  # `drives from Bristol in a Ford`, but `has the van from the pool`
-            ways = ("from", *at) if is_driving else (*at, "from", "to")
-            place = self._place(part, *(at if "busy" in part.roles else ways))
+        is_there = "busy" in part.roles or ({"lands", "rides_along"} & part.roles and not is_driving)
+        ways = ("from", *at) if is_driving else (*at, "from", "to")  # `drives from Bristol in a Ford`
+        place = self._place(part, *((*at, "to") if is_there else ways))  # `has the van from the pool`
         if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
             return self._spot or None
         return place
@@ -483,8 +476,7 @@ class _Reading:
             return False
         if part.kind == "own" and self.facts and self.facts[-1].values.get("drives") is False:
             return None  # `I need a lift, my car is in the garage`
-        is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
-        return True if is_so else None
+        return bool({"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])) or None
 
     def _drivers(self, part: _Part) -> tuple[str, ...]:
         """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
