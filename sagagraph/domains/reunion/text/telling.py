@@ -237,11 +237,9 @@ class _Board:
         here, there = self._places.key(fact.name), self._places.key(there)
         if here != there:
             ends = {here, there}
-            guessed = [field for field in self._assumed if field.startswith(ROADS)]
             others = [row for row in self._told[ROADS] if {*row[:2]} != ends]
             self._told[ROADS] = [*others, [here, there, fact.values["minutes"]]]
-            for field in guessed:
-                del self._assumed[field]
+            self._assumed = {field: why for field, why in self._assumed.items() if not field.startswith(ROADS)}
 
     def _put_person(self, fact: Fact) -> None:
         number, row = self._person(fact.name)
@@ -249,14 +247,12 @@ class _Board:
         place = self._key(values.get("place"))
         if values.get("lands") and place is not None:
             place = self._places.airport(values["place"])
-        since = values.get("from")
-        self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
-        self._set("people", number, never_alone=values.get("never_alone"))
+        told = {key: values.get(key) for key in ("drives", "prefers", "never_alone")}
+        self._set("people", number, place=place, **told, **{"from": self._moment(values.get("from"))})
         if values.get("own_home"):
             self._assume("people", number, "their own home", place=place)
         if values.get("drives") is False:
             self._put_out_of_cars(row["name"])
-        self._set("people", number, **{"from": self._moment(since)})
         airports = [key for key, words in self._places.described().items() if is_terminal(f"{key} {words}")]
         if values.get("lands") and row["place"] is None and len(airports) == 1:
             self._assume("people", number, "the only airport", place=airports[0])
