@@ -415,13 +415,10 @@ def _people(
         if wanted["drives"] and drives is not (wanted["drives"] == "drives") and not is_asked:
             yield Wrong(f"people[{number}].drives", f"{name} drives: {drives}", _DRIVING)
     own = [_plain(name) for name in meant["people"]]
-    extra = [
-        key
-        for number, key in enumerate(people)
-        if not any(_plain(key) & name for name in own) and f"people[{number}].place" not in heard.assumed
-    ]
-    if extra:
-        yield Wrong("extra", f"also {extra}", set().union(*map(_called, extra)))
+    for number, key in enumerate(people):
+        place = f"people[{number}].place"
+        if not any(_plain(key) & name for name in own) and place not in heard.assumed:
+            yield Wrong(place, f"also {key}", _called(key))
 
 
 def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:

@@ -171,6 +171,7 @@ class _Reading:
             places = [each.values["place"] for each in facts if each.table == "people" and "place" in each.values]
             self._last = [self._last, *said][-1]
             self._spot = [self._spot, *said, *places][-1]
+        self._table = self._table or ("goals" if passage.values(Event) else "")
 
     @staticmethod
     def _is_left(part: _Part, facts: list[Fact]) -> bool:
@@ -212,8 +213,8 @@ class _Reading:
         is_verb = is_bare and found and not _SAYS.determined.match(found.said)  # `waits at the library`, `and be here at 10`
         if self._table == "people" and (is_verb or (part.kind == "everybody" and _SAYS.of_the_same.match(part.passage.text))):
             part.kind, found = "", None
-        if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table == "tasks":
-            part.kind = "it"
+        if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table in ("tasks", "goals"):
+            part.kind = "it" if self._table == "tasks" else "everybody" if "there_all" in part.roles else part.kind
         if found is None:
             return
         who, whose = found.get("who", Who), found["whose"]
@@ -363,7 +364,7 @@ class _Reading:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
         roles, is_of_it = part.roles, part.kind in ("", "it") or "watched" in part.roles or part.passage.has(_SAYS.of_it)
         place = self._place(part, "at", "in", "on", "inside", "from", "near", "to")
-        if {"rents", "car"} & roles:
+        if {"rents", "car"} & roles or part.seats is not None:
             return
         is_theirs = part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people")
         is_unclear = part.kind == "pronoun" and len(self._people) == 1 and part.passage.text[:5].lower() == "they "
@@ -379,7 +380,7 @@ class _Reading:
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
         if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
-            is_food = part.spot("from") and _SAYS.FOOD.search(thing)
+            is_food = part.spot("from") and (_SAYS.FOOD.search(thing) or _SAYS.shop.fullmatch(place or ""))
             is_next = bool(is_food or (self.facts and self.facts[-1].table == "tasks"))
             is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
             is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing)
@@ -459,7 +460,8 @@ class _Reading:
 
     def _is_about_people(self, part: _Part) -> bool:
         roles = part.roles
-        return self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
+        is_of_all = part.kind == "person" and part.passage.has(_SAYS.everyone)  # `I ask everybody to come at noon`
+        return self._table == "people" and not (is_of_all or part.kind in ("thing", "somebody") or {"opens", "closes"} & roles)
 
     def _whereabouts(self, part: _Part, *, is_driving: bool) -> str | None:
         """Return where they are: where they land or are, or where they come from."""
