@@ -56,11 +56,10 @@ def _small_names(found: re.Match[str]) -> list[str]:
 
 
 def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str:
-    if found is None:
+    items = found["items"] if found else ""
+    if found is None or not (has_people or _SAYS.of_people.search(items) or _SAYS.of_things.search(items)):
         return _BULLET.sub("", unit)
-    end = "\n" * unit.endswith("\n")
-    is_told = _SAYS.of_people.search(found["items"]) or _SAYS.of_things.search(found["items"])
-    return f"{_told(found['label'], found['items'])}.{end}" if is_told or has_people else _BULLET.sub("", unit)
+    return f"{_told(found['label'], items)}." + "\n" * unit.endswith("\n")
 
 
 def _headed(heading: str, items: str) -> str:

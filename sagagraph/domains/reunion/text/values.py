@@ -26,7 +26,7 @@ _WRITTEN: Final = (
     (r"(?i)(^|[.;,!?\n] )me and ((?:my \w+ )?(?-i:[A-Z])\w+)\b", r"\1\2 and I"),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
-    (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+[A-Z]|\d)|(?=\.\s))", ""),
+    (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+(?-i:[A-Z])|\d)|(?=\.\s))", ""),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b", ""),
     (r"(?i)\b(arriv(?:es?|ing)|(?-i:l)ands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-ÞĀ-Ž]))", r"\1 at "),
     (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
@@ -89,9 +89,7 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """People of a text. `children`: nobody says that they drive because there is a car; `household`: who lives where the one who
-    tells does; `pronouns`: `he` or `she`, where kin or a title tells.
-    """
+    """People of a text. `children` do not drive because there is a car; `household`: of whoever tells; `pronouns`: by name."""
 
     known: frozenset[str]
     children: frozenset[str]
@@ -119,7 +117,8 @@ class Event:
 
 
 def sentences(text: str) -> list[str]:
-    text = written_out(spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", "))
+    text = re.sub(r"(?<=[a-z] )r(?= [a-z])", "are", spelled(in_full(text)))  # `jen and tyler r at the beach`
+    text = written_out(text.replace("’", "'").replace("–", "-").replace("—", ", "))
     for written, instead in _WRITTEN:
         text = re.sub(written, instead, text)
     text = _SAYS.short.sub(lambda found: f"{found['who']} {_SHORT[found['verb'].lower()]}", text)
