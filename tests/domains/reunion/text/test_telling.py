@@ -72,7 +72,7 @@ def row(table: str, **values: Any) -> tuple[str, dict[str, Any]]:
         ),
         ("Programs must be picked up at the printer", [row("tasks", name="programs", place="Printer", minutes=0)]),
         ("Party on Sat 20.06., 8 pm, at the club", [row("goals", place="Club", by="20:00")]),
-        ("The match is on Sunday 8.11. at 9 am at the hall", [row("goals", place="Hall", by="09:00")]),
+        ("The wedding is on Sunday 8.11. at 9 am at the hall", [row("goals", place="Hall", by="09:00")]),
         ("Lunch on 12/09 at 12:30 at the inn", [row("goals", place="Inn", by="12:30")]),
         ("Gloves and bags are at the depot", [row("tasks", name="gloves and bags", place="Depot", minutes=0)]),
         ("Ice from the gas station, 5 minutes", [row("tasks", name="ice", place="Gas station", minutes=5)]),
