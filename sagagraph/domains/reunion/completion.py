@@ -82,10 +82,9 @@ class _Board:
         return next((goal for goal in self.problem["goals"] if goal["people"] == EVERYBODY), {})
 
     def settle(self) -> None:
-        roads = {end for row in self.problem["travel_minutes"] for end in row[:2]}
         for number, person in enumerate(self.problem["people"]):
             house = f"{person['name']}'s house"
-            if person.get("place") is None and house in roads | {self.meeting.get("place")}:
+            if person.get("place") is None and house in self.problem["places"]:
                 self._assume("people", number, house, "their own house", place=house)
         at = {person["name"]: person.get("place") for person in self.problem["people"]}
         for number, car in enumerate(self.problem["vehicles"]):

@@ -52,6 +52,7 @@ _DOMAINS: Final = {
     "pilgrim": "trip",
     "caller": "trip",
     "griller": "meal",
+    "host": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
@@ -334,9 +335,16 @@ def _plain(text: str) -> set[str]:
 
 
 def _is_same(meant: str, got: str | None) -> bool:
+    if meant == "?":
+        return got is None
     return (got is not None and bool(_plain(meant) & _plain(got))) or (
         meant == "Home" and any(word in str(got).casefold() for word in ("home", "'s house"))
     )
+
+
+def _called(name: str) -> set[str]:
+    """Return the words by which somebody is named: whoever tells of the day is `I`."""
+    return {"me", "i"} if name == "Me" else _plain(name)
 
 
 _DRIVING: Final = _plain(
@@ -396,7 +404,7 @@ def _people(
         assert wanted is not None
         number, row = next(((n, row) for n, (key, row) in enumerate(people.items()) if _plain(name) & _plain(key)), (0, None))
         if row is None:
-            yield Wrong("people", f"nobody called {name}", _plain(name))
+            yield Wrong("people", f"nobody called {name}", _called(name))
             continue
         place = row.get("place")
         if f"people[{number}].place" not in heard.assumed:
@@ -412,13 +420,10 @@ def _people(
         if wanted["drives"] and drives is not (wanted["drives"] == "drives") and not is_asked:
             yield Wrong(f"people[{number}].drives", f"{name} drives: {drives}", _DRIVING)
     own = [_plain(name) for name in meant["people"]]
-    extra = [
-        key
-        for number, key in enumerate(people)
-        if not any(_plain(key) & name for name in own) and f"people[{number}].place" not in heard.assumed
-    ]
-    if extra:
-        yield Wrong("extra", f"also {extra}", set().union(*map(_plain, extra)))
+    for number, key in enumerate(people):
+        place = f"people[{number}].place"
+        if not any(_plain(key) & name for name in own) and place not in heard.assumed:
+            yield Wrong(place, f"also {key}", _called(key))
 
 
 def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
@@ -460,7 +465,8 @@ def _tasks(
         row = others.pop(key)
         number = list(request["tasks"]).index(row)
         opens, closes = row.get("window") or (None, None)
-        closes = None if closes == by_all and not wanted["closes"] else closes
+        is_assumed = f"tasks[{number}].ends" in heard.assumed
+        closes = None if (closes == by_all or is_assumed) and not wanted["closes"] else closes
         if (row.get("minutes") or 0) != int(wanted["minutes"]):
             words = {wanted["minutes"], "minute", "hour", "min", "hr"}
             yield Wrong(f"tasks[{number}].minutes", f"{name} takes {row.get('minutes')} for {wanted['minutes']}", words)
@@ -478,7 +484,7 @@ def _tasks(
         who = meant.get("who", {}).get(name, "")
         if "cars" not in meant:
             continue
-        if who != "?" and not {*map(str.casefold, row.get("who") or ())} <= {each.casefold() for each in [who] if each}:
+        if who != "?" and not all(_plain(each) & _plain(who) for each in row.get("who") or ()):
             yield Wrong(f"tasks[{number}].who", f"{name} is done by {row.get('who')} for {who or 'anybody'}")
         elif who not in ("", "?") and not row.get("who"):
             yield Wrong(f"tasks[{number}].who", f"{name} is done by anybody for {who}", _plain(who))

@@ -1,4 +1,4 @@
-"""First messages of 649 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 700 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tests.language.openings.judging import Judged, Opening, Result, figures, ju
 from tests.language.openings.models import Reader, right_slots, wrong_slots
 from tests.language.openings.reading import heard_in, page_of, read_by
 
-LEAST_RIGHT = {"trip": (0.99, 0.93), "meal": (0.99, 0.99), "reunion": (0.7, 0.3), "paragraph": (0.7, 0.65)}
+LEAST_RIGHT = {"trip": (0.99, 0.93), "meal": (0.99, 0.99), "reunion": (0.81, 0.61), "paragraph": (0.7, 0.65)}
 """Of those that were looked at while the readers were changed, and of those that were kept."""
 LEAST_OF_STRANGERS = {
-    "stranger": (0.48, 0.0),
+    "stranger": (0.62, 0.0),
     "traveller": (0.91, 0.0),
     "cook": (0.99, 0.0),
     "wanderer": (0.85, 0.0),
     "diner": (0.89, 0.0),
     "guest": (0.96, 0.0),
     "eater": (0.99, 0.0),
-    "family": (0.8, 0.0),
-    "gathering": (0.56, 0.0),
+    "family": (0.99, 0.0),
+    "gathering": (0.7, 0.0),
     "passenger": (0.95, 0.0),
     "chef": (0.99, 0.0),
     "voyager": (0.99, 0.0),
@@ -34,10 +34,9 @@ LEAST_OF_STRANGERS = {
     "pilgrim": (0.96, 0.0),
     "caller": (0.96, 0.76),
     "griller": (0.99, 0.5),
+    "host": (0.76, 0.41),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
-MOST_IN_SILENCE = {"reunion": 5}
-"""Openings with a wrong field of which no word is named, by a judge who looks at each field: to be none."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}
 
@@ -65,7 +64,7 @@ async def test_most_first_messages_lead_to_what_they_mean(domain: str, capsys: p
     with capsys.disabled():
         sys.stdout.write(f"\n{plural(domain)}\n{figures(found)}\n")
     silent = [(each.opening.text, each.why) for each in found if each.result is Result.WRONG]
-    assert len(silent) <= MOST_IN_SILENCE.get(domain, 0), silent
+    assert silent == []
     for is_kept, least in enumerate((LEAST_RIGHT | LEAST_OF_STRANGERS)[domain]):
         of = [each for each in found if each.opening.is_kept is bool(is_kept)]
         right = sum(each.result is Result.RIGHT for each in of) / max(1, len(of))

@@ -12,19 +12,20 @@ _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
 _ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
 _LISTED: Final = re.compile(r"(?P<label>[^\W\d][\w .&'-]*?)(?P<mark> - |, | \()(?P<items>\S.*)")
 _AND: Final = re.compile(r"\s*(?:&|\+|,|/)\s*|\s+and\s+")
-_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ])")
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-ÞĀ-Ž])")
 _ITEMS: Final = re.compile(r"\s*\),?\s*|\s*,\s*(?:and )?|\s*;\s*|\s+and (?=has\b|needs\b)")
 
 
 def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
+    text = _SAYS.with_name.sub(r"\g<who>", text)
     text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     lines = text.split("\n")
     units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]
     entries = [_entry(each) for each in units]
-    has_people = "\n" in text and any(found and _SAYS.of_people.search(found["items"]) for found in entries)
+    has_people = any(found and _SAYS.of_people.search(found["items"]) for found in entries)
     told = [_written(each, found, has_people=has_people) for each, found in zip(units, entries, strict=True)]
     names = [name for found in entries if found for name in _small_names(found)]
     out = re.sub(r"\n +", "\n", " ".join(told))
@@ -55,16 +56,15 @@ def _small_names(found: re.Match[str]) -> list[str]:
 
 
 def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str:
-    if found is None:
+    items = found["items"] if found else ""
+    if found is None or not (has_people or _SAYS.of_people.search(items) or _SAYS.of_things.search(items)):
         return _BULLET.sub("", unit)
-    end = "\n" * unit.endswith("\n")
-    is_told = _SAYS.of_people.search(found["items"]) or _SAYS.of_things.search(found["items"])
-    return f"{_told(found['label'], found['items'])}.{end}" if is_told or has_people else _BULLET.sub("", unit)
+    return f"{_told(found['label'], items)}." + "\n" * unit.endswith("\n")
 
 
 def _headed(heading: str, items: str) -> str:
     """Write out whom a heading is followed by: `Players without car: Ann in Thun, Bob in Bern`."""
-    without = ", has no car" * bool(_SAYS.no_car.search(heading))
+    without = ", has no car" * bool(re.search(r"(?i)\b(?:without|no)\b.* cars?\b", heading))
     told = [_told(*each.split(", ", 1)) for each in items.split("; ") if ", " in each]
     if ";" not in items:
         told = [each.strip(" ,") for each in _SAYS.placed.sub(r"\n\g<who> is ", items).split("\n") if each.strip(" ,")]
@@ -74,20 +74,28 @@ def _headed(heading: str, items: str) -> str:
 def _told(label: str, items: str) -> str:
     """Return what is said of people, or of a thing: a bare noun is where they are."""
     is_thing = bool(_SAYS.of_things.search(items)) and not _SAYS.of_people.search(items)
+    called = _SAYS.is_called.fullmatch(f"{label}: {items}")
+    label, items = (called["who"], called["items"]) if called else (label, items)  # `Best man: Tom, Hotel Post`
     names = " and ".join(each for each in _AND.split(label.strip()) if each)
     names = "I" if names.casefold() == "me" else names
     clauses: list[str] = []
     for item in _ITEMS.split(items.strip(" .,)")):
-        lead = "" if clauses else "is at "
-        if _SAYS.as_it_is.match(item) or (is_thing and clauses):
-            lead = "is at " * (is_thing and not clauses and not item[0].isalpha())
-        elif _SAYS.by_transport.fullmatch(item):
-            lead = "comes by "
-        elif _SAYS.led.match(item) or item.split()[0].endswith("ing"):
-            lead = "is "
-        elif _SAYS.vehicle.match(item) and not item[0].isdigit():
-            lead = "has " if _SAYS.determined.match(item) else "has a "
-        clause = f"{lead}{item}"
+        clause = f"{_lead(item, clauses, is_thing=is_thing)}{item}"
         clauses.append(_SAYS.lasts.sub("takes ", _SAYS.fetched_from.sub("must be fetched from", clause)) if is_thing else clause)
     begin = "the " * (is_thing and not _SAYS.determined.match(names)) + names
     return f"{begin} {', '.join(clauses)}"
+
+
+def _lead(item: str, before: list[str], *, is_thing: bool) -> str:
+    """Return the verb that an item lacks: the first bare noun is a place."""
+    if is_thing and before:
+        return ""
+    if _SAYS.as_it_is.match(item):
+        return "is at " * (is_thing and not item[0].isalpha())
+    if _SAYS.TRANSPORT.fullmatch(item):
+        return "comes by "
+    if _SAYS.led.match(item):
+        return "is "
+    if _SAYS.vehicle.match(item) and not item[0].isdigit():
+        return "has " if _SAYS.determined.match(item) else "has a "
+    return "" if any(each.startswith("is ") for each in before) else "is at "

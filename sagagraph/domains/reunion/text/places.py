@@ -80,7 +80,9 @@ class Places:
         house = _HOUSE.match(name)
         owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         town = house["town"] if house else None
-        owned = [key for said, key in self._keys.items() if owner and said.startswith(f"{plain(owner)}'s ")]
+        owned = [
+            key for said, key in self._keys.items() if owner and (his := _HOUSE.match(said)) and his["owner"] == plain(owner)
+        ]
         name = (owned[0] if len({*owned}) == 1 else f"{owner}'s house{town or ''}") if owner else name
         alike = {*self._alike(plain(name))}
         key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))
@@ -104,41 +106,31 @@ class Places:
 
     def _is_where_all_meet(self, noun: str) -> bool:
         """Tell whether `the inn` is the one where all meet."""
-        words = plain(self.meeting).split()
-        return bool(_VENUE.fullmatch(f" {noun}")) and len(words) > 1 and noun in words
+        words = plain(self.meeting.split(" in ")[0]).split()
+        return plain(self.meeting) != noun and noun in words
 
     def _alike(self, wanted: str) -> Iterator[str]:
         """Match `home` with `home in Boston`; `airport` with the only one there is."""
         for said, key in self._keys.items():
-            if wanted == "airport" and ("airport" in said or key in self._airports):
-                yield key
-            if any(
-                long.startswith(f"{short} {word} ") for long, short in ((said, wanted), (wanted, said)) for word in ("in", "on")
-            ):
-                yield key
-            if _VENUE.sub("", said) == wanted or _VENUE.sub("", wanted) == said:
-                yield key
-            if said.startswith("st ") and wanted in ("church", "chapel", "cathedral"):
-                yield key
-            if said.removesuffix("'s") == wanted.removesuffix("'s"):
-                yield key
-            if f"{wanted} airport" == said or (wanted == f"{said} airport" and (key in self._airports or key.isupper())):
-                yield key
-            if key not in self._airports and (f"{wanted} station" == said or wanted == f"{said} station"):
-                yield key
+            is_airport = key in self._airports
             short, long = sorted((said, wanted), key=len)
+            is_last = short not in ("house", "home", "place") and not long.endswith(f" in {short}")
             if (
-                long.endswith(f" {short}")
-                and not long.endswith(f" in {short}")
-                and long != f"home in {short}"
-                and short not in ("house", "home", "place")
+                (wanted == "airport" and ("airport" in said or is_airport))
+                or long.startswith((f"{short} in ", f"{short} on "))
+                or _VENUE.sub("", long) == short
+                or (said.startswith("st ") and wanted in ("church", "chapel", "cathedral"))
+                or said.removesuffix("'s") == wanted.removesuffix("'s")
+                or (long == f"{short} airport" and (long == said or is_airport or key.isupper()))
+                or (long == f"{short} station" and not is_airport)
+                or (long.endswith(f" {short}") and is_last)
+                or (key in self._given and {*wanted.split()} <= {*said.split()})
             ):
-                yield key
-            if key in self._given and {*wanted.split()} <= {*said.split()}:
                 yield key
 
     def _new_key(self, name: str) -> str:
         """Return a new key: `home in Boston` is Home, unless something else is."""
         short = re.split(r"\s+in\s+", name)[0]
-        key = name if short.casefold() in self._keys else short
+        is_taken = short.casefold() in self._keys or short[:1].upper() + short[1:] in self._names
+        key = name if is_taken else short
         return key[0].upper() + key[1:]

@@ -7,34 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from sagagraph.domains.reunion.text.facts import (
-    EVERYBODY,
-    HERE,
-    RENTAL,
-    TELLER,
-    Fact,
-    car_of,
-    fact,
-    road,
-)
-from sagagraph.domains.reunion.text.places import names_venue
-from sagagraph.domains.reunion.text.values import (
-    UP_TO,
-    Event,
-    Seats,
-    Spot,
-    When,
-    Who,
-    children_in,
-    household_in,
-    names_in,
-    people_in,
-    pronouns_in,
-    sentences,
-    strays_in,
-    tagged,
-    valued,
-)
+from sagagraph.domains.reunion.text import values
+from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car_of, fact, road
+from sagagraph.domains.reunion.text.places import is_our_home, names_venue
+from sagagraph.domains.reunion.text.values import UP_TO, Event, People, Seats, Spot, When, Who, names_in, tagged
 from sagagraph.language.clock import Lasting
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
@@ -56,14 +32,14 @@ _T = TypeVar("_T")
 
 def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     """Return what a text says, and what means nothing here, as it was written. `known`: people on the board."""
-    said = sentences(text)
-    people = people_in(said)
-    reading = _Reading(frozenset(known) | people | {TELLER}, said)
+    said = values.sentences(text)
+    people = values.people_in(said)
+    reading = _Reading(people, frozenset(known), is_long=len(said) > 1)
     for each in said:
         reading.read(each)
-    values = (value for each in reading.facts for key, value in each.values.items() if key != "event")
-    held = " ".join([*(each.name for each in reading.facts), *map(str, values)]).casefold()
-    left = [*reading.named, *people, *(strays_in(said) if reading.facts else ())]
+    put = (value for each in reading.facts for key, value in each.values.items() if key != "event")
+    held = " ".join([*(each.name for each in reading.facts), *map(str, put)]).casefold()
+    left = [*reading.named, *people.known, *(values.strays_in(said) if reading.facts else ())]
     for name in dict.fromkeys(left):
         if name.casefold() not in held and not any(name in each for each in reading.unread):
             reading.unread.append(name)
@@ -131,25 +107,23 @@ class _Part:
 
 
 class _Reading:
-    def __init__(self, known: frozenset[str], said: list[str]) -> None:
-        self._is_long = len(said) > 1
-        self._children = children_in(said)
-        self._pronouns = pronouns_in(said)
-        self._household = household_in(said)
-        self._count = 0
-        self._is_goal_told = False
-        self._mentioned: list[tuple[str, ...]] = []
-        """Who was spoken of together, or alone."""
+    def __init__(self, people: People, known: frozenset[str], *, is_long: bool) -> None:
+        self._is_long = is_long
+        self._of = people
         self.facts: list[Fact] = []
         self.unread: list[str] = []
         self.named: list[str] = []
         """Who is only named in a clause."""
-        self._known = known
+        self._mentioned: list[tuple[str, ...]] = []
+        """Who was spoken of together, or alone."""
+        self._known = known | people.known | {TELLER}
         self._people: tuple[str, ...] = ()
         """Whom the last clause about people was about."""
-        self._table = ""
-        """What the last clause of this sentence was about."""
+        self._table = self._was = ""
+        """What the last clause of this sentence, and the last sentence, was about."""
         self._thing = self._spot = self._last = ""
+        self._moment: When | None = None
+        """The last time that was said."""
         self._where: dict[str, Any] = {}
         """Where they are, and from when on."""
         self._way = ""
@@ -158,10 +132,10 @@ class _Reading:
         """What is said of where all meet is when they have to be there, and not when something begins there."""
 
     def read(self, sentence: str) -> None:
-        passage = valued(sentence, self._known)
+        passage = values.valued(sentence, self._known)
+        self._was = self._table
         self._table = self._way = self._spot = self._last = ""
         self._has_place = bool(passage.values(Spot))
-        self._count += 1
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -192,22 +166,20 @@ class _Reading:
                 self.unread.append(part.said)
             elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
                 self.named += self._people
-            said = part.passage.values(Spot)
-            if said:
-                self._spot = self._last = said[-1].name
+            self._moment = part.when[-1] if part.when else self._moment
+            said = [each.name for each in part.passage.values(Spot)]
             places = [each.values["place"] for each in facts if each.table == "people" and "place" in each.values]
-            self._spot = places[-1] if places else self._spot
+            self._last = [self._last, *said][-1]
+            self._spot = [self._spot, *said, *places][-1]
+        self._table = self._table or ("goals" if passage.values(Event) else "")
 
     @staticmethod
     def _is_left(part: _Part, facts: list[Fact]) -> bool:
         """Tell whether a value of a clause is in none of its facts: a time, a duration, seats, or somebody."""
-        held = [value for fact in facts for value in fact.values.values()]
-        moments = {each.minutes for each in held if isinstance(each, When)}
-        return (
-            any(each.minutes not in moments for each in part.when)
-            or (part.minutes is not None and all(fact.values.get("minutes") is None for fact in facts))
-            or (part.seats is not None and all(fact.values.get("seats") is None for fact in facts))
-        )
+        moments = {value.minutes for fact in facts for value in fact.values.values() if isinstance(value, When)}
+        said = {"minutes": None if part.passage.has(_SAYS.reckoned) else part.minutes, "seats": part.seats}
+        left = (key for key, value in said.items() if value is not None and all(fact.values.get(key) is None for fact in facts))
+        return any(left) or any(each.minutes not in moments for each in part.when)
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
@@ -231,25 +203,25 @@ class _Reading:
 
     def _turn_to(self, part: _Part) -> None:
         """Notice what the clause is about; without a subject, it is about the same as the one before."""
-        found = part.subject
         if part.kind == "group":
             part.kind, part.subject = ("", None) if self._table == "people" else ("everybody", part.subject)
-            found = part.subject
-        if part.kind in ("thing", "event") and "there_all" in part.roles:
+        found = part.subject
+        is_food = part.kind == "thing" and part.subject is not None and _SAYS.FOOD.search(part.subject["thing"])
+        if part.kind in ("thing", "event") and "there_all" in part.roles and not is_food:
             part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
-        if is_bare and self._table == "people" and found and not _SAYS.determined.match(found.said):
-            part.kind, found = "", None  # a verb, `waits at the library`
-        if part.kind == "everybody" and self._table == "people" and part.passage.text.startswith("be "):
-            part.kind, found = "", None  # `and be here at 10`
-        if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table == "tasks":
-            part.kind = "it"
+        is_verb = is_bare and found and not _SAYS.determined.match(found.said)  # `waits at the library`, `and be here at 10`
+        if self._table == "people" and (is_verb or (part.kind == "everybody" and _SAYS.of_the_same.match(part.passage.text))):
+            part.kind, found = "", None
+        if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table in ("tasks", "goals"):
+            part.kind = "it" if self._table == "tasks" else "everybody" if "there_all" in part.roles else part.kind
         if found is None:
             return
         who, whose = found.get("who", Who), found["whose"]
-        if who is not None and who.names != self._people:
-            self._where = {}
         if who is not None:
+            self._where = self._where if who.names == self._people else {}
+            if found.said.endswith(f"'s {who.names[-1].lower()}"):
+                self.named.append(found.said)  # `Tess's mum`, of whom the board says only that she is somebody's
             self._people = who.names
             self._mentioned += [who.names, *([(*who.names, *part.others)] if part.others else [])]
         elif whose:
@@ -264,7 +236,7 @@ class _Reading:
             "hosting": "goals",
             "event": "goals",
             "somebody": "tasks" if {"fetch", "makes", "watched"} & part.roles or part.passage.has(_SAYS.them) else "",
-            "it": self._table,
+            "it": self._table or ("goals" if self._was == "goals" and part.minutes is None else ""),
             "thing": "goals" if is_begun else "tasks",
         }.get(part.kind, "people")
 
@@ -274,17 +246,19 @@ class _Reading:
         fits: Iterator[tuple[str, ...]]
         if pronoun in ("he", "she", "his", "her"):
             own = {"his": "he", "her": "she"}.get(pronoun, pronoun)
-            fits = (each for each in last if len(each) == 1 and TELLER not in each and self._pronouns.get(each[0], own) == own)
+            fits = (each for each in last if len(each) == 1 and TELLER not in each and self._of.pronouns.get(each[0], own) == own)
         elif pronoun in ("my", "our", "we"):
             fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun != "my" or len(each) == 1))
         elif pronoun.startswith("both"):
             fits = iter([tuple(dict.fromkeys(name for group in self._mentioned for name in group))[-2:]])
         else:
             fits = (each for each in last if len(each) > 1 and {*self._people} <= {*each})
-        return next(fits, self._people if pronoun in ("they", "their") else ())
+        return next(fits, self._people if pronoun in ("they", "their") and len(self._people) > 1 else ())
 
-    def _meeting(self) -> list[str]:
-        return [each.values["place"] for each in self.facts if each.table == "goals" and not each.name and "place" in each.values]
+    def _told(self, table: str, key: str) -> list[Any]:
+        """Return what was told of a column until now; of goals, of that of everybody."""
+        own = (each for each in self.facts if each.table == table and (table != "goals" or not each.name))
+        return [each.values[key] for each in own if key in each.values]
 
     # -- readers -------------------------------------------------------------------------------------------------------
 
@@ -299,7 +273,8 @@ class _Reading:
             minutes = lasting.minutes if lasting else float(number.value) if number and number.value else None
             if found is None or minutes is None or (lasting is None and name != "between" and not self._way):
                 continue
-            here, there = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
+            ends = (plain.said(found.match.groupdict().get(end) or "").strip() for end in ("here", "there"))
+            here, there = (self._way if end == "there" else end for end in ends)
             there = there or self._way or (self._last if name == "from" else "")
             if here in _OURS and there:
                 return [road(there, "", minutes)]
@@ -308,7 +283,7 @@ class _Reading:
             if here and there:
                 self._way = here if name == "away" else there
                 return [road(here, there, minutes)]
-        return None
+        return [] if part.minutes is not None and part.spot("from") and part.spot("to") else None
 
     def _company(self, part: _Part) -> Iterator[Fact]:
         names = self._people if part.kind in ("person", "pronoun") else (EVERYBODY,) if part.passage.has(_SAYS.all) else ()
@@ -320,7 +295,9 @@ class _Reading:
         is_along = "brings" in part.roles and part.kind == "person"
         if is_along or not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
             return
-        by = self._people[0] if part.kind in ("person", "pronoun") else None
+        if self.facts and self.facts[-1].table == "tasks" and part.passage.has(_SAYS.of_it):
+            return  # `the balls are in the hall, somebody must fetch them`
+        by = next(iter(self._people), None) if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
         place = self._place(part, "at", "in", "on", "from", "near")
         yield from (fact("people", by) for _ in them[:1] if by)
@@ -337,54 +314,57 @@ class _Reading:
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
         is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
-        is_early = self._count < _A_FEW and not any(each.table == "people" for each in self.facts)
-        is_venue = part.passage.whole(_SAYS.bare_venue) is not None and names_venue(part.said)
+        is_early = not any(each.table == "people" for each in self.facts)
+        is_venue = part.passage.whole(_SAYS.bare) is not None and names_venue(part.said)
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
         is_alone = part.kind == "person" and self._is_only_named(part) and len(self._people) == 1
         if not is_first and (self._table != "goals" or (part.kind in ("person", "pronoun", "own") and not is_alone)):
             return
         event = next(iter(part.passage.values(Event)), None)
         led = _SAYS.event_led.sub("", part.passage.text).split() if part.kind == "event" else []
-        if len(led) > _A_FEW or _SAYS.names_in_lead.search(" ".join(led)):
+        if len(led) > _A_FEW:
             self.unread.append(part.passage.said(" ".join(led)))
+        self._mentioned += [part.others] if event and part.others else []
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
-        self._is_due = part.kind == "everybody" or (self._is_due and part.kind in ("", "person"))
-        place = self._place(part, "at", "in", "on", "inside", "to", "near", "from")
-        by = part.at(*UP_TO, "at", "around", "about", "from")
-        if (
-            place is None
-            and not part.when
-            and not part.kind
-            and (is_venue or part.passage.text[:1].isupper())
-            and not self._has_place
-        ):
-            place = part.said
-        if part.kind == "thing" and place and not part.when and part.subject and names_venue(part.subject["thing"]):
+        is_due = self._is_due and part.kind in ("", "person") and not part.passage.has(_SAYS.begins)
+        is_place = part.kind == "thing" and part.subject is not None and names_venue(part.subject["thing"])
+        self._is_due = is_due or part.kind == "everybody" or "there_all" in part.roles
+        place = self._place(part, "at", "in", "on", "inside", "to", "near")
+        by = part.at(*UP_TO, "at", "around", "about", "from") or self._reckoned(part)
+        is_bare = not (place or part.when or part.kind or self._has_place)
+        if (is_bare and (is_venue or part.passage.text[:1].isupper())) or (place and is_place and not part.when):
             place = part.said  # `chapel in Whitby`
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if before - {"event"} == {"place"} and place and by and part.kind != "":
             before = set()  # `the wedding in Kinsale: the ceremony is at St Mary's at 2`
+        if "place" in before and place == part.spot("on"):
+            place = None  # `a match at Thornbury Park, everybody on the pitch by 10`
         if before and not self._is_due:
             place, by = (None if "place" in before else place), (None if "by" in before else by)
         self._table = "goals"
-        is_errand = bool({"fetch", "fetched"} & part.roles)
-        if place or by or (event and part.kind in ("event", "hosting") and not is_errand):
-            is_guess = (
-                not is_headed and not event and part.kind not in ("everybody", "event", "hosting") and not self._is_goal_told
-            )
-            self._is_goal_told = True
-            yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=is_guess or None)
+        is_told = part.kind in ("event", "hosting")
+        if place or by or (event and is_told and not {"fetch", "fetched"} & part.roles):
+            is_sure = is_headed or event or is_told or part.kind == "everybody" or before
+            yield fact("goals", "", place=place, by=by, event=event.name if event else None, guessed=None if is_sure else True)
         host = _SAYS.host.fullmatch(place or "")
-        if host and (host["house"] or _SAYS.kin.match(host["who"]) or host["who"] in self._known):
+        if host and (host["house"] or host["kin"] or host["who"] in self._known):
             yield fact("people", names_in(host["who"])[0], place=place)
+
+    def _reckoned(self, part: _Part) -> When | None:
+        """Return when they have to be there, where it is told from another time: `by then`, `20 minutes earlier`."""
+        found = part.passage.first(_SAYS.reckoned)
+        if found is None or found["then"]:
+            return self._moment if found else None
+        begins = self._told("goals", "by")[-1:]
+        return next((replace(each, minutes=each.minutes - (part.minutes or 0)) for each in begins), None)
 
     def _task(self, part: _Part) -> Iterator[Fact]:
         """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
-        roles, is_of_it = part.roles, part.kind in ("", "it") or "watched" in part.roles
+        roles, is_of_it = part.roles, part.kind in ("", "it") or "watched" in part.roles or part.passage.has(_SAYS.of_it)
         place = self._place(part, "at", "in", "on", "inside", "from", "near", "to")
-        if {"rents", "car"} & roles:
+        if {"rents", "car"} & roles or part.seats is not None:
             return
         is_theirs = part.kind in ("person", "pronoun", "own") or (not part.kind and self._table == "people")
         is_unclear = part.kind == "pronoun" and len(self._people) == 1 and part.passage.text[:5].lower() == "they "
@@ -395,19 +375,20 @@ class _Reading:
             thing = part.said_as("fetches") or thing
         if not thing and (is_errand or "makes" in roles):
             thing = part.said_as("fetches" if is_errand else "made")
-        if not thing and who and part.minutes is not None:
-            thing = part.said_as("for_it")
-        if part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
-            is_errand = place is not None and (not part.when or "opens" in roles) and part.passage.has(_SAYS.is_there)
-            is_errand = is_errand and bool(
-                _SAYS.determined.match(thing or "") or (thing or "").endswith("s") or _SAYS.food.search(thing or "")
-            )
-            thing = thing if is_errand else None
         if thing and self._thing and _SAYS.handling.fullmatch(thing):
             thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
+        if not thing and who and part.minutes is not None:
+            thing = part.said_as("for_it")
+        if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
+            is_food = part.spot("from") and (_SAYS.FOOD.search(thing) or _SAYS.shop.fullmatch(place or ""))
+            is_next = bool(is_food or (self.facts and self.facts[-1].table == "tasks"))
+            is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
+            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing)
+            is_errand = bool(place and is_there and is_thing and (not part.when or "opens" in roles or is_food))
+            thing = thing if is_errand else None
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
-        is_one = is_name and not part.passage.has(_SAYS.several) and not _SAYS.shop.fullmatch(place or "")
-        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.food.fullmatch(thing or ""):
+        is_one = is_name and not part.passage.has(_SAYS.SEVERAL) and not _SAYS.shop.fullmatch(place or "")
+        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.FOOD.fullmatch(thing or ""):
             return  # it may be somebody
         if thing:
             self._thing, self._table = thing, "tasks"
@@ -427,7 +408,9 @@ class _Reading:
         ):
             if part.when and opens is None and closes is None:
                 self.unread.append(part.said)
-            yield fact("tasks", self._thing, is_errand=is_errand or None, **values)
+            of = [each.name for each in self.facts if each.table == "tasks"] if part.passage.has(_SAYS.of_several) else []
+            for name in dict.fromkeys([*of[-2:], self._thing]):
+                yield fact("tasks", name, is_errand=is_errand or None, **values)
 
     def _person(self, part: _Part) -> Iterator[Fact]:
         """Read who is where, from when on, and who drives what."""
@@ -435,22 +418,25 @@ class _Reading:
         if not self._people or not self._is_about_people(part):
             return
         last = self.facts[-1] if self.facts and self.facts[-1].table == "vehicles" else None
-        if last is not None and part.kind in ("", "it") and part.seats is not None:
+        is_theirs = last is not None and last.name in (RENTAL, *map(car_of, self._people))
+        if last is not None and is_theirs and part.kind in ("", "it") and part.seats is not None:
             yield fact("vehicles", last.name, seats=part.seats)
             return
         if self._where.get("place") and part.passage.whole(_SAYS.only_there):
             return  # `at her house in Rome, in Trastevere`
         since, drives = part.at(*_SINCE), self._drives(part)
         place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
-        if (
-            place is None
-            and since is not None
-            and since.how in ("at", "by", "around", "about")
-            and part.kind
-            and not part.passage.has(_SAYS.moves)
-        ):
+        if "no_drive" in roles and self._where.get("place"):
+            place = None  # `they do not drive in Italy`
+        is_of_them = place or not part.kind or part.passage.has(_SAYS.moves)
+        if since is not None and since.how in ("at", "by", "around", "about") and not is_of_them:
             since = None  # `I would like to serve at 2`
-        others = tuple(each for each in part.others if each not in self._people)
+        is_of_one = len(self._people) == 1 and _SAYS.of_several.match(part.passage.text)
+        if is_of_one or (since is not None and since.how == "at" and "busy" in roles):
+            return  # it is of somebody else, too; or nobody says when it ends
+        whose = part.subject.said.partition("'s ") if part.subject and part.kind == "person" else ("", "", "")
+        them = names_in(whose[0], self._known) if whose[1] and part.passage.has(_SAYS.them) else ()
+        others = tuple(each for each in (*them, *part.others) if each not in self._people)  # `Ann's mum brings her`
         if "no_drive" in roles and part.others:
             yield from (fact("people", name, drives=False) for name in part.others)
         elif "must" in roles and place and since:
@@ -474,15 +460,15 @@ class _Reading:
 
     def _is_about_people(self, part: _Part) -> bool:
         roles = part.roles
-        return self._table == "people" and part.kind not in ("thing", "somebody") and not {"opens", "closes"} & roles
+        is_of_all = part.kind == "person" and part.passage.has(_SAYS.everyone)  # `I ask everybody to come at noon`
+        return self._table == "people" and not (is_of_all or part.kind in ("thing", "somebody") or {"opens", "closes"} & roles)
 
     def _whereabouts(self, part: _Part, *, is_driving: bool) -> str | None:
         """Return where they are: where they land or are, or where they come from."""
         at = ("at", "in", "inside", "into", "on", "near")
-        if {"lands", "rides_along"} & part.roles and not is_driving:
-            place = self._place(part, *at, "to")
-        else:  # `drives from Bristol in a Ford`
-            place = self._place(part, *(("from", *at) if is_driving else (*at, "from", "to")))
+        is_there = "busy" in part.roles or ({"lands", "rides_along"} & part.roles and not is_driving)
+        ways = ("from", *at) if is_driving else (*at, "from", "to")  # `drives from Bristol in a Ford`
+        place = self._place(part, *((*at, "to") if is_there else ways))  # `has the van from the pool`
         if place is None and _SAYS.gapped.fullmatch(part.passage.text.strip()):
             return self._spot or None
         return place
@@ -492,18 +478,14 @@ class _Reading:
             return False
         if part.kind == "own" and self.facts and self.facts[-1].values.get("drives") is False:
             return None  # `I need a lift, my car is in the garage`
-        is_so = {"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])
-        return True if is_so else None
+        return bool({"drives", "car", "rents"} & part.roles or part.seats or (part.subject and part.subject["car"])) or None
 
     def _drivers(self, part: _Part) -> tuple[str, ...]:
         """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
         owner = part.passage.first(_SAYS.whose_car)
         who = owner.get("who", Who) if owner else None
-        adults = tuple(
-            each
-            for each in (who.names if who else self._people)
-            if each.split()[-1] not in self._children or self._people == (each,)
-        )
+        names = who.names if who else self._people
+        adults = tuple(name for name in names if name.split()[-1] not in self._of.children or self._people == (name,))
         return adults if len(adults) < _A_FEW else ()
 
     def _car(self, part: _Part, place: str | None, drivers: tuple[str, ...]) -> Iterator[Fact]:
@@ -516,14 +498,19 @@ class _Reading:
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
         said = part.spot(*how)
+        if said and said.startswith("the same "):
+            noun = said.removeprefix("the same ")
+            last = [each for each in self._told("people", "place")[-1:] if noun in ("place", *each.split())]
+            said = last[0] if last else None if noun == "place" else f"the {noun}"
         own = _SAYS.own_place.fullmatch(said) if said else None
         if own and self._people:
             return f"{self._people[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and part.passage.has(_SAYS.here):
             return HERE
-        if said and _SAYS.at_home.fullmatch(said) and self._people and TELLER not in (*self._people, *part.others):
-            meeting = self._meeting()
+        is_theirs = bool(self._people) and not {TELLER, *self._of.household} & {*self._people, *part.others}
+        if is_theirs and said and _SAYS.at_home.fullmatch(said) and not is_our_home(said):
+            meeting = self._told("goals", "place")
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
-            is_ours = self._people[0] in self._household or (not is_other and any(_SAYS.at_home.match(each) for each in meeting))
+            is_ours = not is_other and any(_SAYS.at_home.match(each) for each in meeting)
             return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
         return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said

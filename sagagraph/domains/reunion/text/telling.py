@@ -26,7 +26,7 @@ from sagagraph.language.forms import Forms
 LONGEST_TEXT: Final = 5_000
 _FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|dinner|lunch)\b")
 _IN_THE_EVENING: Final = re.compile(
-    r"\b(?:dinner|supper|party|concert|evening|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
+    r"\b(?:dinner|supper|party|concert|(?<!good )evening|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
 )
 _IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", re.IGNORECASE)
 _OF_TELLER: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e)\b(?! (?:own )?(?:house|home|place|flat|apartment|garden)\b)")
@@ -106,6 +106,9 @@ class _Board:
             for each in (each for each in said if each.table == table):
                 put(each)
         self._share_own_goal()
+        for number, row in enumerate(self._told["people"]):
+            if row["name"] == TELLER and row["place"] is None and "Home" in self._places.described():
+                self._assume("people", number, "where you live", place="Home")
         is_ours = is_our_home(self._places.meeting) and any(each.table == "goals" for each in said)
         if is_ours and _OF_TELLER.search(text) and not any(row["name"] == TELLER for row in self._told["people"]):
             self._person(TELLER)
@@ -234,11 +237,9 @@ class _Board:
         here, there = self._places.key(fact.name), self._places.key(there)
         if here != there:
             ends = {here, there}
-            guessed = [field for field in self._assumed if field.startswith(ROADS)]
             others = [row for row in self._told[ROADS] if {*row[:2]} != ends]
             self._told[ROADS] = [*others, [here, there, fact.values["minutes"]]]
-            for field in guessed:
-                del self._assumed[field]
+            self._assumed = {field: why for field, why in self._assumed.items() if not field.startswith(ROADS)}
 
     def _put_person(self, fact: Fact) -> None:
         number, row = self._person(fact.name)
@@ -246,21 +247,17 @@ class _Board:
         place = self._key(values.get("place"))
         if values.get("lands") and place is not None:
             place = self._places.airport(values["place"])
-        since = values.get("from")
-        self._set("people", number, place=place, drives=values.get("drives"), prefers=values.get("prefers"))
-        self._set("people", number, never_alone=values.get("never_alone"))
+        told = {key: values.get(key) for key in ("drives", "prefers", "never_alone")}
+        self._set("people", number, place=place, **told, **{"from": self._moment(values.get("from"))})
         if values.get("own_home"):
             self._assume("people", number, "their own home", place=place)
         if values.get("drives") is False:
             self._put_out_of_cars(row["name"])
-        self._set("people", number, **{"from": self._moment(since)})
         airports = [key for key, words in self._places.described().items() if is_terminal(f"{key} {words}")]
         if values.get("lands") and row["place"] is None and len(airports) == 1:
             self._assume("people", number, "the only airport", place=airports[0])
         elif values.get("fetched") and row["place"] is None:
             self._assume("people", number, "their own house", place=self._places.key(f"{row['name']}'s house"))
-        if fact.name == TELLER and row["place"] is None and "Home" in self._places.described():
-            self._assume("people", number, "where you live", place="Home")
 
     def _put_out_of_cars(self, name: str) -> None:
         """Take somebody who does not drive from all drivers, and a car that nobody has spoken of but as theirs from the board."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,13 +18,17 @@ from sagagraph.language.utterance.shorthand import in_full, spelled
 _SAYS: Final = Forms(__file__, "values")
 _SENTENCE_END: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
+_ON_A_DAY: Final = r",? ?\b(?:on |(?:on )?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?:the )?)"
 _WRITTEN: Final = (
     (r"(?<=\w) \+ (?=[A-Z])", " and "),
+    (r"(?i)\b(?:old|young|dear) (?=(?:mrs?|ms|miss|dr)\b)", ""),
     (r" @ ", " at "),
+    (r"(?i)(^|[.;,!?\n] )me and ((?:my \w+ )?(?-i:[A-Z])\w+)\b", r"\1\2 and I"),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
-    (r"( to [\w' ]+): (?=\d)", r"\1 takes "),
-    (r"(?i)\b(arriv(?:es?|ing)|lands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-Þ]))", r"\1 at "),
+    (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+(?-i:[A-Z])|\d)|(?=\.\s))", ""),
+    (rf"(?i){_ON_A_DAY}\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b", ""),
+    (r"(?i)\b(arriv(?:es?|ing)|(?-i:l)ands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-ÞĀ-Ž]))", r"\1 at "),
     (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
     (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
@@ -35,26 +40,27 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|meeting (?:point|place)|when|time|start|arrive by)"
-        r"(?:: | is )(?:at )?",
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meet|meeting (?:point|place)|when|time"
+        r"|start|arrive by)(?:: | is )(?:at )?",
         "we meet at ",
     ),
     (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
-    (r"(?i)\b(we|they)'re\b", r"\1 are"),
-    (r"(?i)\b(I|we|they)'ve\b", r"\1 have"),
-    (r"(?i)\b(we|they|I|s?he)'(?:d|ll)\b", r"\1 will"),
     (r"'s got\b", " has"),
-    (r"(?i)\b(s?he|it|who|that)'s\b", r"\1 is"),
     (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
-    (rf"(?i)\bfrom {_AN_HOUR} ?(?:to|-) ?{_AN_HOUR}", r"from \1 until \2"),
+    (rf"(?i)\b(?:(open )(?:from )?|from ){_AN_HOUR} ?(?:to|till|until|-) ?{_AN_HOUR}", r"\1from \2 until \3"),
     (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
     (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
-    (r"(?i)\b(there)'s\b", r"\1 is"),
+    (r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready) )", r"\1 is "),
+    (
+        r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
+        " at the same place",
+    ),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
+_SHORT: Final = {"re": "are", "ve": "have", "d": "will", "ll": "will", "s": "is"}
 _TWO: Final = ("parents", "grandparents", "in-laws")
 UP_TO: Final = ("by", "before", "until", "till")
 _LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by"}
@@ -82,6 +88,16 @@ class Who:
 
 
 @dataclass(frozen=True, slots=True)
+class People:
+    """People of a text. `children` do not drive because there is a car; `household`: of whoever tells; `pronouns`: by name."""
+
+    known: frozenset[str]
+    children: frozenset[str]
+    household: frozenset[str]
+    pronouns: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Spot:
     """A place. `how`: the word before it."""
 
@@ -101,10 +117,20 @@ class Event:
 
 
 def sentences(text: str) -> list[str]:
-    text = written_out(spelled(in_full(text)).replace("’", "'").replace("–", "-").replace("—", ", "))
+    text = re.sub(r"(?<=[a-z] )r(?= [a-z])", "are", spelled(in_full(text)))  # `jen and tyler r at the beach`
+    text = written_out(text.replace("’", "'").replace("–", "-").replace("—", ", "))
     for written, instead in _WRITTEN:
         text = re.sub(written, instead, text)
+    text = _SAYS.short.sub(lambda found: f"{found['who']} {_SHORT[found['verb'].lower()]}", text)
+    text = _SAYS.of_kin.sub(lambda found: _called_by_name(found, text), text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
+
+
+def _called_by_name(found: re.Match[str], text: str) -> str:
+    """Return whom kin without a name means, if it has one elsewhere: `my grandmother Ruth`."""
+    kin = rf"(?i:\b(?:my|our) {found['kin']},?) ([A-ZÀ-ÞĀ-Ž][\w-]+)(?!'s\b|[\w-])"
+    names = {*re.findall(kin, text)}
+    return names.pop() if len(names) == 1 else found[0]
 
 
 def tagged(sentence: str) -> Passage:
@@ -158,9 +184,9 @@ def _seats(found: Found) -> Seats | None:
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
     how = "from" if found["how"].startswith("leav") else found["how"] or "at"
-    if how == "in" and _SAYS.made.fullmatch(name):
+    if how == "in" and _SAYS.in_a_car.fullmatch(name) and found.led_by(_SAYS.by_car):
         return None  # `in Ann's Volvo`
-    return None if _SAYS.no_spot.search(name) else Spot(how, name)
+    return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
 
 
 def _one_of_two(found: Found) -> Spot | None:
@@ -179,40 +205,29 @@ def _who(found: Found, known: frozenset[str]) -> Who | None:
     return Who(names) if names else None
 
 
-def people_in(said: list[str]) -> frozenset[str]:
-    """Return the names of which something is said that is only said of people, and of those that are named together with them."""
+def people_in(said: list[str]) -> People:
+    """Return those of whom something is said that is only said of people, or who are named together with them."""
     known: set[str] = set()
     for each in said:
         passage = tagged(each)
         passage.tag("spot", _SAYS.spot, lambda found: None if found["how"].startswith("leav") else _spot(found))
         known |= {name for found in _SAYS.is_fetched.finditer(each) for name in names_in(found["who"])}
         for found in passage.find(_SAYS.is_somebody):
-            is_several = not found.match["titled"] and _SAYS.several.match(passage.text, found.start)
+            is_several = not found.match["titled"] and _SAYS.SEVERAL.match(passage.text, found.start)
             if not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(",")):
                 after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
                 known |= {*names_in(found.said), *names_in(after)}
-    return frozenset(known)
+    of_kin, at_home = (
+        frozenset(name for each in said for found in form.finditer(each) for name in names_in(found["who"]))
+        for form in (_SAYS.children, _SAYS.household)
+    )
+    genders = ((_name(found[0]), _SAYS.gender.search(found[0])) for each in said for found in _SAYS.name.finditer(each))
+    return People(frozenset(known), of_kin, at_home, {name: each.lastgroup or "" for name, each in genders if each})
 
 
 def strays_in(said: list[str]) -> list[str]:
     """Return words with a capital that may be somebody or something, whoever reads them."""
     return [word for each in said for found in _SAYS.stray.finditer(each) for word in found[0].removesuffix("'s").split("-")]
-
-
-def children_in(said: list[str]) -> frozenset[str]:
-    """Return who is somebody's child: nobody says that they drive because there is a car."""
-    return frozenset(name for each in said for found in _SAYS.children.finditer(each) for name in names_in(found["who"]))
-
-
-def household_in(said: list[str]) -> frozenset[str]:
-    """Return who lives where the one who tells does."""
-    return frozenset(name for each in said for found in _SAYS.household.finditer(each) for name in names_in(found[0]))
-
-
-def pronouns_in(said: list[str]) -> dict[str, str]:
-    """Return `he` or `she` by names, where kin or a title tells."""
-    genders = ((_name(found[0]), _SAYS.gender.search(found[0])) for each in said for found in _SAYS.name.finditer(each))
-    return {name: gender.lastgroup or "" for name, gender in genders if gender}
 
 
 def names_in(text: str, known: frozenset[str] | None = None) -> tuple[str, ...]:

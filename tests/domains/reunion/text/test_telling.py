@@ -71,6 +71,28 @@ def row(table: str, **values: Any) -> tuple[str, dict[str, Any]]:
             [row("tasks", name="cake", place="Bakery", minutes=0, window=[None, "17:00"])],
         ),
         ("Programs must be picked up at the printer", [row("tasks", name="programs", place="Printer", minutes=0)]),
+        ("Party on Sat 20.06., 8 pm, at the club", [row("goals", place="Club", by="20:00")]),
+        ("The wedding is on Sunday 8.11. at 9 am at the hall", [row("goals", place="Hall", by="09:00")]),
+        ("Lunch on 12/09 at 12:30 at the inn", [row("goals", place="Inn", by="12:30")]),
+        ("Gloves and bags are at the depot", [row("tasks", name="gloves and bags", place="Depot", minutes=0)]),
+        ("Ice from the gas station, 5 minutes", [row("tasks", name="ice", place="Gas station", minutes=5)]),
+        ("Dinner at 7 pm at the inn, be there 20 minutes earlier", [row("goals", place="Inn", by="18:40")]),
+        (
+            "Ann's mum Sadia brings her from Leeds",
+            [row("people", name="Ann", place="Leeds"), row("people", name="Sadia", place="Leeds")],
+        ),
+        (
+            "Ann is at home in Leeds. I am at my house in York",
+            [row("people", name="Ann", place="Home"), row("people", name="Me", place="Home in York")],
+        ),
+        (
+            "My sister Emily is at the gym until 4. My sister needs a lift",
+            [row("people", name="Emily", place="Gym", drives=False)],
+        ),
+        (
+            "Ann is at the gym in Leeds. Bob is there too",
+            [row("people", name="Ann", place="Gym"), row("people", name="Bob", place="Gym")],
+        ),
     ],
 )
 def test_a_short_sentence_is_on_the_board(said: str, rows: list[tuple[str, dict[str, Any]]]) -> None:
@@ -177,6 +199,9 @@ def test_what_was_taken_for_granted_is_told() -> None:
         ("The drive is 30 minutes", "The drive is 30 minutes"),
         ("James doesn't land at 3", "James doesn't land at 3"),
         ("Don't invite James", "Don't invite James"),
+        ("Ann has ballet at 4 at the school", "Ann has ballet at 4 at the school"),
+        ("Ann is afraid of driving", "Ann is afraid of driving"),
+        ("Our guests from Tampere, at the harbour", "Our guests from Tampere"),
     ],
 )
 def test_what_is_not_understood_is_named_and_the_rest_is_kept(said: str, unread: str) -> None:
