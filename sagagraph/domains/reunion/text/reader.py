@@ -183,7 +183,7 @@ class _Reading:
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
-        before = re.split(r"[,:;]", text[: joint.start()])[-1].strip()
+        before = text[max(text.rfind(mark, 0, joint.start()) for mark in ",:;") + 1 : joint.start()].strip()
         return joint[0].strip() == "and" and _SAYS.bare.fullmatch(before) is not None
 
     def _is_only_named(self, part: _Part) -> bool:
