@@ -19,6 +19,18 @@ _TWO_LINES = 70
 PAGES = re.compile(rb"/Type\s*/Page\b(?!s)")
 
 
+def test_nights_that_do_not_fit_the_dates_are_one_click_from_a_plan(server: Server, visit: OpenVisit) -> None:
+    person = visit(server.url, viewport=PHONE, reduced_motion="reduce")
+    person.say("From Boston to Paris for 6 nights and Rome for 2 nights, 3 to 8 April 2025")
+    offered = person.page.locator("#ways [data-choose]")
+    offered.get_by_text("3 nights in Paris").wait_for()
+    assert offered.all_inner_texts() == ["until 11 April 2025", "3 nights in Paris"]
+    assert serious(person) == []
+    offered.last.click()
+    person.until_asked()
+    assert "3 nights in Paris" in person.chat
+
+
 def test_what_cannot_be_had_is_repaired_at_a_click_and_so_is_going_back(server: Server, visit: OpenVisit) -> None:
     person = visit(server.url, viewport=PHONE, reduced_motion="reduce")
     person.say(SAMPLE)

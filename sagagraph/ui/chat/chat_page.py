@@ -233,12 +233,13 @@ class ChatPage:
         clicked = Shown.in_text(page)
         async with self._conversations.turn(visitor):
             model = await self._look(visitor)
-            if model.saga is None or model.shown is None:
-                return
-            is_shown = (model.saga.id, model.shown.plan.hash or "") == (clicked.saga_id, clicked.plan_hash)
-            said = words(model) if is_shown else ""
+            saga_id, plan_hash, before = "", "", model.conversation
+            if model.saga is not None and model.shown is not None:
+                saga_id, plan_hash = model.saga.id, model.shown.plan.hash or ""
+                before = recalled(model.conversation, model.shown, model.page)
+            said = words(model) if (saga_id, plan_hash) == (clicked.saga_id, clicked.plan_hash) else ""
             if said and said != model.conversation.last_heard:
-                after = recalled(model.conversation, model.shown, model.page).heard(said)
+                after = before.heard(said)
                 await self._keep_said(visitor, model.conversation, after)
 
     async def _decide(self, visitor: Visitor, page: str, *, approved: bool) -> None:
