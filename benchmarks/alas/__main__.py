@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.alas.ablation import DRAFTS, ablated
-from benchmarks.alas.arms import OWN, PEERS, measured
+from benchmarks.alas.arms import OWN, PEERS, lent, measured
 from benchmarks.alas.repairs import BREAKDOWNS, SOONER, repaired
 from benchmarks.alas.report import written
 from benchmarks.jobshop.cases import ALAS, Instance, instances
@@ -43,14 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     file = asked.measured or asked.out / "alas.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    left = _left(_questions(asked), rows)
+    published = _instances(asked.peers)
+    left = _left(_questions(asked, published), rows)
     sys.stderr.write(f"{_plan(left)}\n")
     if asked.plan:
         return 0
     rows += _measure(left, asked.peers, file)
     everything = parser.parse_args([])
     everything.peers = "any"
-    (asked.out / "alas.md").write_text(written(rows, [*OWN, *PEERS], _plan(_left(_questions(everything), rows))))
+    (asked.out / "alas.md").write_text(written(rows, [*OWN, *PEERS], _plan(_left(_questions(everything, published), rows))))
     return 0 if all(row.get("verdict", "VALID") == "VALID" for row in rows if row.get("arm", "SagaGraph") == "SagaGraph") else 1
 
 
@@ -80,11 +81,10 @@ def _measure(questions: Sequence[Question], peers: str, file: Path) -> list[dict
     return rows
 
 
-def _questions(asked: argparse.Namespace) -> list[Question]:
+def _questions(asked: argparse.Namespace, published: Sequence[Instance]) -> list[Question]:
     """ALAS's instances first, short searches before long ones; then the others; then repairs, and the ablation."""
-    found = [
-        each for each in instances(asked.instances, of_all=True) if not asked.suites or each.name.startswith(tuple(asked.suites))
-    ]
+    found = [each for each in published if not asked.instances or each.name in asked.instances]
+    found = [each for each in found if not asked.suites or each.name.startswith(tuple(asked.suites))]
     all_instances = sorted(found, key=lambda each: each.name not in ALAS)
     arms = [arm for arm in asked.arms if arm in OWN or asked.peers]
     schedules = [
@@ -94,6 +94,13 @@ def _questions(asked: argparse.Namespace) -> list[Question]:
     repairs = [(instance, {"seed": seed, "limit": shortest}) for instance in all_instances for seed in range(asked.breakdowns)]
     drafts = [(instance, {"draft": draft, "limit": shortest}) for instance in all_instances for draft in range(asked.drafts)]
     return schedules + repairs + drafts
+
+
+def _instances(peers: str) -> list[Instance]:
+    """Return all that are published, those of ALAS that the data lack by way of a peer."""
+    found = list(instances([], of_all=True))
+    missing = sorted(set(ALAS) - {each.name for each in found})
+    return [*found, *(lent(missing, peers) if peers and missing and os.environ.get("SAGAGRAPH_DATA") else ())]
 
 
 def _left(questions: Sequence[Question], rows: Sequence[dict[str, Any]]) -> list[Question]:

