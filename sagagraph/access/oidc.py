@@ -41,7 +41,7 @@ class IdentityProvider:
         self._client: Any = OAuth().register(
             "sagagraph",
             client_id=settings.client_id,
-            client_secret=settings.client_secret.get_secret_value() or None,
+            client_secret=settings.client_secret.revealed() or None,
             server_metadata_url=f"{settings.issuer.rstrip('/')}/.well-known/openid-configuration",
             client_kwargs={"scope": "openid profile email", "code_challenge_method": "S256", "timeout": 10},
         )

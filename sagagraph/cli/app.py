@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -391,13 +392,13 @@ def ui(
     ] = "",
 ) -> None:
     """Run the app: plan, watch, break and undo sagas in a browser; and the same over REST."""
-    from pydantic import SecretStr
-
     from sagagraph.cli.ui import serve_ui
+    from sagagraph.settings import Secret
 
     settings = options.settings
-    login = {"ui_user": user or settings.ui_user, "ui_password": SecretStr(password) if password else settings.ui_password}
-    o.end(serve_ui(settings.model_copy(update=login), host=host, port=port, as_json=options.as_json))
+    login = Secret(password) if password else settings.ui_password
+    settings = replace(settings, ui_user=user or settings.ui_user, ui_password=login)
+    o.end(serve_ui(settings, host=host, port=port, as_json=options.as_json))
 
 
 # -- the store -------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -95,7 +95,7 @@ class Options:
         }
         limits = {"model_seconds": self.model_seconds, "model_max_cost": self.max_cost, "model_max_tokens": self.max_tokens}
         changed |= {name: value for name, value in limits.items() if value is not None}
-        return settings.model_copy(update=changed)
+        return replace(settings, **changed)
 
 
 Stored = Annotated[Options, "store", "as_json"]

@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +151,7 @@ def settings_for(options: Options, saga: Saga | None) -> Settings:
     settings = options.settings
     if saga is None or not saga.provider or options.provider:
         return settings
-    return settings.model_copy(update={"provider_url": saga.provider_url})
+    return replace(settings, provider_url=saga.provider_url)
 
 
 @asynccontextmanager

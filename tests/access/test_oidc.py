@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from sagagraph.access.roles import Role
 from sagagraph.errors import NotAllowedError
-from sagagraph.settings import OidcSettings
+from sagagraph.settings import OidcSettings, RoleName, Secret
 from sagagraph.ui.server.app import create_app
 from sagagraph.ui.server.options import ServerOptions
 from sagagraph.ui.service import Service
@@ -20,7 +20,7 @@ from tests.ui.conftest import service as service
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 provider_mock = pytest.importorskip("oidc_provider_mock", reason="the package oidc-provider-mock is not installed")
 
-ROLES = {"ops": Role.OPERATOR.value, "auditors": Role.READER.value}
+ROLES: dict[str, RoleName] = {"ops": "operator", "auditors": "reader"}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def issuer() -> Iterator[str]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def browser(service: Service, issuer: str) -> AsyncIterator[httpx2.AsyncClient]:
-    oidc = OidcSettings.model_validate({"issuer": issuer, "client_id": "sagagraph", "client_secret": "canary", "roles": ROLES})
+    oidc = OidcSettings(issuer=issuer, client_id="sagagraph", client_secret=Secret("canary"), roles=ROLES)
     app = create_app(service, ServerOptions("0.0.0.0", oidc=oidc))
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://app.example") as opened:
         yield opened
@@ -86,7 +86,7 @@ async def test_an_answer_that_was_not_asked_for_lets_nobody_in(browser: httpx2.A
 
 
 async def test_a_provider_that_does_not_answer_is_named_without_its_secrets(service: Service) -> None:
-    oidc = OidcSettings.model_validate({"issuer": "http://127.0.0.1:1", "client_id": "x", "client_secret": "canary"})
+    oidc = OidcSettings(issuer="http://127.0.0.1:1", client_id="x", client_secret=Secret("canary"))
     app = create_app(service, ServerOptions("0.0.0.0", oidc=oidc))
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://x") as browser:
         answer = await browser.get("/login/provider")
@@ -98,7 +98,7 @@ async def test_a_provider_that_does_not_answer_is_named_without_its_secrets(serv
 async def test_who_comes_first_in_the_settings_decides_between_two_roles() -> None:
     from sagagraph.access.oidc import person_of
 
-    settings = OidcSettings.model_validate({"issuer": "i", "client_id": "c", "roles": ROLES})
+    settings = OidcSettings(issuer="i", client_id="c", roles=ROLES)
     assert person_of({"sub": "1", "groups": ["auditors", "ops"]}, settings).role is Role.OPERATOR
     assert person_of({"sub": "1", "groups": "auditors", "email": "a@b"}, settings).name == "a@b"
     for claims in ({}, {"groups": ["ops"]}, {"sub": "1"}, {"sub": "1", "groups": []}):

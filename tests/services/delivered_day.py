@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from pydantic import TypeAdapter
 
 from sagagraph.domains.reunion.actions.delivery import Delivery, open_delivery
 from sagagraph.services import caldav
@@ -47,7 +48,7 @@ class DeliveredDay(DayScenario):
             "mail": {"url": os.environ["DAY_MAIL"], "sender": "host@example.org"},
             "calendars": {"url": os.environ["DAY_CALENDARS"], "of": {each: f"{folder.name}-{each}" for each in IN_CALENDAR}},
         }
-        return open_delivery(Settings.model_validate(told))
+        return open_delivery(TypeAdapter(Settings).validate_python(told))
 
     async def sent_amiss(self, folder: Path, status: str, told: dict[str, str]) -> list[str]:
         due = {"running": 1, "compensated": 0, "never begun": 0}.get(status)

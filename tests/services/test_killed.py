@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from sagagraph.domains.reunion.actions.delivery import open_delivery
 from sagagraph.domains.travel.actions.actions import POLICY
@@ -76,7 +77,7 @@ def test_the_judge_finds_a_planted_mistake(planted: str, place: str, fault: str)
 async def test_nothing_goes_out_from_a_practice_world() -> None:
     mail = {"url": "smtp://127.0.0.1:9", "sender": "host@example.org"}
     payments = {"secret": "sk_test_1", "payment_method": "pm_card_visa"}
-    practice = Settings.model_validate({"mail": mail, "payments": payments})
+    practice = TypeAdapter(Settings).validate_python({"mail": mail, "payments": payments})
     async with open_delivery(practice) as delivery:
         assert delivery.actions == ()
     assert payer_of(practice, POLICY) == Payer()
@@ -88,6 +89,6 @@ async def test_nothing_goes_out_from_a_practice_world() -> None:
 
 def test_no_real_money_is_taken() -> None:
     live = {"secret": "sk_live_1", "payment_method": "pm_1"}
-    settings = Settings.model_validate({"provider_url": "http://127.0.0.1:9", "payments": live})
+    settings = TypeAdapter(Settings).validate_python({"provider_url": "http://127.0.0.1:9", "payments": live})
     with pytest.raises(InvalidInputError, match=r"test mode.*sk_test_"):
         payer_of(settings, POLICY)

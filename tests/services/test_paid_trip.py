@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from pydantic import TypeAdapter
 from typer.testing import CliRunner
 
 from sagagraph.cli.app import app
@@ -87,7 +88,7 @@ def test_a_trip_is_charged_as_it_was_said_and_cancelled_as_it_was_previewed(comm
 async def test_the_page_and_the_plan_say_what_is_charged_and_the_settings_decide(sandbox: Server, tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{sandbox.port}"
     account = {"secret": SECRET, "payment_method": "pm_card_visa"}
-    payer = payer_of(Settings.model_validate({"provider_url": url, "payments": account}), POLICY)
+    payer = payer_of(TypeAdapter(Settings).validate_python({"provider_url": url, "payments": account}), POLICY)
     async with HttpReservationProvider(url) as provider:
         paying, free = [await Travel.connect(provider, tmp_path, payer=each) for each in (payer, Payer())]
         request: Any = (await TravelPage(paying).read(wish(), None)).request

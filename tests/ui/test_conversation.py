@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -415,7 +416,7 @@ async def test_the_board_shows_what_the_rules_have_read_while_a_model_reads(serv
     page = service.pages["travel"]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(page, "model", Slow())
-        patched.setattr(service, "settings", service.settings.model_copy(update={"model_seconds": 0.2}))
+        patched.setattr(service, "settings", replace(service.settings, model_seconds=0.2))
         talk = Talk(service, guest("somebody who waits"), Conversation("travel"), None, shown.append)
         after = await talk.say("5 nights in Lisbon in May 2025")
     assert after.draft.known.stops[0].city == "Lisbon"

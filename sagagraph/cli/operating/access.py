@@ -6,12 +6,10 @@ import os
 import secrets
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from getpass import getpass
 from typing import Any
-
-from pydantic import BaseModel, SecretStr
 
 from sagagraph.access.keys import TOKEN, Key, Keys
 from sagagraph.access.login import hashed
@@ -21,7 +19,7 @@ from sagagraph.cli.options import PERSON, Options
 from sagagraph.cli.telling import tell
 from sagagraph.registry import open_engine
 from sagagraph.saga.stores.urls import public_name
-from sagagraph.settings import Settings, read_configured
+from sagagraph.settings import Secret, Settings, names_of, read_configured
 from sagagraph.ui.visitors import TOKEN_BYTES
 
 _DAY_S = 86400.0
@@ -77,7 +75,7 @@ async def audit(options: Options, days: float | None) -> int:
 def show_settings(*, as_json: bool) -> int:
     """Print each setting with its value and where it comes from; of secrets, only that they are set."""
     configured = read_configured(os.environ)
-    shown = {name: _shown(name, getattr(configured.settings, name)) for name in Settings.model_fields}
+    shown = {name: _shown(name, getattr(configured.settings, name)) for name in names_of(Settings)}
     sources = {name: configured.sources.get(name, "default") for name in shown}
     if as_json:
         rows = [{"setting": name, "value": value, "source": sources[name]} for name, value in shown.items()]
@@ -99,10 +97,10 @@ def print_hash() -> int:
 
 def _shown(name: str, value: Any) -> Any:
     """Return the value as it can be shown to anybody."""
-    if isinstance(value, SecretStr):
-        return _SET if value.get_secret_value() else ""
-    if isinstance(value, BaseModel):
-        return {each: _shown(each, getattr(value, each)) for each in type(value).model_fields}
+    if isinstance(value, Secret):
+        return _SET if value else ""
+    if is_dataclass(value):
+        return {each: _shown(each, getattr(value, each)) for each in names_of(type(value))}
     if isinstance(value, dict):
         return {each: _shown(each, one) for each, one in value.items()}
     if name == "store" and value:

@@ -38,8 +38,8 @@ class ServerOptions:
 
 def users_of(settings: Settings) -> dict[str, Known]:
     """Return the users whom the settings name. Raises `InvalidInputError` for a name without a password, or the reverse."""
-    name, password = settings.ui_user, settings.ui_password.get_secret_value()
+    name, password = settings.ui_user, settings.ui_password.revealed()
     if bool(name) is not bool(password):
         raise InvalidInputError("give both a user and a password, or neither", field="--user" if password else "--password")
-    users = {each: Known(user.password.get_secret_value(), Role(user.role)) for each, user in settings.users.items()}
+    users = {each: Known(user.password.revealed(), Role(user.role)) for each, user in settings.users.items()}
     return users | ({name: Known(password, Role.OPERATOR)} if name else {})

@@ -48,12 +48,12 @@ async def open_delivery(settings: Settings) -> AsyncIterator[Delivery]:
         actions: list[Action] = []
         mail, calendars = (settings.mail, settings.calendars) if settings.provider_url else (None, None)
         if mail is not None:
-            account = Account.of(mail.url, mail.secret.get_secret_value(), options={"sender": mail.sender})
+            account = Account.of(mail.url, mail.secret.revealed(), options={"sender": mail.sender})
             actions.append(invite_action(Mailer(account, now_in_utc)))
         if calendars is not None:
             from sagagraph.services.caldav import Calendars, calendar_actions
 
-            opened = Calendars(Account.of(calendars.url, calendars.secret.get_secret_value()))
+            opened = Calendars(Account.of(calendars.url, calendars.secret.revealed()))
             stack.push_async_callback(opened.close)
             actions.append(calendar_actions(opened)[0])
         yield Delivery(tuple(actions), {} if calendars is None else calendars.of)

@@ -50,7 +50,7 @@ def payer_of(settings: Settings, policy: Policy) -> Payer:
     payments = settings.payments if settings.provider_url else None
     if payments is None:
         return Payer()
-    secret = payments.secret.get_secret_value()
+    secret = payments.secret.revealed()
     if not secret.startswith(_TEST_MODE):
         said = f"must be a key of Stripe's test mode, which begins with {_TEST_MODE[0]}"
         raise InvalidInputError(said, field="payments.secret")
