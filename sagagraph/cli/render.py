@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.markup import escape
-from rich.segment import Segment
-from rich.table import Table
-
+from sagagraph.cli.console import Printer, escape
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.doubt.remedies import in_words
 from sagagraph.saga.core.next_steps import status_of
@@ -30,20 +26,7 @@ T = TypeVar("T")
 _GOOD = {SagaStatus.COMMITTED, OperationStatus.SUCCEEDED}
 _BAD = {SagaStatus.HELD, SagaStatus.STUCK, OperationStatus.HELD, OperationStatus.COMPENSATION_FAILED, OperationStatus.FAILED}
 
-_STEERING = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
-"""Control characters, which a terminal would obey instead of showing. Line ends and tabs stay."""
-
-
-class _Console(Console):
-    """Console that shows what providers, models and files said; none of it can control the terminal."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        for each in super().render(renderable, options):
-            yield each if each.control else Segment(each.text.translate(_STEERING), each.style)
-
-
-stdout = _Console(emoji=False, highlight=False, soft_wrap=True)
-stderr = _Console(stderr=True, emoji=False, highlight=False, soft_wrap=True)
+stdout, stderr = Printer(), Printer(stderr=True)
 
 
 def warn_of(shortfalls: Sequence[str]) -> None:
@@ -77,6 +60,8 @@ def announce(words: str, *, as_json: bool) -> Callable[[str], None]:
 
 
 def print_saga(view: SagaView) -> None:
+    from rich.table import Table
+
     table = Table("operation", "action", "status", "attempts", "error", box=None, pad_edge=False)
     for each in view.operations:
         error = each.note or (each.error["message"] if each.error else "")

@@ -13,5 +13,5 @@ def tell(document: Any, lines: Iterable[str], *, as_json: bool) -> int:
     if as_json:
         render.print_json(document)
     for line in () if as_json else lines:
-        render.stdout.print(line, markup=False, soft_wrap=True)
+        render.stdout.print(line, markup=False)
     return 0

@@ -29,7 +29,7 @@ async def asked(question: str) -> str | None:
 
     def ask() -> None:
         try:
-            answer = render.stderr.input(question, markup=False)
+            answer = render.stderr.ask(question)
         except EOFError:
             answer = None
         with suppress(RuntimeError):  # the loop has ended: nobody waits for the line any more

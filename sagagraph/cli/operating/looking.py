@@ -111,7 +111,7 @@ async def log(options: Options, saga_id: str) -> int:
     for each in of_nodes:
         for why in each.misfits:
             told = f"{each.entry['version']:4d} {each.entry['nodeId']}: not as its log schema wants: {why}"
-            render.stdout.print(told, markup=False, soft_wrap=True)
+            render.stdout.print(told, markup=False)
     if of_nodes and not any(each.misfits for each in of_nodes):
         render.stdout.print(f"{len(of_nodes)} entries are as the log schemas of their nodes want them", markup=False)
     return 0
