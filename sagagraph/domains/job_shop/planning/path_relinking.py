@@ -21,8 +21,11 @@ from sagagraph.domains.job_shop.planning.tabu_search import IS_COMPILED, improve
 from sagagraph.domains.job_shop.planning.workload import Starts, Workload
 from sagagraph.planning.budget import Budget
 
-ELITES: Final = 10
-_FEWEST: Final = 5
+_MOST: Final = 10
+_FEWEST: Final = 4
+"""Elite schedules: more of them find better ones in the end, and fewer sooner."""
+_TASK_SECONDS: Final = 50
+"""One more of them for so many times as many tasks as there are seconds on each core."""
 _FILLING: Final = 0.3
 """Share of the time after which that few are enough to combine."""
 _NOISE: Final = 0.2
@@ -46,6 +49,7 @@ def cores() -> int:
 class _Elite:
     workload: Workload
     random: Random
+    most: int
     members: list[Starts] = field(default_factory=list)
     """The best first."""
 
@@ -53,7 +57,7 @@ class _Elite:
         """Keep a schedule if it is among the best, and differs from every other as good as it."""
         ends = self.workload.ends
         if all(ends(each) != ends(starts) or self._far_apart(each, starts) for each in self.members):
-            self.members = sorted([*self.members, starts], key=ends)[:ELITES]
+            self.members = sorted([*self.members, starts], key=ends)[: self.most]
 
     def between(self) -> Starts:
         """Return what lies between two members."""
@@ -65,16 +69,21 @@ class _Elite:
         return any(a != b for a, b in zip(one, other, strict=True))
 
 
+def elites(workload: Workload, seconds: float) -> int:
+    """Return how many schedules are kept. `seconds`: of all cores. The larger the shop, the fewer searches there is time for."""
+    return max(_FEWEST, round(min(_MOST, _TASK_SECONDS * seconds / max(1, len(workload.tasks)))))
+
+
 def searched(workload: Workload, known: Starts, budget: Budget, bound: int) -> Starts:
     """Search for a shorter schedule than `known`, until `bound`, the time limit, or many searches without a better one."""
     random, threads = Random(budget.seed), cores()  # noqa: S311 - not a secret: the same schedule for the same seed
-    best, elite = known, _Elite(workload, random)
+    best, elite = known, _Elite(workload, random, elites(workload, budget.left * threads))
     starting = _beginnings(workload, known, random)
     fruitless = beginnings = 0
     filling = budget.part(budget.left * _FILLING)
 
     def is_filled() -> bool:
-        return len(elite.members) >= ELITES or (len(elite.members) >= _FEWEST and not filling.left)
+        return len(elite.members) >= elite.most or (len(elite.members) >= _FEWEST and not filling.left)
 
     def begun(pool: ThreadPoolExecutor) -> Future[Starts]:
         child = elite.between() if is_filled() else next(starting)

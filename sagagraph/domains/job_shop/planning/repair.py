@@ -9,13 +9,14 @@ Cascading Repair Protocol".)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from sagagraph.domains.job_shop.planning.least_repair import lightest_of_all
+from sagagraph.domains.job_shop.planning.path_relinking import searched
 from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted, with_added
-from sagagraph.domains.job_shop.planning.stability import Standing, lightest
+from sagagraph.domains.job_shop.planning.stability import Standing, joined, lightest
 from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import Starts, Task, Workload, makespan_bound, schedule_of
 from sagagraph.domains.job_shop.request import Event, JobCancelled, JobShop, Schedule, grown, makespan
@@ -32,8 +33,9 @@ _GROWTH: Final = 3
 _BEFORE: Final = 4
 """One in this many tasks of a neighbourhood begins before the first that has to move."""
 _SHARE: Final = 0.3
-"""Share of the time that is left, for each neighbourhood except the last."""
-_ROUNDS: Final = 4
+"""Share of the time that is left, for each neighbourhood."""
+_SEARCHED: Final = 0.8
+"""Share of the time that is left after them for a search among all tasks; the rest is for returning tasks to their places."""
 _WORTH_ALL: Final = 0.002
 """Delay, as a part of the time from now to the promised end, beyond which all tasks may move."""
 
@@ -129,24 +131,18 @@ def repair(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], budg
 
 
 def _locally(stands: Standing, budget: Budget) -> Starts:
-    """Let more and more tasks move, until there is no delay, or it is too small for moving all; a few times, from the best."""
-    best = stands.waited
-    for round_ in range(_ROUNDS):
-        best = _grown(stands, best, replace(budget, seed=budget.seed + round_))
-        if not budget.left or not _is_worth_all(stands, best):
-            break
-    return best
-
-
-def _grown(stands: Standing, best: Starts, budget: Budget) -> Starts:
-    workload, shortest = stands.workload, best
+    """Let more and more tasks move, until there is no delay, or it is too small for moving all."""
+    workload = stands.workload
+    shortest = best = stands.waited
     in_time = max(stands.promised_end, makespan_bound(workload))
     for places, part in _neighbourhoods(stands, budget):
-        is_all = len(places) == len(best)
-        if not part.left or workload.ends(shortest) <= in_time or (is_all and not _is_worth_all(stands, best)):
-            break
+        if not part.left or workload.ends(shortest) <= in_time:
+            return best
         shortest = improved(workload, shortest, part, in_time, may_move=places)
         best = min(best, lightest(stands, shortest, part), key=stands.weight)
+    if budget.left and _is_worth_all(stands, best):
+        shortest = searched(workload, shortest, budget.part(budget.left * _SEARCHED), in_time)
+        best = min(best, lightest(stands, shortest, budget), joined(stands, shortest, budget), key=stands.weight)
     return best
 
 
@@ -168,7 +164,6 @@ def _neighbourhoods(stands: Standing, budget: Budget) -> Iterator[tuple[frozense
         begin = max(0, min(first - size // _BEFORE, len(in_time) - size))
         yield frozenset(in_time[begin : begin + size]), budget.part(budget.left * _SHARE)
         size *= _GROWTH
-    yield frozenset(in_time), budget
 
 
 # -- what changed ----------------------------------------------------------------------------------------------------

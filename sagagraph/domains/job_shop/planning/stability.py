@@ -9,15 +9,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from sagagraph.domains.job_shop.planning.tabu_search import restored
+from sagagraph.domains.job_shop.planning.path_relinking import carried_out
+from sagagraph.domains.job_shop.planning.tabu_search import improved, restored
 from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makespan_bound
 from sagagraph.domains.job_shop.request import Schedule
 from sagagraph.planning.budget import Budget
 
 UNIT: Final = 100
 """Weight of one unit of delay of the last step."""
-_A_PLACE: Final = 1
-"""Weight of a place, times the mean step: 100 steps that change their places are worth a delay by a mean step."""
+_PLACES: Final = 300
+"""Steps that change their places weigh as much as a delay by a mean step."""
+_PARTS: Final = tuple(part / 10 for part in range(1, 10))
+"""Parts of the time until the end, after which a repair may go on in the promised order."""
+_PATIENCE: Final = 2_000
+"""Moves without a better schedule after which such a repair is given up."""
 _LEVELS: Final = 8
 """Makespans, from the shortest to waiting's, for which places are restored."""
 
@@ -53,9 +58,9 @@ class Standing:
 
     @cached_property
     def place_weight(self) -> int:
-        """Return the weight of a changed place: the penalty for moved work (ALAS, `t_WIP`), in hundredths of the unit of time."""
+        """Return the weight of a changed place: the penalty for moved work (ALAS, `t_WIP`), in the unit of weights."""
         tasks = self.workload.tasks
-        return max(1, _A_PLACE * sum(task.duration for task in tasks) // max(1, len(tasks)))
+        return max(1, UNIT * sum(task.duration for task in tasks) // (_PLACES * max(1, len(tasks))))
 
     def changed(self, starts: Starts) -> int:
         """Return how many tasks have another place on their machine than promised."""
@@ -82,6 +87,22 @@ def lightest(stands: Standing, shortest: Starts, budget: Budget) -> Starts:
         if not budget.left or UNIT * max(0, latest - stands.promised_end) >= stands.weight(best):
             break
         found = restored(workload, shortest, stands.promised, budget, latest)
+        best = min(best, as_promised(stands, found), key=stands.weight)
+    return best
+
+
+def joined(stands: Standing, shortest: Starts, budget: Budget) -> Starts:
+    """Return the lightest of schedules that are as a short one until a moment, and from then on in the promised order."""
+    workload, best = stands.workload, as_promised(stands, shortest)
+    now, ends = min(shortest), workload.ends(shortest)
+    least = max(ends, stands.promised_end)
+    for part in _PARTS:
+        if not budget.left:
+            break
+        until = now + (ends - now) * part
+        moments = [start if start < until else ends + later for start, later in zip(shortest, stands.promised, strict=True)]
+        found = improved(workload, carried_out(workload, moments), budget, least, patience=_PATIENCE)
+        found = restored(workload, found, stands.promised, budget, max(least, workload.ends(found)))
         best = min(best, as_promised(stands, found), key=stands.weight)
     return best
 

@@ -93,11 +93,19 @@ _PATH: Final = 13
 """The critical path; between two moves, anything."""
 _ROW: Final = 14
 """The tasks from one end of a move to the other, as it would leave them."""
-_BEGINS: Final = 15
-"""When the tasks of the row would begin, by their places in it."""
-_MARKS: Final = 16
+_MARKS: Final = 15
 """Tasks that a sweep has reached; all false between two sweeps."""
-_ROWS: Final = 17
+# By places on the critical path, next to one another, since estimates read nothing else:
+_ARRIVES: Final = 16
+"""When its job, and its release, let the task at this place begin."""
+_TAKES: Final = 17
+_REMAINS: Final = 18
+"""How long its job continues after it."""
+_STAYS: Final = 19
+"""How many of the tasks before this place keep their places on their machines."""
+_BEGINS: Final = 20
+"""When the task at this place would begin."""
+_ROWS: Final = 21
 
 # A search counts:
 _ENDS: Final = 0
@@ -233,40 +241,55 @@ def _draw(counts: Ints, below: int) -> int:
 
 @compiled
 def _choose(order: Table, barred: Ints, counts: Ints) -> bool:
-    """Choose the best move that is allowed, or better than everything so far; otherwise any. Returns False if there is none."""
+    """Choose the best move that is allowed; otherwise any. Returns False if there is none."""
     counts[_LEAST], counts[_TIES] = 2 * _FAR, 0
     path, length, begin = order[_PATH], _critical_path(order, counts), 0
+    _look_up(order, length)
     for end in range(length):
         if end + 1 < length and order[_EARLIER][path[end + 1]] == path[end]:
             continue
-        first, last = path[begin], path[end]
         for at in range(begin + 1, end + 1):
-            if not _offer(order, barred, counts, first, path[at], 1):
+            if not _offer(order, barred, counts, begin, at, 1):
                 break  # nor can it go any further
         for at in range(end - 1, begin, -1):
-            if not _offer(order, barred, counts, path[at], last, 0):
+            if not _offer(order, barred, counts, at, end, 0):
                 break
         for at in range(begin + 2, end + 1):
-            _offer(order, barred, counts, first, path[at], 0)
+            _offer(order, barred, counts, begin, at, 0)
         for at in range(begin + 1, end - 1):
-            _offer(order, barred, counts, path[at], last, 1)
+            _offer(order, barred, counts, at, end, 1)
         begin = end + 1
     return counts[_TIES] > 0
 
 
 @compiled
-def _offer(order: Table, barred: Ints, counts: Ints, first: int, last: int, forwards: int) -> bool:
+def _look_up(order: Table, length: int) -> None:
+    """Put what estimates need of the tasks of the critical path next to one another."""
+    head, tail, duration, before, after = order[_HEAD], order[_TAIL], order[_DURATION], order[_BEFORE], order[_AFTER]
+    for at in range(length):
+        n = order[_PATH][at]
+        order[_ARRIVES][at] = max(head[before[n]] + duration[before[n]], order[_RELEASE][n])
+        order[_TAKES][at] = duration[n]
+        order[_REMAINS][at] = tail[after[n]]
+        order[_STAYS][at + 1] = order[_STAYS][at] + order[_FIXED][n]
+
+
+@compiled
+def _offer(order: Table, barred: Ints, counts: Ints, low: int, high: int, forwards: int) -> bool:
     """Choose this move if it is better than the one chosen so far. Returns False if it is found to be impossible.
 
-    Most moves are no better: only of the others is it asked whether they close a circle, which takes much longer.
+    A move is told by places on the critical path: the task at the lower one goes behind the one at the higher one (forwards),
+    or that one ahead of it. Most moves are no better: only of the others is it asked whether they are barred, or close a circle,
+    which takes much longer.
     """
-    size = _fill(order, first, last, forwards)
-    if size == 0:
+    if order[_STAYS][high + 1] != order[_STAYS][low]:
         return False
-    is_barred = _is_barred(order, barred, counts, size, forwards)
-    ends = _FAR if is_barred else _estimate(order, first, last, size, counts[_LEAST])
+    ends = _estimate(order, low, high, forwards, counts[_LEAST])
+    if ends <= counts[_LEAST] and _is_barred(order, barred, counts, low, high, forwards):
+        ends = _FAR
     if ends > counts[_LEAST]:
         return True
+    first, last = order[_PATH][low], order[_PATH][high]
     before, after = (order[_AFTER][first], last) if forwards else (first, order[_BEFORE][last])
     if _waits_for(order, after, before):
         return False
@@ -301,43 +324,14 @@ def _waits_for(order: Table, task: int, other: int) -> bool:
 
 
 @compiled
-def _fill(order: Table, first: int, last: int, forwards: int) -> int:
-    """Fill the row with the tasks from `first` to `last` as the move leaves them. Returns how many; 0: one may not move."""
-    row, size = order[_ROW], 0
-    n = order[_LATER][first] if forwards else first
-    if not forwards:
-        row[0], size = last, 1
-    while True:
-        if order[_FIXED][n]:
-            return 0
-        if n == last:
-            break
-        row[size] = n
-        size += 1
-        n = order[_LATER][n]
-    if forwards:
-        row[size], row[size + 1] = last, first
-        size += 2
-    return 0 if order[_FIXED][first] else size
-
-
-@compiled
-def _is_barred(order: Table, barred: Ints, counts: Ints, size: int, forwards: int) -> bool:
-    """Tell whether the move, of which the row is the result, restores an order of two tasks that is barred."""
-    row, now = order[_ROW], counts[_MOVES]
-    for at in range(size - 1):
-        pair = _pair(row[at], row[size - 1]) if forwards else _pair(row[0], row[at + 1])
+def _is_barred(order: Table, barred: Ints, counts: Ints, low: int, high: int, forwards: int) -> bool:
+    """Tell whether a move restores an order of two tasks that is barred."""
+    path, now = order[_PATH], counts[_MOVES]
+    for at in range(low, high):
+        pair = _pair(path[at + 1], path[low]) if forwards else _pair(path[high], path[at])
         if barred[pair] > now:
             return True
     return False
-
-
-@compiled
-def _bar(order: Table, barred: Ints, counts: Ints, size: int, forwards: int) -> None:
-    """Bar the orders of two tasks that the move, of which the row is the result, ends."""
-    row, until = order[_ROW], counts[_MOVES] + counts[_HELD] + _draw(counts, counts[_HELD] // 2 + 1)
-    for at in range(size - 1):
-        barred[_pair(row[size - 1], row[at]) if forwards else _pair(row[at + 1], row[0])] = until
 
 
 @compiled
@@ -346,23 +340,33 @@ def _pair(first: int, second: int) -> int:
 
 
 @compiled
-def _estimate(order: Table, first: int, last: int, size: int, least: int) -> int:
-    """Return about how long the longest path through the row would be, or anything above `least`."""
-    head, tail, duration, row, begins = order[_HEAD], order[_TAIL], order[_DURATION], order[_ROW], order[_BEGINS]
-    in_job, release = order[_BEFORE], order[_RELEASE]
-    free = head[order[_EARLIER][first]] + duration[order[_EARLIER][first]]
-    for at in range(size):
-        n, before = row[at], in_job[row[at]]
-        begins[at] = max(free, head[before] + duration[before], release[n])
-        free = begins[at] + duration[n]
-        if free + tail[order[_AFTER][n]] > least:
+def _estimate(order: Table, low: int, high: int, forwards: int, least: int) -> int:
+    """Return about how long the longest path through the moved tasks would be, or anything above `least`."""
+    arrives, takes, remains, begins = order[_ARRIVES], order[_TAKES], order[_REMAINS], order[_BEGINS]
+    earlier, later = order[_EARLIER][order[_PATH][low]], order[_LATER][order[_PATH][high]]
+    free, moved = order[_HEAD][earlier] + order[_DURATION][earlier], low if forwards else high
+    begin, end = (low + 1, high + 1) if forwards else (low, high)
+    if not forwards:
+        begins[moved] = max(free, arrives[moved])
+        free = begins[moved] + takes[moved]
+        if free + remains[moved] > least:
             return least + 1
-    rest, ends = tail[order[_LATER][last]], 0
-    for at in range(size - 1, -1, -1):
-        n = row[at]
-        rest = max(rest, tail[order[_AFTER][n]]) + duration[n]
+    for at in range(begin, end):
+        begins[at] = max(free, arrives[at])
+        free = begins[at] + takes[at]
+        if free + remains[at] > least:
+            return least + 1
+    rest, ends = order[_TAIL][later], 0
+    if forwards:
+        begins[moved] = max(free, arrives[moved])
+        rest = max(rest, remains[moved]) + takes[moved]
+        ends = begins[moved] + rest
+    for at in range(end - 1, begin - 1, -1):
+        if ends > least:
+            break
+        rest = max(rest, remains[at]) + takes[at]
         ends = max(ends, begins[at] + rest)
-    return ends
+    return ends if forwards else max(ends, begins[moved] + max(rest, remains[moved]) + takes[moved])
 
 
 @compiled
@@ -392,6 +396,31 @@ def _critical_path(order: Table, counts: Ints) -> int:
 
 
 # -- making it -------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def _fill(order: Table, first: int, last: int, forwards: int) -> int:
+    """Fill the row with the tasks from `first` to `last` as a move leaves them. Returns how many."""
+    row, later = order[_ROW], order[_LATER]
+    n, size = later[first] if forwards else first, 0
+    if not forwards:
+        row[0], size = last, 1
+    while n != last:
+        row[size] = n
+        size += 1
+        n = later[n]
+    if forwards:
+        row[size], row[size + 1] = last, first
+        size += 2
+    return size
+
+
+@compiled
+def _bar(order: Table, barred: Ints, counts: Ints, size: int, forwards: int) -> None:
+    """Bar the orders of two tasks that the move, of which the row is the result, ends."""
+    row, until = order[_ROW], counts[_MOVES] + counts[_HELD] + _draw(counts, counts[_HELD] // 2 + 1)
+    for at in range(size - 1):
+        barred[_pair(row[size - 1], row[at]) if forwards else _pair(row[at + 1], row[0])] = until
 
 
 @compiled
