@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--suites", nargs="+", default=[], metavar="LETTERS", help="only these, such as abz or swv")
     parser.add_argument("--arms", nargs="+", default=[*OWN, *PEERS], metavar="ARM")
     parser.add_argument("--seconds", nargs="+", type=float, default=LIMITS, help="for each schedule, on all cores")
-    parser.add_argument("--breakdowns", type=int, default=BREAKDOWNS, help="for each instance; 0: none")
+    parser.add_argument("--breakdowns", type=int, default=BREAKDOWNS, help="for each instance of ALAS; 0: none")
     parser.add_argument("--drafts", type=int, default=DRAFTS, help="of an unreliable planner, for each instance; 0: no ablation")
     parser.add_argument("--plan", action="store_true", help="only say what is left to measure, and how long it takes")
     parser.add_argument("--peers", default="", metavar="PYTHON", help="an interpreter with job_shop_lib and PyJobShop")
@@ -91,8 +91,9 @@ def _questions(asked: argparse.Namespace, published: Sequence[Instance]) -> list
         (instance, {"arm": arm, "limit": limit}) for limit in sorted(asked.seconds) for instance in all_instances for arm in arms
     ]
     shortest = min(asked.seconds)
-    repairs = [(instance, {"seed": seed, "limit": shortest}) for instance in all_instances for seed in range(asked.breakdowns)]
-    drafts = [(instance, {"draft": draft, "limit": shortest}) for instance in all_instances for draft in range(asked.drafts)]
+    of_alas = [each for each in all_instances if each.name in ALAS]
+    repairs = [(instance, {"seed": seed, "limit": shortest}) for instance in of_alas for seed in range(asked.breakdowns)]
+    drafts = [(instance, {"draft": draft, "limit": shortest}) for instance in of_alas for draft in range(asked.drafts)]
     return schedules + repairs + drafts
 
 
@@ -120,7 +121,7 @@ def _plan(left: Sequence[Question]) -> str:
 def _seconds(ask: dict[str, Any]) -> float:
     """Return how long an answer takes at most, apart from what starts and judges it."""
     if "seed" in ask:
-        return float(ask["limit"] * (2 + 1 / SOONER))
+        return float(ask["limit"] * (2 + sum(1 / part for part in SOONER)))
     if "draft" in ask:
         return float(ask["limit"] * 3)
     return 0.0 if "rules" in ask["arm"] else float(ask["limit"])

@@ -21,7 +21,7 @@ from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespa
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 
-DRAFTS: Final = 6
+DRAFTS: Final = 3
 WHOLE, UNVALIDATED, UNREPAIRED = "whole", "without validation", "without repair"
 ABLATED: Final = (WHOLE, UNVALIDATED, UNREPAIRED)
 _FAULTS: Final = (0, 1, 3)

@@ -16,9 +16,9 @@ from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespa
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 
-BREAKDOWNS = 10
-SOONER = 10
-"""Whether a repair reaches in this part of the time what scheduling anew reaches."""
+BREAKDOWNS = 5
+SOONER = (10, 30, 100)
+"""Whether a repair reaches in these parts of the time what scheduling anew reaches."""
 
 
 def breakdown(problem: JobShop, ends: int, seed: int) -> tuple[Event, ...]:
@@ -39,9 +39,10 @@ def repaired(instance: Instance, seed: int, seconds: float, schedules: dict[str,
     began = monotonic()
     answer = repair(problem, old, events, Budget.of(seconds))
     took = monotonic() - began
-    anew, soon = (recompute(problem, old, events, Budget.of(seconds)), repair(problem, old, events, Budget.of(seconds / SOONER)))
-    if not (isinstance(answer, Repaired) and isinstance(anew, Repaired) and isinstance(soon, Repaired)):
+    anew = recompute(problem, old, events, Budget.of(seconds))
+    if not (isinstance(answer, Repaired) and isinstance(anew, Repaired)):
         raise TypeError("every machine comes back")
+    soon = {part: repair(problem, old, events, Budget.of(seconds / part)) for part in SOONER}
     rows = [slot.model_dump() for slot in answer.schedule.values()]
     verdict = validate_schedule(problem, rows, events, against=[slot.model_dump() for slot in old.values()])
     return {
@@ -53,7 +54,7 @@ def repaired(instance: Instance, seed: int, seconds: float, schedules: dict[str,
         "was": makespan(old),
         "waiting": makespan(answer.waiting),
         "repair": answer.makespan,
-        "soon": soon.makespan,
+        "soon": {part: each.makespan for part, each in soon.items() if isinstance(each, Repaired)},
         "anew": anew.makespan,
         "places": answer.edit_radius.places,
         "later": answer.edit_radius.operations,
