@@ -23,5 +23,5 @@ def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, .
     part = budget.part(budget.left * ANEW_SHARE)
     answer = plan_anew(stands.problem, part, stands.setting, tuple(stands.history.values()))
     if isinstance(answer, Solved):
-        return told(plan, answer, len(stands.planned))
+        return told(plan, answer)
     return answer if answer.is_proof else repair(problem, plan, events, budget)

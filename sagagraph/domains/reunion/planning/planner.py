@@ -55,18 +55,16 @@ def plan(
     """
     problem = sought(problem)
     usual, free = questions_of(problem, setting)
-    began = budget.clock()
     if len(problem.people) > MANY:
         first = timed(usual, first_draft(usual.outlook(0)), Budget.of(FIRST_S, budget.clock), is_any=True)
         if first:
             tell((*before, *first))
         elif is_too_late(free.outlook(MOST_JOURNEYS)):
             return Unsolved(is_proof=True)
-        seconds = budget.clock() - began
         if best := _drafted(usual, first, budget):
             tell((*before, *best))
             least = bound_of(problem, budget.part(SECONDS_TO_BOUND), setting, before)
-            return judged(problem, (*before, *best), least, seconds if first else budget.clock() - began)
+            return judged(problem, (*before, *best), least)
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before, tell=tell)
@@ -110,14 +108,14 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
     return begun + (least / METRES if objective is Objective.DISTANCE else least)
 
 
-def judged(problem: ReunionProblem, actions: tuple[Act, ...], least: float, seconds: float) -> Solved:
+def judged(problem: ReunionProblem, actions: tuple[Act, ...], least: float) -> Solved:
     """Judge by the lower bound of the first objective."""
     made = ReunionPlan.model_construct(problem=problem.name, actions=actions)
     attained = (
         Attained(objective, measure(problem, made, objective), 0 if number else least)
         for number, objective in enumerate(problem.objectives)
     )
-    return Solved(made, tuple(attained), seconds)
+    return Solved(made, tuple(attained))
 
 
 def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:

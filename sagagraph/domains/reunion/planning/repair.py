@@ -69,8 +69,6 @@ class Repaired:
     solved: Solved
     changed: tuple[Change, ...]
     edit_radius: EditRadius
-    neighbourhood: int
-    """How many planned actions might have changed."""
 
 
 def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
@@ -95,7 +93,7 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget, soon: Budget)
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
             answer = solve(stands.problem, replace(kept, fixed=fixed), budget, improving=soon, before=before)
             if isinstance(answer, Solved):
-                return told(plan, answer, len(stands.planned) - len(fixed))
+                return told(plan, answer)
     return None
 
 
@@ -106,17 +104,16 @@ def _redrafted(plan: ReunionPlan, stands: Standing, question: Question, budget: 
     """Return the better of the repairs that change times alone and that draft anew what the events affect; if there is none, with
     more and more of the other vehicles, the least busy first; or else all is planned anew.
     """
-    now, began = question.outlook(0), budget.clock()
+    now = question.outlook(0)
     before, planned = tuple(stands.history.values()), tuple(stands.planned.values())
     found: list[tuple[Act, ...]] = []
-    neighbourhood = 0
     for affected in _affected(stands, now):
         fixed = tuple(each for each in planned if affected.isdisjoint(_involved(each)))
-        part, neighbourhood = budget.part(budget.left * SHARE), len(planned) - len(fixed)
-        drafted = draft(without(now, fixed), part) if neighbourhood else ()
-        if drafted or not neighbourhood:
+        part, is_shifted = budget.part(budget.left * SHARE), fixed == planned
+        drafted = () if is_shifted else draft(without(now, fixed), part)
+        if drafted or is_shifted:
             found.append(timed(question, shifted(now, (*fixed, *drafted)), part))
-        if any(found) and neighbourhood:
+        if any(found) and not is_shifted:
             break
 
     def worth(actions: tuple[Act, ...]) -> tuple[float, ...]:
@@ -127,10 +124,9 @@ def _redrafted(plan: ReunionPlan, stands: Standing, question: Question, budget: 
     best = min(found, key=worth, default=())
     if not best:
         anew = plan_anew(stands.problem, budget, stands.setting, before)
-        return told(plan, anew, len(planned)) if isinstance(anew, Solved) else None
-    seconds = budget.clock() - began
+        return told(plan, anew) if isinstance(anew, Solved) else None
     least = bound_of(stands.problem, budget.part(SECONDS_TO_BOUND), stands.setting, before)
-    return told(plan, judged(stands.problem, (*before, *best), least, seconds), neighbourhood)
+    return told(plan, judged(stands.problem, (*before, *best), least))
 
 
 def _affected(stands: Standing, now: Situation) -> Iterator[frozenset[str]]:
@@ -196,13 +192,13 @@ def _involved(action: Act) -> frozenset[str]:
 # -- what changed ----------------------------------------------------------------------------------------------------
 
 
-def told(plan: ReunionPlan, solved: Solved, neighbourhood: int) -> Repaired:
+def told(plan: ReunionPlan, solved: Solved) -> Repaired:
     """Return the plan; actions that differ only in their driver or order are as in the old one."""
     as_before = (next((old for old in plan.actions if _is_same(old, each)), each) for each in solved.plan.actions)
     actions = tuple(sorted(as_before, key=lambda each: each.start))
     shown = ReunionPlan.model_construct(problem=plan.problem, actions=actions)
     changed = changes(plan, shown)
-    return Repaired(replace(solved, plan=shown), changed, edit_radius(changed), neighbourhood)
+    return Repaired(replace(solved, plan=shown), changed, edit_radius(changed))
 
 
 def _is_same(old: Act, new: Act) -> bool:

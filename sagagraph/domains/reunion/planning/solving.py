@@ -59,8 +59,6 @@ class Attained:
 class Solved:
     plan: ReunionPlan
     objectives: tuple[Attained, ...]
-    seconds_to_first: float
-    """From the beginning of the search to the first plan."""
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -111,11 +109,9 @@ def solve(
     """Solve. `improving`: until when a plan that is found is made better, if not until the end of the budget. `before`: what has
     begun already, and belongs to the plan. `tell` is called with each plan that is found first.
     """
-    started = budget.clock()
     first = first_plan(question, budget)
     if isinstance(first, Unsolved):
         return first
-    seconds = budget.clock() - started
     tell((*before, *first))
     found, is_exact = best_plan(question, first, improving or budget, lambda better: tell((*before, *better)))
     made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
@@ -131,7 +127,7 @@ def solve(
         gap = found.values[number] - found.bounds[number]
         return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
 
-    return Solved(made, tuple(attained(*each) for each in enumerate(problem.objectives)), seconds)
+    return Solved(made, tuple(attained(*each) for each in enumerate(problem.objectives)))
 
 
 def timed(question: Question, draft: tuple[Act, ...], budget: Budget, *, is_any: bool = False) -> tuple[Act, ...]:
