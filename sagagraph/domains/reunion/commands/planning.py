@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.cli import render
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
 from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan
-from sagagraph.domains.reunion.planning.measure import check_distances
+from sagagraph.domains.reunion.planning.measure import check_distances, reasons
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
@@ -27,7 +27,7 @@ _UNREADABLE = ("MALFORMED", "UNKNOWN_REFERENCE")
 
 
 def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *, as_json: bool) -> int:
-    from sagagraph.domains.reunion.planning.planner import alternatives, plan
+    from sagagraph.domains.reunion.planning.planner import choices, plan
     from sagagraph.domains.reunion.planning.solving import Unsolved, plain
 
     known = _problem(problem)
@@ -36,8 +36,8 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
         return _tell_unsolved(known, answer, plain, seconds, {}, as_json=as_json)
     document = _solved_json(answer)
     if others:
-        more = alternatives(known, answer, others, Budget.of(seconds))
-        document["alternatives"] = [_solved_json(each) for each in more]
+        more = choices(known, answer.plan, others, Budget.of(seconds))
+        document["alternatives"] = [{**_json(each), "reasons": reasons(known, each, answer.plan)} for each in more]
     if out is not None:
         write_json(out, _json(answer.plan), "--out")
     if not as_json:

@@ -12,7 +12,7 @@ from sagagraph.domains.reunion.planning.drafting import draft, first_draft
 from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
 from sagagraph.domains.reunion.planning.model.logic import total
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
-from sagagraph.domains.reunion.planning.model.search import Found, Question, roles_of, search
+from sagagraph.domains.reunion.planning.model.search import Found, Question, search
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Attained,
@@ -32,7 +32,7 @@ from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status
 
 MANY: Final = 10
-"""If there are more people than these, a draft by rounds is planned first, and there are no alternatives."""
+"""If there are more people than these, a draft by rounds is planned first, and there are no choices."""
 TOO_MANY: Final = 25
 """If there are more people than these, they are never planned as a whole, but as they are drafted."""
 FIRST_S: Final = 10.0
@@ -116,19 +116,6 @@ def judged(problem: ReunionProblem, actions: tuple[Act, ...], least: float) -> S
         for number, objective in enumerate(problem.objectives)
     )
     return Solved(made, tuple(attained))
-
-
-def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
-    """Return up to `most` other plans, the best first, each with roles that differ from all before it."""
-    others: list[Solved] = []
-    while len(others) < most and budget.left:
-        roles = tuple(roles_of(each.plan.actions) for each in (known, *others))
-        answers = (solve(problem, replace(question, known=roles), budget) for question in questions_of(problem, plain))
-        other = next((answer for answer in answers if isinstance(answer, Solved)), None)
-        if other is None:
-            break
-        others.append(other)
-    return tuple(others)
 
 
 # -- choices ----------------------------------------------------------------------------------------------------------
