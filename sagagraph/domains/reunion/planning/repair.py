@@ -38,6 +38,8 @@ from sagagraph.planning.budget import Budget
 
 SOON_S: Final = 1.8
 """How long the repair for few people is sought and improved, as they wait for it; only if none is found, longer."""
+EFFORT: Final = 0.1
+"""For a first plan in each neighbourhood but the last, in CP-SAT's own measure: to prove that there is none would take longer."""
 SHARE: Final = 0.5
 """Of what is left of the time, for each neighbourhood."""
 SECONDS_TO_BOUND: Final = 0.5
@@ -91,7 +93,8 @@ def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget, soon: Budget)
         if len(stands.problem.people) > MANY:
             return _redrafted(plan, stands, kept, budget)
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
-            answer = solve(stands.problem, replace(kept, fixed=fixed), budget, improving=soon, before=before)
+            seeking = replace(budget, effort=EFFORT) if fixed else budget
+            answer = solve(stands.problem, replace(kept, fixed=fixed), seeking, improving=soon, before=before)
             if isinstance(answer, Solved):
                 return told(plan, answer)
     return None
