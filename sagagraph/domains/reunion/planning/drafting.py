@@ -23,8 +23,6 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 0.7
-SHARE: Final = 0.7
-"""Of the time, that has to be left for a second draft, in which no driver rides back."""
 Ride = tuple[int, int | None, int, Kind]
 """Shift whose driver rides before its first round, or the round that is their last, and in which they ride, as what."""
 Pairs = dict[tuple[int, int], cp_model.IntVar]
@@ -35,14 +33,8 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
         return _acted(rounds, ())
-    enough, best = budget.left * SHARE, list[Driven]()
-    master, is_early = Master(rounds, budget), Objective.WAITING in situation.objectives
-    for most in (len(rounds.shifts), 0) if any(kind.crew != NO_CREW for kind in rounds.names) else (0,):
-        if not best or budget.left > enough:
-            master.let_ride(most)
-            other = _driven(master, rounds.shifts, is_early, budget)
-            best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
-    best = best or inserted(rounds)
+    is_early = Objective.WAITING in situation.objectives
+    best = _driven(Master(rounds, budget), rounds.shifts, is_early, budget) or inserted(rounds)
     return _acted(rounds, best) if best else ()
 
 

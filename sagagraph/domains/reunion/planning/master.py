@@ -38,7 +38,7 @@ class Master:
         some = (each for each in in_time if rounds.ways(each))
         every = [each for way in product(some, rounds.starts) if (each := rounds.round_of(*way, NO_CREW)) is not None]
         self._every = [replace(each, crew=crew) for crew in self.crews for each in every if self.spare(crew, each) >= 0]
-        self.most_rides, self.pool = 0, list[Round]()
+        self.let_ride(len(rounds.shifts))
 
     def let_ride(self, most: int) -> None:
         """Let so many drivers at most leave their vehicles for good, and ride along; keep the cheapest rounds for that."""
