@@ -9,7 +9,7 @@ from typing import Final
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
 from sagagraph.domains.reunion.planning.drafting import draft, first_draft
-from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
+from sagagraph.domains.reunion.planning.measure import measure, tradeoffs
 from sagagraph.domains.reunion.planning.model.logic import total
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
 from sagagraph.domains.reunion.planning.model.search import Found, Question, search
@@ -138,23 +138,22 @@ def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: 
     """
     driven = problem.model_copy(update={"objectives": (Objective.DRIVING_MINUTES,)})
     simpler = driven if Objective.ROBUSTNESS in problem.objectives else problem
-    others: list[ReunionPlan] = []
-    known = [tradeoffs(problem, preferred)]
+    known = [preferred]
     for aim in SOUGHT if len(problem.people) <= MANY else ():
         is_sought_already = aim is Objective.DRIVING_MINUTES and problem.objectives[:1] == (aim,)
         value = round(measure(problem, preferred, aim))
-        if is_sought_already or value < NOTICEABLE or len(others) == most or not budget.left:
+        if is_sought_already or value < NOTICEABLE or len(known) > most or not budget.left:
             continue
         other = _better(simpler, preferred, aim, value, budget)
-        if other is not None and all(_is_better_somewhere(tradeoffs(problem, other), each) for each in known):
-            others.append(other)
-            known.append(tradeoffs(problem, other))
-    return tuple(others)
+        if other is not None and all(_is_better_somewhere(problem, other, each) for each in known):
+            known.append(other)
+    return tuple(known[1:])
 
 
 def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: Objective, value: int, budget: Budget) -> ReunionPlan | None:
     """Return a plan with less than `value`, with at most one more journey; None: there is none, or it was not found in time."""
-    question = replace(questions_of(problem, plain)[0], foremost=aim)
+    aimed = problem.model_copy(update={"objectives": (aim, *problem.objectives)})
+    question, _ = questions_of(aimed, plain)
     driven = measure(problem, preferred, Objective.DRIVING_MINUTES)
     sequence, aims = question.model(sum(action.do == "travel" for action in preferred.actions) + 1)
     sequence.model.add(aims[0] <= value - NOTICEABLE)
@@ -165,5 +164,6 @@ def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: Objective, val
     return ReunionPlan.model_construct(problem=problem.name, actions=found.actions)
 
 
-def _is_better_somewhere(one: Tradeoffs, other: Tradeoffs) -> bool:
-    return any((mine or 0) <= (theirs or 0) - NOTICEABLE for mine, theirs in zip(astuple(one), astuple(other), strict=True))
+def _is_better_somewhere(problem: ReunionProblem, one: ReunionPlan, other: ReunionPlan) -> bool:
+    figures = zip(astuple(tradeoffs(problem, one)), astuple(tradeoffs(problem, other)), strict=True)
+    return any((mine or 0) <= (theirs or 0) - NOTICEABLE for mine, theirs in figures)

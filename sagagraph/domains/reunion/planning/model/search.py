@@ -19,7 +19,6 @@ from sagagraph.domains.reunion.planning.model.presence import Presence
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
 from sagagraph.domains.reunion.planning.model.situation import Situation, journey
 from sagagraph.domains.reunion.planning.model.stability import Keeping, slack_of
-from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import proven_bound, solver_with
 
@@ -34,8 +33,6 @@ class Question:
     """Actions of the older plan: as many as possible are kept, once the objectives are as good as possible."""
     fixed: frozenset[int] = frozenset()
     """Those of `planned` that must be kept."""
-    foremost: Objective | None = None
-    """Before the objectives."""
     draft: tuple[Act, ...] = ()
     """The only steps, in this order: what is still to be decided is when."""
 
@@ -47,7 +44,7 @@ class Question:
         longer = max((slack_of(situation, action) or 0 for action in self.planned.values()), default=0)
         sequence = Sequence(situation, len(self.draft) or journeys + len(situation.tasks), longer, self.draft)
         aims = Aims(sequence, Presence(sequence))
-        objectives = [aims.expression(each) for each in (self.foremost, *situation.objectives) if each is not None]
+        objectives = list(map(aims.expression, situation.objectives))
         changes: list[Expression] = []
         if self.planned:
             keeping = Keeping(sequence, self.planned)
