@@ -1,6 +1,6 @@
 """Repair of a plan when something has happened: what was done is kept, and as little as possible of what is planned changes.
 
-The smallest neighbourhood is tried first: the actions of the people whom the events affect. Only if that has no plan does it grow
+The smallest neighbourhood is tried first: the actions of the people whom the events affect. Only if none is found there does it grow
 to those who share an action with them, and in the end to all. Inside it the objectives come first, then what is kept. (ALAS 3.3,
 "Localized Cascading Repair Protocol".)
 """
@@ -86,7 +86,7 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
 
 
 def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget, soon: Budget) -> Repaired | None:
-    """Return the repair in the smallest neighbourhood that has a plan."""
+    """Return the repair in the smallest neighbourhood in which one is found."""
     before = tuple(stands.history.values())
     for question in questions_of(stands.problem, stands.setting):
         kept = replace(question, planned=stands.planned)
@@ -157,7 +157,7 @@ def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozense
     fixed = frozenset(stands.planned)
     while fixed:
         still = frozenset(index for index, action in stands.planned.items() if not touched & _involved(action))
-        if still != fixed:
+        if still and still != fixed:
             yield still
         grown = touched.union(*(_involved(action) for index, action in stands.planned.items() if index not in still))
         if grown == touched:
