@@ -6,10 +6,11 @@ from typing import Final
 
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.planner import plan as plan_anew
 from sagagraph.domains.reunion.planning.progress import standing
 from sagagraph.domains.reunion.planning.repair import Repaired, repair, told
-from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
+from sagagraph.domains.reunion.planning.solving import Solved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 

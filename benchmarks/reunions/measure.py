@@ -10,9 +10,10 @@ from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events
 from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.planner import plan
 from sagagraph.domains.reunion.planning.repair import Repaired, repair
-from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
+from sagagraph.domains.reunion.planning.solving import Solved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of

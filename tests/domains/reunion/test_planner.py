@@ -7,8 +7,9 @@ import pytest
 from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.planning.measure import check_distances, measure
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.planner import plan
-from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
+from sagagraph.domains.reunion.planning.solving import Solved
 from sagagraph.domains.reunion.request import Objective
 from sagagraph.domains.reunion.rules.robustness import not_survived
 from sagagraph.errors import InvalidInputError

@@ -12,8 +12,8 @@ from benchmarks.reunions.generator import generate
 from benchmarks.reunions.measure import measured
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.repair import Repaired, changes, edit_radius, repair
-from sagagraph.domains.reunion.planning.solving import Unsolved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.times import text_of
 from tests.domains.reunion.published import ALAS_TABLE_21, BOTH_ERRANDS_BY_CHRIS

@@ -21,14 +21,16 @@ from sagagraph.files import json_file, write_json
 from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
-    from sagagraph.domains.reunion.planning.solving import Setting, Solved, Unsolved
+    from sagagraph.domains.reunion.planning.model.search import Unsolved
+    from sagagraph.domains.reunion.planning.solving import Setting, Solved
 
 _UNREADABLE = ("MALFORMED", "UNKNOWN_REFERENCE")
 
 
 def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *, as_json: bool) -> int:
+    from sagagraph.domains.reunion.planning.model.search import Unsolved
     from sagagraph.domains.reunion.planning.planner import choices, plan
-    from sagagraph.domains.reunion.planning.solving import Unsolved, plain
+    from sagagraph.domains.reunion.planning.solving import plain
 
     known = _problem(problem)
     answer = plan(known, Budget.of(seconds))
@@ -51,9 +53,9 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
 
 
 def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float, *, as_json: bool) -> int:
+    from sagagraph.domains.reunion.planning.model.search import Unsolved
     from sagagraph.domains.reunion.planning.progress import standing
     from sagagraph.domains.reunion.planning.repair import EditRadius, repair
-    from sagagraph.domains.reunion.planning.solving import Unsolved
 
     known = _problem(problem)
     happened = parse_events(known, *(json_file(each, "--event") for each in events))

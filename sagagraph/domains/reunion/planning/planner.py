@@ -12,13 +12,12 @@ from sagagraph.domains.reunion.planning.drafting import draft, first_draft
 from sagagraph.domains.reunion.planning.measure import measure, tradeoffs
 from sagagraph.domains.reunion.planning.model.logic import total
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
-from sagagraph.domains.reunion.planning.model.search import Found, Question, search
+from sagagraph.domains.reunion.planning.model.search import Found, Question, Unsolved, search
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Attained,
     Setting,
     Solved,
-    Unsolved,
     is_impossible,
     plain,
     questions_of,

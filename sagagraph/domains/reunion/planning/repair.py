@@ -1,8 +1,8 @@
 """Repair of a plan when something has happened: what was done is kept, and as little as possible of what is planned changes.
 
-The smallest neighbourhood is tried first: the actions of the people whom the events affect. Only if none is found there does it grow
-to those who share an action with them, and in the end to all. Inside it the objectives come first, then what is kept. (ALAS 3.3,
-"Localized Cascading Repair Protocol".)
+The smallest neighbourhood is tried first: the actions of the people whom the events affect. Only if no plan is found for it
+does it grow to those who share an action with them, and in the end to all. Inside it the objectives come first, then what is
+kept. (ALAS 3.3, "Localized Cascading Repair Protocol".)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, Event, M
 from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan
 from sagagraph.domains.reunion.planning.drafting import draft, shifted, without
 from sagagraph.domains.reunion.planning.measure import measure
-from sagagraph.domains.reunion.planning.model.search import Question
+from sagagraph.domains.reunion.planning.model.search import Question, Unsolved
 from sagagraph.domains.reunion.planning.model.situation import Situation
 from sagagraph.domains.reunion.planning.model.stability import slack_of
 from sagagraph.domains.reunion.planning.planner import MANY, bound_of, judged
@@ -26,7 +26,6 @@ from sagagraph.domains.reunion.planning.progress import Standing, standing
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Solved,
-    Unsolved,
     is_impossible,
     questions_of,
     solve,

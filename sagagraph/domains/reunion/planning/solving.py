@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late, most_journeys
-from sagagraph.domains.reunion.planning.model.search import Found, Question, search
+from sagagraph.domains.reunion.planning.model.search import Found, Question, Unsolved, search
 from sagagraph.domains.reunion.planning.model.situation import Situation, situation_of
 from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Objective, ReunionProblem
 from sagagraph.planning.background import nobody
@@ -67,13 +67,6 @@ class Solved:
     @property
     def status(self) -> Status:
         return Status.OPTIMAL if all(each.value == each.bound for each in self.objectives) else Status.FEASIBLE
-
-
-@dataclass(frozen=True, slots=True)
-class Unsolved:
-    """No plan. `is_proof`: there is none; otherwise none was found in time."""
-
-    is_proof: bool
 
 
 def sought(problem: ReunionProblem) -> ReunionProblem:

@@ -69,8 +69,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class NothingFound:
-    """No result. `is_proof`: there is none; otherwise the time ran out."""
+class Unsolved:
+    """No plan. `is_proof`: there is none; otherwise none was found in time."""
 
     is_proof: bool
 
@@ -82,7 +82,7 @@ def search(
     *,
     start_from: Iterable[Act] = (),
     foremost: float | None = None,
-) -> Found | NothingFound:
+) -> Found | Unsolved:
     """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first aim, if it differs."""
     model = sequence.model
     started = tuple(start_from)
@@ -100,7 +100,7 @@ def search(
         has_tried = budget.effort is not None and solver.response_proto.deterministic_time >= budget.effort
         is_cut = found.is_cut_short or (status != cp_model.OPTIMAL and not has_tried)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return replace(found, is_cut_short=is_cut) if number else NothingFound(is_proof=status == cp_model.INFEASIBLE)
+            return replace(found, is_cut_short=is_cut) if number else Unsolved(is_proof=status == cp_model.INFEASIBLE)
         value = round(solver.objective_value)
         bound = value if status == cp_model.OPTIMAL else proven_bound(solver)
         found = Found(_actions_of(sequence, solver.value), (*found.values, value), (*found.bounds, bound), is_cut)
