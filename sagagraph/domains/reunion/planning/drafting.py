@@ -51,8 +51,8 @@ def _acted(rounds: Rounds, driven: Sequence[Driven]) -> tuple[Act, ...]:
 
 
 def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Budget) -> list[Driven]:
-    """Return the best rounds that can be packed; none if none were found in time. If there is no choice with so many drivers who
-    ride back, fewer may.
+    """Return the best rounds that can be packed; none if none were found in time. If no choice has drivers who ride back, none
+    may.
     """
     while budget.left:
         chosen = master.chosen(budget)
@@ -62,7 +62,7 @@ def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Bud
         if chosen is None and not master.most_rides:
             break
         if chosen is None:
-            master.let_ride(master.most_rides // 4)
+            master.most_rides = 0
     return []
 
 
@@ -81,7 +81,7 @@ def _all_packed(
             driven += packed
             continue
         if crews is meeting:
-            master.let_ride(sum(len(each.boards) for each in own) // 2)
+            master.most_rides = sum(len(each.boards) for each in own) // 2
         for crew in crews - meeting:
             master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
         return None

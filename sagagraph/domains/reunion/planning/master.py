@@ -37,20 +37,20 @@ class Master:
         in_time = takewhile(lambda _: budget.left, rounds.together())
         some = (each for each in in_time if rounds.ways(each))
         every = [each for way in product(some, rounds.starts) if (each := rounds.round_of(*way, NO_CREW)) is not None]
-        self._every = [replace(each, crew=crew) for crew in self.crews for each in every if self.spare(crew, each) >= 0]
-        self.let_ride(len(rounds.shifts))
-
-    def let_ride(self, most: int) -> None:
-        """Let so many drivers at most leave their vehicles for good, and ride along; keep the cheapest rounds for that."""
-        self.most_rides, self.pool = most, self._every
+        self.pool = [replace(each, crew=crew) for crew in self.crews for each in every if self.spare(crew, each) >= 0]
         self.time = {crew: sum(each.until - each.since for each in own) for crew, own in self.own.items()}
+        self.most_rides = len(rounds.shifts) if any(kind.crew != NO_CREW for kind in rounds.names) else 0
+        """So many drivers at most leave their vehicles for good, and ride along."""
+        self.pool = self._cheapest()
+
+    def _cheapest(self) -> list[Round]:
+        """Return the rounds of the least reduced costs; none if some shift has no way to its end."""
         program, solver = _Program(self, is_whole=False), model_builder.Solver("GLOP")
-        if solver.solve(program.model) != model_builder.SolveStatus.OPTIMAL:  # some shift has no way to its end
-            self.pool = []
-            return
-        order = sorted(range(len(self._every)), key=lambda number: solver.reduced_cost(program.driven[number]))
-        alone = (number for number, each in enumerate(self._every) if len(each.some.kinds) <= 1)
-        self.pool = [self._every[number] for number in sorted({*alone, *order[:CHEAPEST]})]
+        if solver.solve(program.model) != model_builder.SolveStatus.OPTIMAL:
+            return []
+        order = sorted(range(len(self.pool)), key=lambda number: solver.reduced_cost(program.driven[number]))
+        alone = (number for number, each in enumerate(self.pool) if len(each.some.kinds) <= 1)
+        return [self.pool[number] for number in sorted({*alone, *order[:CHEAPEST]})]
 
     def shorten(self, crew: int, lasts: int) -> None:
         """Let all rounds of the crew last so long at most."""
@@ -83,7 +83,7 @@ class Master:
         program = _Program(self, is_whole=True)
         solver = model_builder.Solver("SCIP")
         solver.set_solver_specific_parameters(f"{ENOUGH}\nlimits/softtime = {budget.left * CHOOSING}")
-        solver.set_time_limit_in_seconds(budget.left)
+        solver.set_time_limit_in_seconds(budget.left * (CHOOSING if self.most_rides else 1))
         if solver.solve(program.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
             return None
         if sum(solver.value(each) for each in program.left_out) > 0.5:
