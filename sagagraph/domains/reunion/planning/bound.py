@@ -54,7 +54,7 @@ def driving_bound(situation: Situation, objective: Objective, budget: Budget) ->
     sets, bound = _Sets(situation, flows.moments), 0
     for is_whole in (False, True):
         while budget.left:
-            least = flows.solve(budget if is_whole else None)
+            least = flows.solve(budget, is_whole=is_whole)
             if least is None:
                 return bound
             bound = max(bound, math.ceil(least - 1e-6))
@@ -187,19 +187,20 @@ class _Flows:
         )
         self._require([one for often in leaving for one in often], [], cut.journeys)
 
-    def solve(self, whole: Budget | None) -> float | None:
-        """Return the least cost, or what it is at least; in fractions, unless there is a budget for whole numbers."""
-        solver = model_builder.Solver("GLOP" if whole is None else "SAT")
-        if whole is not None:
+    def solve(self, budget: Budget, *, is_whole: bool) -> float | None:
+        """Return the least cost, or what it is at least; in fractions, or in whole numbers. None: not in time."""
+        solver = model_builder.Solver("SAT" if is_whole else "GLOP")
+        solver.set_time_limit_in_seconds(budget.left)
+        if is_whole:
             for flows in (*self.driven.values(), *self.steered.values()):
                 for often in flows:
                     often.is_integral = True
             solver.set_solver_specific_parameters("num_workers:1")
-            solver.set_time_limit_in_seconds(whole.left)
-        if solver.solve(self.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
+        proven = (model_builder.SolveStatus.OPTIMAL, *([model_builder.SolveStatus.FEASIBLE] if is_whole else []))
+        if solver.solve(self.model) not in proven:
             return None
         self.solver = solver
-        return solver.objective_value if whole is None else solver.best_objective_bound
+        return solver.best_objective_bound if is_whole else solver.objective_value
 
     def often(self, layers: Layers) -> np.ndarray:
         """Return (places, places): how often each road is driven in these layers."""
