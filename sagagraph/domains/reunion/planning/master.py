@@ -57,7 +57,7 @@ class Master:
         self.time[crew] = min(self.time[crew], lasts)
 
     def spare(self, crew: int, each: Round) -> float:
-        """Return the minutes that the crew has left after it; none below 0: it has no time or seats, or it leads nowhere."""
+        """Return the minutes that the crew has left after it; less than 0: it has no time or seats, or it leads nowhere."""
         own, apart = self.own[crew], self.rounds.apart
         riding = sum(kind.crew == crew for kind in each.some.kinds)
         opens = max(each.opens, min(shift.since + apart(shift.start, each.start) for shift in own))
