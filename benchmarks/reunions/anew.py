@@ -6,10 +6,11 @@ from typing import Final
 
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.planner import plan as plan_anew
 from sagagraph.domains.reunion.planning.progress import standing
 from sagagraph.domains.reunion.planning.repair import Repaired, repair, told
-from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
+from sagagraph.domains.reunion.planning.solving import Solved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.budget import Budget
 
@@ -23,5 +24,5 @@ def recompute(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, .
     part = budget.part(budget.left * ANEW_SHARE)
     answer = plan_anew(stands.problem, part, stands.setting, tuple(stands.history.values()))
     if isinstance(answer, Solved):
-        return told(plan, answer, len(stands.planned))
+        return told(plan, answer)
     return answer if answer.is_proof else repair(problem, plan, events, budget)

@@ -10,9 +10,10 @@ from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.parsing import parse_events
 from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.planner import plan
 from sagagraph.domains.reunion.planning.repair import Repaired, repair
-from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
+from sagagraph.domains.reunion.planning.solving import Solved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
@@ -31,8 +32,8 @@ KINDS: Final[dict[str, dict[str, bool]]] = {
 def measured(people: int, seed: int, kind: str, seconds: float) -> Case:
     """`seconds` are of CPU, which a busy machine changes least."""
     problem = generate(people, seed, **KINDS[kind])
-    began = process_time()
-    answer = plan(problem, Budget.of(seconds, process_time))
+    began, found = process_time(), list[float]()
+    answer = plan(problem, Budget.of(seconds, process_time), tell=lambda _: found.append(round(process_time() - began, 2)))
     took = round(process_time() - began, 2)
     case: Case = {"people": people, "seed": seed, "kind": kind, "vehicles": len(problem.vehicles), "seconds": took}
     if isinstance(answer, Unsolved):
@@ -40,7 +41,7 @@ def measured(people: int, seed: int, kind: str, seconds: float) -> Case:
     best = answer.objectives[0]
     case |= {
         "status": answer.status.value,
-        "first": round(answer.seconds_to_first, 2),
+        "first": found[0] if found else took,
         "value": best.value,
         "bound": best.bound,
         "actions": len(answer.plan.actions),

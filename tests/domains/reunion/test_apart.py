@@ -8,9 +8,9 @@ import pytest
 
 from sagagraph.domains.reunion.parsing import parse_events, parse_problem
 from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.planner import plan
 from sagagraph.domains.reunion.planning.repair import Repaired, repair
-from sagagraph.domains.reunion.planning.solving import Unsolved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.errors import InvalidInputError
 from tests.domains.reunion.plans import Json, plan_of, task

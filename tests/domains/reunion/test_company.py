@@ -9,9 +9,10 @@ import pytest
 from benchmarks.reunions.generator import generate
 from sagagraph.domains.reunion.parsing import parse_problem
 from sagagraph.domains.reunion.planning.conflict import Why, conflict_json
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.planner import plan
 from sagagraph.domains.reunion.planning.repair import Repaired, repair
-from sagagraph.domains.reunion.planning.solving import Solved, Unsolved
+from sagagraph.domains.reunion.planning.solving import Solved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.planning.cp_sat import Status
 from tests.domains.reunion.exhaustive import in_company, least_driving

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.reunions.generator import generate
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.planner import plan
-from sagagraph.domains.reunion.planning.solving import Unsolved
 from tests.domains.reunion.solving import budget, faults, solved
 
 

@@ -12,8 +12,8 @@ from benchmarks.reunions.generator import generate
 from benchmarks.reunions.measure import measured
 from sagagraph.domains.reunion.events import Event
 from sagagraph.domains.reunion.plan import ReunionPlan
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.repair import Repaired, changes, edit_radius, repair
-from sagagraph.domains.reunion.planning.solving import Unsolved
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.times import text_of
 from tests.domains.reunion.published import ALAS_TABLE_21, BOTH_ERRANDS_BY_CHRIS
@@ -129,7 +129,7 @@ def test_many_people_are_repaired_where_an_event_touches_them() -> None:
     guest = next(name for action in reversed(plan.actions) for name in action.people if name.startswith("guest"))
     events = events_of(problem, {"at": text_of(plan.actions[0].start + 1), "event": "cancelled", "person": guest})
     answer = repaired(problem, plan, events)
-    assert answer.neighbourhood < len([action for action in plan.actions if action.start >= events[0].at])
+    assert answer.edit_radius.actions < len([action for action in plan.actions if action.start >= events[0].at])
 
 
 def test_what_is_only_told_in_another_order_is_no_change() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sagagraph.cli import render
 from sagagraph.domains.reunion.parsing import parse_events, parse_plan, parse_problem
 from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan
-from sagagraph.domains.reunion.planning.measure import check_distances
+from sagagraph.domains.reunion.planning.measure import check_distances, reasons
 from sagagraph.domains.reunion.request import ReunionProblem
 from sagagraph.domains.reunion.rules.validator import validate_plan
 from sagagraph.domains.reunion.times import text_of
@@ -21,14 +21,16 @@ from sagagraph.files import json_file, write_json
 from sagagraph.planning.budget import Budget
 
 if TYPE_CHECKING:
-    from sagagraph.domains.reunion.planning.solving import Setting, Solved, Unsolved
+    from sagagraph.domains.reunion.planning.model.search import Unsolved
+    from sagagraph.domains.reunion.planning.solving import Setting, Solved
 
 _UNREADABLE = ("MALFORMED", "UNKNOWN_REFERENCE")
 
 
 def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *, as_json: bool) -> int:
-    from sagagraph.domains.reunion.planning.planner import alternatives, plan
-    from sagagraph.domains.reunion.planning.solving import Unsolved, plain
+    from sagagraph.domains.reunion.planning.model.search import Unsolved
+    from sagagraph.domains.reunion.planning.planner import choices, plan
+    from sagagraph.domains.reunion.planning.solving import plain
 
     known = _problem(problem)
     answer = plan(known, Budget.of(seconds))
@@ -36,8 +38,8 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
         return _tell_unsolved(known, answer, plain, seconds, {}, as_json=as_json)
     document = _solved_json(answer)
     if others:
-        more = alternatives(known, answer, others, Budget.of(seconds))
-        document["alternatives"] = [_solved_json(each) for each in more]
+        more = choices(known, answer.plan, others, Budget.of(seconds))
+        document["alternatives"] = [{**_json(each), "reasons": reasons(known, each, answer.plan)} for each in more]
     if out is not None:
         write_json(out, _json(answer.plan), "--out")
     if not as_json:
@@ -51,9 +53,9 @@ def plan_reunion(problem: Path, out: Path | None, seconds: float, others: int, *
 
 
 def repair_reunion(problem: Path, plan: Path, events: list[Path], seconds: float, *, as_json: bool) -> int:
+    from sagagraph.domains.reunion.planning.model.search import Unsolved
     from sagagraph.domains.reunion.planning.progress import standing
     from sagagraph.domains.reunion.planning.repair import EditRadius, repair
-    from sagagraph.domains.reunion.planning.solving import Unsolved
 
     known = _problem(problem)
     happened = parse_events(known, *(json_file(each, "--event") for each in events))

@@ -42,7 +42,7 @@ def plan_command(
     out: Annotated[Path | None, typer.Option("--out", metavar="PLAN.json", help="Write the plan to this file too.")] = None,
     seconds: o.Seconds = 30.0,
     others: Annotated[
-        int, typer.Option("--alternatives", min=0, max=20, help="Up to that many other plans, with different roles.")
+        int, typer.Option("--alternatives", min=0, max=20, help="Up to that many other plans, each better in something.")
     ] = 0,
 ) -> None:
     """Plan a logistics problem: the best plan in the order of its objectives, or what cannot be met together."""

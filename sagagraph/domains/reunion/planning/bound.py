@@ -54,7 +54,7 @@ def driving_bound(situation: Situation, objective: Objective, budget: Budget) ->
     sets, bound = _Sets(situation, flows.moments), 0
     for is_whole in (False, True):
         while budget.left:
-            least = flows.solve(budget if is_whole else None)
+            least = flows.solve(budget, is_whole=is_whole)
             if least is None:
                 return bound
             bound = max(bound, math.ceil(least - 1e-6))
@@ -67,13 +67,12 @@ def driving_bound(situation: Situation, objective: Objective, budget: Budget) ->
 
 
 class _Cut(NamedTuple):
-    """Cut: a set of places that journeys must leave so often in these layers, or with seats for so many people."""
+    """Cut: a set of places that journeys must leave so often in these layers."""
 
     lack: float
     layers: Layers
     places: frozenset[str]
     journeys: int
-    people: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class _Flows:
         self._untils = [*self.moments, situation.ends]
         self.model = model_builder.Model()  # type: ignore[no-untyped-call] # OR-Tools does not say
         self._most = 2 * (len(situation.travellers) + len(situation.tasks))
-        self.capacity = max(car.capacity for car in situation.cars)
+        capacity = max(car.capacity for car in situation.cars)
         self.driven, self.steered = Often(list), Often(list)
         self._roads()
         drivers = _drivers_in(situation)
@@ -120,7 +119,7 @@ class _Flows:
         for key, cars in by_drivers.items():
             self._require(self.steered[key], cars, 0)
         for key, steering in self.steered.items():
-            self._require(self.driven[key], steering, 0, self.capacity)
+            self._require(self.driven[key], steering, 0, capacity)
         for task in situation.tasks:
             if task.place is not None and not task.optional and all(each.place != task.place for each in situation.travellers):
                 coming = [often for (_, (_, there)), flows in self.driven.items() if there == task.place for often in flows]
@@ -180,41 +179,37 @@ class _Flows:
             self._require(come, gone, number * ((place == ends.get(layer)) - (place == start)))
 
     def must_leave(self, cut: _Cut) -> None:
-        driven, steered = (
-            [often for key, each in flows.items() if _is_out(key, cut) for often in each] for flows in (self.driven, self.steered)
+        first, last = cut.layers
+        leaving = (
+            often
+            for (layer, (here, there)), often in self.driven.items()
+            if first <= layer <= last and here in cut.places and there not in cut.places
         )
-        if cut.journeys:
-            self._require(driven, [], cut.journeys)
-        else:
-            self._require(driven, steered, cut.people, self.capacity)
+        self._require([one for often in leaving for one in often], [], cut.journeys)
 
-    def solve(self, whole: Budget | None) -> float | None:
-        """Return the least cost, or what it is at least; in fractions, unless there is a budget for whole numbers."""
-        solver = model_builder.Solver("GLOP" if whole is None else "SAT")
-        if whole is not None:
+    def solve(self, budget: Budget, *, is_whole: bool) -> float | None:
+        """Return the least cost, or what it is at least; in fractions, or in whole numbers. None: not in time."""
+        solver = model_builder.Solver("SAT" if is_whole else "GLOP")
+        solver.set_time_limit_in_seconds(budget.left)
+        if is_whole:
             for flows in (*self.driven.values(), *self.steered.values()):
                 for often in flows:
                     often.is_integral = True
             solver.set_solver_specific_parameters("num_workers:1")
-            solver.set_time_limit_in_seconds(whole.left)
-        if solver.solve(self.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
+        proven = (model_builder.SolveStatus.OPTIMAL, *([model_builder.SolveStatus.FEASIBLE] if is_whole else []))
+        if solver.solve(self.model) not in proven:
             return None
         self.solver = solver
-        return solver.objective_value if whole is None else solver.best_objective_bound
+        return solver.best_objective_bound if is_whole else solver.objective_value
 
-    def often(self, flows: Often, layers: Layers) -> np.ndarray:
+    def often(self, layers: Layers) -> np.ndarray:
         """Return (places, places): how often each road is driven in these layers."""
         number = {place: index for index, place in enumerate(self._situation.places)}
         often = np.zeros((len(number), len(number)))
-        for (layer, (here, there)), each in flows.items():
+        for (layer, (here, there)), each in self.driven.items():
             if layers[0] <= layer <= layers[1]:
                 often[number[here], number[there]] += sum(map(self.solver.value, each))
         return often
-
-
-def _is_out(key: Key, cut: _Cut) -> bool:
-    layer, (here, there) = key
-    return cut.layers[0] <= layer <= cut.layers[1] and here in cut.places and there not in cut.places
 
 
 def _drivers_in(situation: Situation) -> set[str]:
@@ -262,7 +257,7 @@ class _Sets:
                 ways[layers].append(way)
         begin = Counter(car.place for car in situation.cars)
         self._chosen: dict[Layers, list[int]] = {}
-        self._people: dict[Layers, np.ndarray] = {}
+        self._needed: dict[Layers, np.ndarray] = {}
         for layers, some in ways.items():
             often = np.zeros((len(number), len(number)))
             for here, there in some:
@@ -270,20 +265,16 @@ class _Sets:
             left = often.sum(axis=1)
             by_use = sorted(number.values(), key=lambda place: (-left[place], -begin[self._places[place]]))
             self._chosen[layers] = by_use[:MOST_PLACES]
-            self._people[layers] = _leaving(often, self._chosen[layers])
-        self._seats = max(1, seats)
+            self._needed[layers] = np.ceil(_leaving(often, self._chosen[layers]) / seats)
 
     def lacking(self, flows: _Flows) -> Iterator[_Cut]:
         """Yield sets that are left too rarely."""
-        for layers, people in self._people.items():
+        for layers, needed in self._needed.items():
             chosen = self._chosen[layers]
-            driven, steered = (_leaving(flows.often(each, layers), chosen) for each in (flows.driven, flows.steered))
-            needed = np.ceil(people / self._seats)
-            for lack, is_seats in ((needed - driven, False), ((people + steered) / flows.capacity - driven, True)):
-                lacking = np.flatnonzero(lack > 1e-3)
-                for index in lacking[np.argsort(-lack[lacking], kind="stable")[:CUTS_A_ROUND]]:
-                    journeys = 0 if is_seats else int(needed[index])
-                    yield _Cut(float(lack[index]), layers, self._set(int(index), chosen), journeys, int(people[index]))
+            lack = needed - _leaving(flows.often(layers), chosen)
+            lacking = np.flatnonzero(lack > 1e-3)
+            for index in lacking[np.argsort(-lack[lacking], kind="stable")[:CUTS_A_ROUND]]:
+                yield _Cut(float(lack[index]), layers, self._set(int(index), chosen), int(needed[index]))
 
     def _set(self, index: int, chosen: list[int]) -> frozenset[str]:
         """Return the set that the bits of the index stand for; for the second half of all, what is not in it."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
+from sagagraph.domains.reunion.planning.model.search import Unsolved
 from sagagraph.domains.reunion.planning.requirement import Requirement, by_person, requirements_of
-from sagagraph.domains.reunion.planning.solving import Setting, Unsolved, first_plan, is_impossible, plain, questions_of
+from sagagraph.domains.reunion.planning.solving import Setting, first_plan, is_impossible, plain, questions_of
 from sagagraph.domains.reunion.request import Change, ReunionProblem
 from sagagraph.planning.budget import Budget
 

@@ -23,8 +23,6 @@ from sagagraph.planning.cp_sat import solver_with
 SHORTER: Final = 3
 """Minutes by which the rounds of a crew together have to become shorter if they do not fit."""
 SECONDS_TO_PACK: Final = 0.7
-SHARE: Final = 0.7
-"""Of the time, that has to be left for a second draft, in which no driver rides back."""
 Ride = tuple[int, int | None, int, Kind]
 """Shift whose driver rides before its first round, or the round that is their last, and in which they ride, as what."""
 Pairs = dict[tuple[int, int], cp_model.IntVar]
@@ -35,14 +33,8 @@ def draft(situation: Situation, budget: Budget) -> tuple[Act, ...]:
     rounds = Rounds(situation)
     if not rounds.shifts or not rounds.names:
         return _acted(rounds, ())
-    enough, best = budget.left * SHARE, list[Driven]()
-    master, is_early = Master(rounds, budget), Objective.WAITING in situation.objectives
-    for most in (len(rounds.shifts), 0) if any(kind.crew != NO_CREW for kind in rounds.names) else (0,):
-        if not best or budget.left > enough:
-            master.let_ride(most)
-            other = _driven(master, rounds.shifts, is_early, budget)
-            best = min(best or other, other or best, key=lambda driven: sum(each.driven for _, _, each, _ in driven))
-    best = best or inserted(rounds)
+    is_early = Objective.WAITING in situation.objectives
+    best = _driven(Master(rounds, budget), rounds.shifts, is_early, budget) or inserted(rounds)
     return _acted(rounds, best) if best else ()
 
 
@@ -59,8 +51,8 @@ def _acted(rounds: Rounds, driven: Sequence[Driven]) -> tuple[Act, ...]:
 
 
 def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Budget) -> list[Driven]:
-    """Return the best rounds that can be packed; none if none were found in time. If there is no choice with so many drivers who
-    ride back, fewer may.
+    """Return the best rounds that can be packed; none if none were found in time. If no choice has drivers who ride back, none
+    may.
     """
     while budget.left:
         chosen = master.chosen(budget)
@@ -70,7 +62,7 @@ def _driven(master: Master, shifts: Sequence[Shift], is_early: bool, budget: Bud
         if chosen is None and not master.most_rides:
             break
         if chosen is None:
-            master.let_ride(master.most_rides // 4)
+            master.most_rides = 0
     return []
 
 
@@ -89,7 +81,7 @@ def _all_packed(
             driven += packed
             continue
         if crews is meeting:
-            master.let_ride(sum(len(each.boards) for each in own) // 2)
+            master.most_rides = sum(len(each.boards) for each in own) // 2
         for crew in crews - meeting:
             master.shorten(crew, sum(each.lasts for each in own) - SHORTER)
         return None

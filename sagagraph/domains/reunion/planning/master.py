@@ -21,8 +21,6 @@ CHEAPEST: Final = 700
 """How many rounds are chosen from."""
 NEVER: Final = 100_000
 """Minutes that nothing lasts, and what it costs to fetch somebody by no round."""
-MOST_LOOPS: Final = 12
-"""How many rounds from a place and back a vehicle drives that comes there."""
 ENOUGH: Final = "limits/gap = 0.003\nlimits/totalnodes = 100"
 """How well is chosen, for SCIP: counted, so that a busy machine does not change it."""
 CHOOSING: Final = 0.6
@@ -39,34 +37,35 @@ class Master:
         in_time = takewhile(lambda _: budget.left, rounds.together())
         some = (each for each in in_time if rounds.ways(each))
         every = [each for way in product(some, rounds.starts) if (each := rounds.round_of(*way, NO_CREW)) is not None]
-        self._every = [replace(each, crew=crew) for crew in self.crews for each in every if self._is_possible(crew, each)]
-        self.most_rides, self.pool = 0, list[Round]()
-
-    def let_ride(self, most: int) -> None:
-        """Let so many drivers at most leave their vehicles for good, and ride along; keep the cheapest rounds for that."""
-        self.most_rides, self.pool = most, self._every
+        self.pool = [replace(each, crew=crew) for crew in self.crews for each in every if self.spare(crew, each) >= 0]
         self.time = {crew: sum(each.until - each.since for each in own) for crew, own in self.own.items()}
+        self.most_rides = len(rounds.shifts) if any(kind.crew != NO_CREW for kind in rounds.names) else 0
+        """So many drivers at most leave their vehicles for good, and ride along."""
+        self.pool = self._cheapest()
+
+    def _cheapest(self) -> list[Round]:
+        """Return the rounds of the least reduced costs; none if some shift has no way to its end."""
         program, solver = _Program(self, is_whole=False), model_builder.Solver("GLOP")
-        if solver.solve(program.model) != model_builder.SolveStatus.OPTIMAL:  # some shift has no way to its end
-            self.pool = []
-            return
-        order = sorted(range(len(self._every)), key=lambda number: solver.reduced_cost(program.driven[number]))
-        alone = (number for number, each in enumerate(self._every) if len(each.some.kinds) <= 1)
-        self.pool = [self._every[number] for number in sorted({*alone, *order[:CHEAPEST]})]
+        if solver.solve(program.model) != model_builder.SolveStatus.OPTIMAL:
+            return []
+        order = sorted(range(len(self.pool)), key=lambda number: solver.reduced_cost(program.driven[number]))
+        alone = (number for number, each in enumerate(self.pool) if len(each.some.kinds) <= 1)
+        return [self.pool[number] for number in sorted({*alone, *order[:CHEAPEST]})]
 
     def shorten(self, crew: int, lasts: int) -> None:
         """Let all rounds of the crew last so long at most."""
         self.time[crew] = min(self.time[crew], lasts)
 
-    def _is_possible(self, crew: int, each: Round) -> bool:
-        """Tell whether the crew has time and seats for it, and it leads somewhere."""
+    def spare(self, crew: int, each: Round) -> float:
+        """Return the minutes that the crew has left after it; less than 0: it has no time or seats, or it leads nowhere."""
         own, apart = self.own[crew], self.rounds.apart
         riding = sum(kind.crew == crew for kind in each.some.kinds)
-        if each.some.people > own[0].seats or riding >= len(own) or (each.start == each.some.end and not each.some.kinds):
-            return False
         opens = max(each.opens, min(shift.since + apart(shift.start, each.start) for shift in own))
+        is_seated = each.some.people <= own[0].seats and riding < len(own)
+        if not is_seated or opens > each.closes or (each.start == each.some.end and not each.some.kinds):
+            return -math.inf
         after = 0 if own[0].end is None else apart(each.some.end, own[0].end)
-        return opens <= each.closes and opens + each.lasts + after <= own[0].until
+        return own[0].until - opens - each.lasts - after
 
     def shares(self, crew: int, lasts: list[int]) -> list[list[float]]:
         """Return what rounds that last so long take of the crew: minutes, and shares of its shifts, of which each has one at most
@@ -84,7 +83,7 @@ class Master:
         program = _Program(self, is_whole=True)
         solver = model_builder.Solver("SCIP")
         solver.set_solver_specific_parameters(f"{ENOUGH}\nlimits/softtime = {budget.left * CHOOSING}")
-        solver.set_time_limit_in_seconds(budget.left)
+        solver.set_time_limit_in_seconds(budget.left * (CHOOSING if self.most_rides else 1))
         if solver.solve(program.model) not in (model_builder.SolveStatus.OPTIMAL, model_builder.SolveStatus.FEASIBLE):
             return None
         if sum(solver.value(each) for each in program.left_out) > 0.5:
@@ -116,7 +115,7 @@ class _Program:
                     riding[kind.crew, kind.here].append(-often)
             moving[end].append(often)
             moving[start].append(-often)
-            coming[end].append(-often if start == end else MOST_LOOPS * often)
+            coming[end].append((-each.lasts if start == end else master.spare(each.crew, each)) * often)
         for kind, some in fetching.items():
             self.model.add(total(some) >= (len(rounds.names[kind]) if kind.crew == NO_CREW else 0))
         self.model.add(weighted(self.driven, [float(len(each.boards)) for each in pool]) <= master.most_rides)
@@ -125,7 +124,7 @@ class _Program:
             needed = sum(each.end == place for each in master.own[crew]) - begin
             self.model.add(total([*moving[crew, place], *riding[crew, place]]) >= needed)
             self.model.add(total(moving[crew, place]) >= -begin)
-            if not begin:  # no rounds from there and back without one that comes there
+            if not begin:  # rounds from there and back have the time that is left to those that come there
                 self.model.add(total(coming[crew, place]) >= 0)
         for crew, own in master.own.items():
             mine = [(often, each.lasts) for each, often in zip(pool, self.driven, strict=True) if each.crew == crew]

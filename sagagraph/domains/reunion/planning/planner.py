@@ -9,16 +9,15 @@ from typing import Final
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.bound import driving_bound
 from sagagraph.domains.reunion.planning.drafting import draft, first_draft
-from sagagraph.domains.reunion.planning.measure import Tradeoffs, measure, tradeoffs
+from sagagraph.domains.reunion.planning.measure import measure, tradeoffs
 from sagagraph.domains.reunion.planning.model.logic import total
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late
-from sagagraph.domains.reunion.planning.model.search import Found, Question, roles_of, search
+from sagagraph.domains.reunion.planning.model.search import Found, Question, Unsolved, search
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Attained,
     Setting,
     Solved,
-    Unsolved,
     is_impossible,
     plain,
     questions_of,
@@ -32,7 +31,7 @@ from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import Status
 
 MANY: Final = 10
-"""If there are more people than these, a draft by rounds is planned first, and there are no alternatives."""
+"""If there are more people than these, a draft by rounds is planned first, and there are no choices."""
 TOO_MANY: Final = 25
 """If there are more people than these, they are never planned as a whole, but as they are drafted."""
 FIRST_S: Final = 10.0
@@ -55,18 +54,16 @@ def plan(
     """
     problem = sought(problem)
     usual, free = questions_of(problem, setting)
-    began = budget.clock()
     if len(problem.people) > MANY:
         first = timed(usual, first_draft(usual.outlook(0)), Budget.of(FIRST_S, budget.clock), is_any=True)
         if first:
             tell((*before, *first))
         elif is_too_late(free.outlook(MOST_JOURNEYS)):
             return Unsolved(is_proof=True)
-        seconds = budget.clock() - began
         if best := _drafted(usual, first, budget):
             tell((*before, *best))
             least = bound_of(problem, budget.part(SECONDS_TO_BOUND), setting, before)
-            return judged(problem, (*before, *best), least, seconds if first else budget.clock() - began)
+            return judged(problem, (*before, *best), least)
     if len(problem.people) > TOO_MANY:
         return Unsolved(is_proof=False)
     answer = solve(problem, usual, budget, before=before, tell=tell)
@@ -110,27 +107,14 @@ def bound_of(problem: ReunionProblem, budget: Budget, setting: Setting, before: 
     return begun + (least / METRES if objective is Objective.DISTANCE else least)
 
 
-def judged(problem: ReunionProblem, actions: tuple[Act, ...], least: float, seconds: float) -> Solved:
+def judged(problem: ReunionProblem, actions: tuple[Act, ...], least: float) -> Solved:
     """Judge by the lower bound of the first objective."""
     made = ReunionPlan.model_construct(problem=problem.name, actions=actions)
     attained = (
         Attained(objective, measure(problem, made, objective), 0 if number else least)
         for number, objective in enumerate(problem.objectives)
     )
-    return Solved(made, tuple(attained), seconds)
-
-
-def alternatives(problem: ReunionProblem, known: Solved, most: int, budget: Budget) -> tuple[Solved, ...]:
-    """Return up to `most` other plans, the best first, each with roles that differ from all before it."""
-    others: list[Solved] = []
-    while len(others) < most and budget.left:
-        roles = tuple(roles_of(each.plan.actions) for each in (known, *others))
-        answers = (solve(problem, replace(question, known=roles), budget) for question in questions_of(problem, plain))
-        other = next((answer for answer in answers if isinstance(answer, Solved)), None)
-        if other is None:
-            break
-        others.append(other)
-    return tuple(others)
+    return Solved(made, tuple(attained))
 
 
 # -- choices ----------------------------------------------------------------------------------------------------------
@@ -153,23 +137,22 @@ def choices(problem: ReunionProblem, preferred: ReunionPlan, most: int, budget: 
     """
     driven = problem.model_copy(update={"objectives": (Objective.DRIVING_MINUTES,)})
     simpler = driven if Objective.ROBUSTNESS in problem.objectives else problem
-    others: list[ReunionPlan] = []
-    known = [tradeoffs(problem, preferred)]
+    known = [preferred]
     for aim in SOUGHT if len(problem.people) <= MANY else ():
         is_sought_already = aim is Objective.DRIVING_MINUTES and problem.objectives[:1] == (aim,)
         value = round(measure(problem, preferred, aim))
-        if is_sought_already or value < NOTICEABLE or len(others) == most or not budget.left:
+        if is_sought_already or value < NOTICEABLE or len(known) > most or not budget.left:
             continue
         other = _better(simpler, preferred, aim, value, budget)
-        if other is not None and all(_is_better_somewhere(tradeoffs(problem, other), each) for each in known):
-            others.append(other)
-            known.append(tradeoffs(problem, other))
-    return tuple(others)
+        if other is not None and all(_is_better_somewhere(problem, other, each) for each in known):
+            known.append(other)
+    return tuple(known[1:])
 
 
 def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: Objective, value: int, budget: Budget) -> ReunionPlan | None:
     """Return a plan with less than `value`, with at most one more journey; None: there is none, or it was not found in time."""
-    question = replace(questions_of(problem, plain)[0], foremost=aim)
+    aimed = problem.model_copy(update={"objectives": (aim, *problem.objectives)})
+    question, _ = questions_of(aimed, plain)
     driven = measure(problem, preferred, Objective.DRIVING_MINUTES)
     sequence, aims = question.model(sum(action.do == "travel" for action in preferred.actions) + 1)
     sequence.model.add(aims[0] <= value - NOTICEABLE)
@@ -180,5 +163,6 @@ def _better(problem: ReunionProblem, preferred: ReunionPlan, aim: Objective, val
     return ReunionPlan.model_construct(problem=problem.name, actions=found.actions)
 
 
-def _is_better_somewhere(one: Tradeoffs, other: Tradeoffs) -> bool:
-    return any((mine or 0) <= (theirs or 0) - NOTICEABLE for mine, theirs in zip(astuple(one), astuple(other), strict=True))
+def _is_better_somewhere(problem: ReunionProblem, one: ReunionPlan, other: ReunionPlan) -> bool:
+    figures = zip(astuple(tradeoffs(problem, one)), astuple(tradeoffs(problem, other)), strict=True)
+    return any((mine or 0) <= (theirs or 0) - NOTICEABLE for mine, theirs in figures)

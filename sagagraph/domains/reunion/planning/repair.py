@@ -1,8 +1,8 @@
 """Repair of a plan when something has happened: what was done is kept, and as little as possible of what is planned changes.
 
-The smallest neighbourhood is tried first: the actions of the people whom the events affect. Only if that has no plan does it grow
-to those who share an action with them, and in the end to all. Inside it the objectives come first, then what is kept. (ALAS 3.3,
-"Localized Cascading Repair Protocol".)
+The smallest neighbourhood is tried first: the actions of the people whom the events affect. Only if no plan is found for it
+does it grow to those who share an action with them, and in the end to all. Inside it the objectives come first, then what is
+kept. (ALAS 3.3, "Localized Cascading Repair Protocol".)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sagagraph.domains.reunion.events import Added, Cancelled, Delayed, Event, M
 from sagagraph.domains.reunion.plan import Act, Journey, ReunionPlan
 from sagagraph.domains.reunion.planning.drafting import draft, shifted, without
 from sagagraph.domains.reunion.planning.measure import measure
-from sagagraph.domains.reunion.planning.model.search import Question
+from sagagraph.domains.reunion.planning.model.search import Question, Unsolved
 from sagagraph.domains.reunion.planning.model.situation import Situation
 from sagagraph.domains.reunion.planning.model.stability import slack_of
 from sagagraph.domains.reunion.planning.planner import MANY, bound_of, judged
@@ -26,7 +26,6 @@ from sagagraph.domains.reunion.planning.progress import Standing, standing
 from sagagraph.domains.reunion.planning.solving import (
     MOST_JOURNEYS,
     Solved,
-    Unsolved,
     is_impossible,
     questions_of,
     solve,
@@ -38,6 +37,8 @@ from sagagraph.planning.budget import Budget
 
 SOON_S: Final = 1.8
 """How long the repair for few people is sought and improved, as they wait for it; only if none is found, longer."""
+EFFORT: Final = 0.1
+"""For a first plan in each neighbourhood but the last, in CP-SAT's own measure: to prove that there is none would take longer."""
 SHARE: Final = 0.5
 """Of what is left of the time, for each neighbourhood."""
 SECONDS_TO_BOUND: Final = 0.5
@@ -69,8 +70,6 @@ class Repaired:
     solved: Solved
     changed: tuple[Change, ...]
     edit_radius: EditRadius
-    neighbourhood: int
-    """How many planned actions might have changed."""
 
 
 def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...], budget: Budget) -> Repaired | Unsolved:
@@ -86,16 +85,17 @@ def repair(problem: ReunionProblem, plan: ReunionPlan, events: tuple[Event, ...]
 
 
 def _repaired(plan: ReunionPlan, stands: Standing, budget: Budget, soon: Budget) -> Repaired | None:
-    """Return the repair in the smallest neighbourhood that has a plan."""
+    """Return the repair in the smallest neighbourhood in which one is found."""
     before = tuple(stands.history.values())
     for question in questions_of(stands.problem, stands.setting):
         kept = replace(question, planned=stands.planned)
         if len(stands.problem.people) > MANY:
             return _redrafted(plan, stands, kept, budget)
         for fixed in _neighbourhoods(stands, question.outlook(MOST_JOURNEYS)):
-            answer = solve(stands.problem, replace(kept, fixed=fixed), budget, improving=soon, before=before)
+            seeking = replace(budget, effort=EFFORT) if fixed else budget
+            answer = solve(stands.problem, replace(kept, fixed=fixed), seeking, improving=soon, before=before)
             if isinstance(answer, Solved):
-                return told(plan, answer, len(stands.planned) - len(fixed))
+                return told(plan, answer)
     return None
 
 
@@ -106,17 +106,16 @@ def _redrafted(plan: ReunionPlan, stands: Standing, question: Question, budget: 
     """Return the better of the repairs that change times alone and that draft anew what the events affect; if there is none, with
     more and more of the other vehicles, the least busy first; or else all is planned anew.
     """
-    now, began = question.outlook(0), budget.clock()
+    now = question.outlook(0)
     before, planned = tuple(stands.history.values()), tuple(stands.planned.values())
     found: list[tuple[Act, ...]] = []
-    neighbourhood = 0
     for affected in _affected(stands, now):
         fixed = tuple(each for each in planned if affected.isdisjoint(_involved(each)))
-        part, neighbourhood = budget.part(budget.left * SHARE), len(planned) - len(fixed)
-        drafted = draft(without(now, fixed), part) if neighbourhood else ()
-        if drafted or not neighbourhood:
+        part, is_shifted = budget.part(budget.left * SHARE), fixed == planned
+        drafted = () if is_shifted else draft(without(now, fixed), part)
+        if drafted or is_shifted:
             found.append(timed(question, shifted(now, (*fixed, *drafted)), part))
-        if any(found) and neighbourhood:
+        if any(found) and not is_shifted:
             break
 
     def worth(actions: tuple[Act, ...]) -> tuple[float, ...]:
@@ -127,10 +126,9 @@ def _redrafted(plan: ReunionPlan, stands: Standing, question: Question, budget: 
     best = min(found, key=worth, default=())
     if not best:
         anew = plan_anew(stands.problem, budget, stands.setting, before)
-        return told(plan, anew, len(planned)) if isinstance(anew, Solved) else None
-    seconds = budget.clock() - began
+        return told(plan, anew) if isinstance(anew, Solved) else None
     least = bound_of(stands.problem, budget.part(SECONDS_TO_BOUND), stands.setting, before)
-    return told(plan, judged(stands.problem, (*before, *best), least, seconds), neighbourhood)
+    return told(plan, judged(stands.problem, (*before, *best), least))
 
 
 def _affected(stands: Standing, now: Situation) -> Iterator[frozenset[str]]:
@@ -158,7 +156,7 @@ def _neighbourhoods(stands: Standing, situation: Situation) -> Iterator[frozense
     fixed = frozenset(stands.planned)
     while fixed:
         still = frozenset(index for index, action in stands.planned.items() if not touched & _involved(action))
-        if still != fixed:
+        if still and still != fixed:
             yield still
         grown = touched.union(*(_involved(action) for index, action in stands.planned.items() if index not in still))
         if grown == touched:
@@ -196,13 +194,13 @@ def _involved(action: Act) -> frozenset[str]:
 # -- what changed ----------------------------------------------------------------------------------------------------
 
 
-def told(plan: ReunionPlan, solved: Solved, neighbourhood: int) -> Repaired:
+def told(plan: ReunionPlan, solved: Solved) -> Repaired:
     """Return the plan; actions that differ only in their driver or order are as in the old one."""
     as_before = (next((old for old in plan.actions if _is_same(old, each)), each) for each in solved.plan.actions)
     actions = tuple(sorted(as_before, key=lambda each: each.start))
     shown = ReunionPlan.model_construct(problem=plan.problem, actions=actions)
     changed = changes(plan, shown)
-    return Repaired(replace(solved, plan=shown), changed, edit_radius(changed), neighbourhood)
+    return Repaired(replace(solved, plan=shown), changed, edit_radius(changed))
 
 
 def _is_same(old: Act, new: Act) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from sagagraph.domains.reunion.plan import Act, ReunionPlan
 from sagagraph.domains.reunion.planning.measure import measure
 from sagagraph.domains.reunion.planning.model.reach import METRES, is_too_late, most_journeys
-from sagagraph.domains.reunion.planning.model.search import Found, Question, search
+from sagagraph.domains.reunion.planning.model.search import Found, Question, Unsolved, search
 from sagagraph.domains.reunion.planning.model.situation import Situation, situation_of
 from sagagraph.domains.reunion.request import MOST_WITH_SLACK, Objective, ReunionProblem
 from sagagraph.planning.background import nobody
@@ -59,8 +59,6 @@ class Attained:
 class Solved:
     plan: ReunionPlan
     objectives: tuple[Attained, ...]
-    seconds_to_first: float
-    """From the beginning of the search to the first plan."""
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -69,13 +67,6 @@ class Solved:
     @property
     def status(self) -> Status:
         return Status.OPTIMAL if all(each.value == each.bound for each in self.objectives) else Status.FEASIBLE
-
-
-@dataclass(frozen=True, slots=True)
-class Unsolved:
-    """No plan. `is_proof`: there is none; otherwise none was found in time."""
-
-    is_proof: bool
 
 
 def sought(problem: ReunionProblem) -> ReunionProblem:
@@ -111,11 +102,9 @@ def solve(
     """Solve. `improving`: until when a plan that is found is made better, if not until the end of the budget. `before`: what has
     begun already, and belongs to the plan. `tell` is called with each plan that is found first.
     """
-    started = budget.clock()
     first = first_plan(question, budget)
     if isinstance(first, Unsolved):
         return first
-    seconds = budget.clock() - started
     tell((*before, *first))
     found, is_exact = best_plan(question, first, improving or budget, lambda better: tell((*before, *better)))
     made = ReunionPlan.model_construct(problem=problem.name, actions=(*before, *found.actions))
@@ -131,7 +120,7 @@ def solve(
         gap = found.values[number] - found.bounds[number]
         return Attained(objective, value, value - (gap / METRES if objective is Objective.DISTANCE else gap))
 
-    return Solved(made, tuple(attained(*each) for each in enumerate(problem.objectives)), seconds)
+    return Solved(made, tuple(attained(*each) for each in enumerate(problem.objectives)))
 
 
 def timed(question: Question, draft: tuple[Act, ...], budget: Budget, *, is_any: bool = False) -> tuple[Act, ...]:

@@ -8,29 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import Any
 
 from ortools.sat.python import cp_model
 
 from sagagraph.domains.reunion.plan import Act, Journey, Work
-from sagagraph.domains.reunion.planning.model.logic import Expression, Literal, no, total
+from sagagraph.domains.reunion.planning.model.logic import Expression, Literal, total
 from sagagraph.domains.reunion.planning.model.objectives import Aims
 from sagagraph.domains.reunion.planning.model.presence import Presence
 from sagagraph.domains.reunion.planning.model.sequence import Sequence
 from sagagraph.domains.reunion.planning.model.situation import Situation, journey
 from sagagraph.domains.reunion.planning.model.stability import Keeping, slack_of
-from sagagraph.domains.reunion.request import Objective
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.cp_sat import proven_bound, solver_with
-
-Roles = frozenset[tuple[str, str]]
-"""Who rides in which vehicle, and who does which task: what people ask about a plan first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Question: a situation, what must stay of an older plan, and which plans are known already."""
+    """Question: a situation, and what must stay of an older plan."""
 
     outlook: Callable[[int], Situation]
     """Function that returns the situation for at most a given number of journeys."""
@@ -38,10 +33,6 @@ class Question:
     """Actions of the older plan: as many as possible are kept, once the objectives are as good as possible."""
     fixed: frozenset[int] = frozenset()
     """Those of `planned` that must be kept."""
-    known: tuple[Roles, ...] = ()
-    """The plan must differ from any with these roles."""
-    foremost: Objective | None = None
-    """Before the objectives."""
     draft: tuple[Act, ...] = ()
     """The only steps, in this order: what is still to be decided is when."""
 
@@ -53,9 +44,7 @@ class Question:
         longer = max((slack_of(situation, action) or 0 for action in self.planned.values()), default=0)
         sequence = Sequence(situation, len(self.draft) or journeys + len(situation.tasks), longer, self.draft)
         aims = Aims(sequence, Presence(sequence))
-        objectives = [aims.expression(each) for each in (self.foremost, *situation.objectives) if each is not None]
-        for roles in self.known:
-            _differ(sequence, roles)
+        objectives = list(map(aims.expression, situation.objectives))
         changes: list[Expression] = []
         if self.planned:
             keeping = Keeping(sequence, self.planned)
@@ -63,27 +52,6 @@ class Question:
                 sequence.model.add(keeping.is_kept[index] == 1)
             changes.append(keeping.changes)
         return sequence, [*objectives, *changes, aims.wishes(), aims.ties()]
-
-
-def roles_of(actions: tuple[Act, ...]) -> Roles:
-    return frozenset(
-        (name, action.vehicle if action.do == "travel" else action.task) for action in actions for name in action.people
-    )
-
-
-def _differ(sequence: Sequence, roles: Roles) -> None:
-    """Require a difference in somebody's ride or task at least."""
-    model = sequence.model
-    different: list[Literal] = []
-    for table, kinds in ((sequence.by, [car.name for car in sequence.situation.cars]), (sequence.does, sequence.done)):
-        for kind, person in product(kinds, (each.name for each in sequence.situation.travellers)):
-            parts = [model.both(row[kind], acts[person]) for row, acts in zip(table, sequence.acts, strict=True)]
-            if table is sequence.does and kind in sequence.keeps:
-                parts = [sequence.keeps[kind][person]]
-            has = model.yes()
-            model.add_max_equality(has, parts)
-            different.append(no(has) if (person, kind) in roles else has)
-    model.some(*different)
 
 
 # -- the search --------------------------------------------------------------------------------------------------------
@@ -101,8 +69,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class NothingFound:
-    """No result. `is_proof`: there is none; otherwise the time ran out."""
+class Unsolved:
+    """No plan. `is_proof`: there is none; otherwise none was found in time."""
 
     is_proof: bool
 
@@ -114,7 +82,7 @@ def search(
     *,
     start_from: Iterable[Act] = (),
     foremost: float | None = None,
-) -> Found | NothingFound:
+) -> Found | Unsolved:
     """Return the best in the order of `aims`; without aims, any. `foremost`: the effort for the first aim, if it differs."""
     model = sequence.model
     started = tuple(start_from)
@@ -132,7 +100,7 @@ def search(
         has_tried = budget.effort is not None and solver.response_proto.deterministic_time >= budget.effort
         is_cut = found.is_cut_short or (status != cp_model.OPTIMAL and not has_tried)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return replace(found, is_cut_short=is_cut) if number else NothingFound(is_proof=status == cp_model.INFEASIBLE)
+            return replace(found, is_cut_short=is_cut) if number else Unsolved(is_proof=status == cp_model.INFEASIBLE)
         value = round(solver.objective_value)
         bound = value if status == cp_model.OPTIMAL else proven_bound(solver)
         found = Found(_actions_of(sequence, solver.value), (*found.values, value), (*found.bounds, bound), is_cut)
