@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from sagagraph.saga.core.events import Blocker, BroughtIn, Fault, ModelAsked, ProbeAnswer, Resolution
 from sagagraph.validators.verdict import Verdict
@@ -24,15 +25,13 @@ class CallKind(StrEnum):
     """Any of them, which ended without an acknowledgement."""
 
 
-@dataclass(frozen=True, slots=True)
-class ActionReplied:
+class ActionReplied(Struct, frozen=True):
     operation: str
     output: Json
     verdicts: tuple[Verdict, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ActionRefused:
+class ActionRefused(Struct, frozen=True):
     operation: str
     fault: Fault
     transient: bool = False
@@ -40,8 +39,7 @@ class ActionRefused:
     after_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ActionLost:
+class ActionLost(Struct, frozen=True):
     """The call ended without a definite answer, or goes on at `sender` without anybody waiting for it any more."""
 
     operation: str
@@ -51,24 +49,21 @@ class ActionLost:
     sender: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CallsEnded:
+class CallsEnded(Struct, frozen=True):
     """Nothing that these senders had under way for the operation goes on."""
 
     operation: str
     senders: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ActionPaused:
+class ActionPaused(Struct, frozen=True):
     """The action stopped without an outcome, and waits for its body to run it again."""
 
     operation: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeAnswered:
+class ProbeAnswered(Struct, frozen=True):
     operation: str
     answer: ProbeAnswer
     output: Json = None
@@ -80,22 +75,19 @@ class ProbeAnswered:
     after_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ActionMissing:
+class ActionMissing(Struct, frozen=True):
     """This process lacks the action of an operation that is due."""
 
     operation: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class UndoReplied:
+class UndoReplied(Struct, frozen=True):
     operation: str
     output: Json
 
 
-@dataclass(frozen=True, slots=True)
-class UndoRefused:
+class UndoRefused(Struct, frozen=True):
     operation: str
     fault: Fault
     transient: bool = False
@@ -103,8 +95,7 @@ class UndoRefused:
     after_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class UndoLost:
+class UndoLost(Struct, frozen=True):
     operation: str
     fault: Fault
     draw: float = 0.0
@@ -113,8 +104,7 @@ class UndoLost:
     """As of `ActionLost`."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceFound:
+class EvidenceFound(Struct, frozen=True):
     """A superseded worker wrote down an acknowledgement that it received after losing its fence."""
 
     operation: str
@@ -123,8 +113,7 @@ class EvidenceFound:
     output: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """Answers of the last probes, by operation."""
 
     committing: bool
@@ -132,24 +121,21 @@ class Verified:
     unverified: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAgain:
+class ReadAgain(Struct, frozen=True):
     """What the readings on which the plan rests say now, or why one could not be had; by operation."""
 
     outputs: Mapping[str, Json]
     faults: Mapping[str, Fault]
 
 
-@dataclass(frozen=True, slots=True)
-class NameProvider:
+class NameProvider(Struct, frozen=True):
     """The provider that this worker reaches at `url`, for sagas of this domain; `url` is empty for the one inside the command."""
 
     provider: str
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StateSameProvider:
+class StateSameProvider(Struct, frozen=True):
     """A person says that the provider `now` is the one that the saga knows as `was`."""
 
     was: str
@@ -157,15 +143,13 @@ class StateSameProvider:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class TrustExceptions:
+class TrustExceptions(Struct, frozen=True):
     """The graph that runs the saga declares that an exception of a node says that nothing happened."""
 
     graph: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanOperation:
+class PlanOperation(Struct, frozen=True):
     """A body asks for an operation; an earlier release may have journalled its action under one of the names in `formerly`.
 
     `after`: what a known operation comes after in this run of the body. `insists`: the body names it, so that what cannot hold is
@@ -180,20 +164,17 @@ class PlanOperation:
     """Who keeps what it needs: it is planned, and skipped."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompleteBody:
+class CompleteBody(Struct, frozen=True):
     """The body has ended; `asked` are the operations that it asked for in this run."""
 
     asked: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class RaiseBody:
+class RaiseBody(Struct, frozen=True):
     fault: Fault
 
 
-@dataclass(frozen=True, slots=True)
-class ProposePlan:
+class ProposePlan(Struct, frozen=True):
     plan_hash: str
     plan: Json
     cost: Json
@@ -204,23 +185,20 @@ class ProposePlan:
     agents: tuple[Json, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordModel:
+class RecordModel(Struct, frozen=True):
     """Record that a model was asked on behalf of the saga."""
 
     asked: ModelAsked
 
 
-@dataclass(frozen=True, slots=True)
-class ChoosePlan:
+class ChoosePlan(Struct, frozen=True):
     """Choose one of the alternatives instead of the plan that is shown, which is titled `shown_title` from now on."""
 
     plan_hash: str
     shown_title: str
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePlan:
+class JudgePlan(Struct, frozen=True):
     """Judge a plan. `shown`: the JSON that it was judged by, beside the request."""
 
     plan_hash: str
@@ -228,21 +206,18 @@ class JudgePlan:
     shown: Json = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeclareInfeasible:
+class DeclareInfeasible(Struct, frozen=True):
     """Report that no plan meets the request. If it was changed while a plan waited for approval, that plan stays."""
 
     reasons: tuple[str, ...]
     remedies: tuple[Json, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AskApproval:
+class AskApproval(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovePlan:
+class ApprovePlan(Struct, frozen=True):
     """Approve a plan; `plan_hash` None approves the plan that is shown. One that is asked for by `request` is refused in the
     journal if it does not fit.
     """
@@ -252,15 +227,13 @@ class ApprovePlan:
     request: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RejectPlan:
+class RejectPlan(Struct, frozen=True):
     by: str
     plan_hash: str | None = None
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptPlan:
+class AcceptPlan(Struct, frozen=True):
     """Mint the operations of an approved plan; `removed` operations of an earlier version are compensated.
 
     `replaced`: removed → new, where an operation that is kept depended on the removed one. `revisable`: a failure disrupts the
@@ -273,22 +246,19 @@ class AcceptPlan:
     revisable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AwaitLocks:
+class AwaitLocks(Struct, frozen=True):
     """Others keep what is wanted, and it waits for that."""
 
     blockers: tuple[Blocker, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class YieldLocks:
+class YieldLocks(Struct, frozen=True):
     """A person lets others have what this saga keeps, although it has not ended."""
 
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeRequest:
+class ChangeRequest(Struct, frozen=True):
     """A person asks for something else; `approved_by` approves the resulting plan in advance. One that is asked for by `row` of
     the requests is refused in the journal if it does not fit.
     """
@@ -299,34 +269,29 @@ class ChangeRequest:
     row: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUpRepair:
+class GiveUpRepair(Struct, frozen=True):
     """Report that no plan is left that keeps anything of the disrupted one."""
 
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BeginReversal:
+class BeginReversal(Struct, frozen=True):
     """Begin a reversal: `saga` will undo this one; None means that nothing can."""
 
     saga: str | None
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HoldReversal:
+class HoldReversal(Struct, frozen=True):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class EndReversal:
+class EndReversal(Struct, frozen=True):
     outputs: dict[str, Json]
     residue: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BeginAmendment:
+class BeginAmendment(Struct, frozen=True):
     """Begin an amendment: `saga` will look for another plan; `request` is its request (`amendments.Amendment`).
 
     `row`: as above.
@@ -339,16 +304,14 @@ class BeginAmendment:
     row: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EndAmendment:
+class EndAmendment(Struct, frozen=True):
     """The amendment ended without having changed anything."""
 
     saga: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class AmendSaga:
+class AmendSaga(Struct, frozen=True):
     """The amendment has committed; see `SagaAmended`."""
 
     saga: str
@@ -362,22 +325,19 @@ class AmendSaga:
     reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(Struct, frozen=True):
     by: str
     request: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RefuseRequest:
+class RefuseRequest(Struct, frozen=True):
     """Nobody can do what request number `request` asks, because it cannot be read."""
 
     request: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resolve:
+class Resolve(Struct, frozen=True):
     operation: str
     resolution: Resolution
     by: str
