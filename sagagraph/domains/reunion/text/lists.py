@@ -19,7 +19,7 @@ _ITEMS: Final = re.compile(r"\s*\),?\s*|\s*,\s*(?:and )?|\s*;\s*|\s+and (?=has\b
 def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
-    text = _SAYS.with_name.sub(r"\g<who>", text)
+    text = _SAYS.with_name.sub(lambda found: found["who"] or found["several"], text)
     text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     lines = text.split("\n")
@@ -30,9 +30,11 @@ def written_out(text: str) -> str:
     names = [name for found in entries if found for name in _small_names(found)]
     out = re.sub(r"\n +", "\n", " ".join(told))
     if len(_SAYS.small_style.findall(before)) > 1:
-        found_small = (found["who"] for form in (_SAYS.small_kin, _SAYS.small_subject) for found in form.finditer(out))
+        forms = (_SAYS.small_kin, _SAYS.small_subject, _SAYS.small_beside)
+        found_small = (said for form in forms for found in form.finditer(out) for said in found.groupdict().values() if said)
         names += [name for each in found_small for name in _AND.split(each)]
         out = _SAYS.small_town.sub(lambda found: found[0].title(), out)
+        out = re.sub(rf"(?<![\w'])({'|'.join(map(re.escape, names)) or '$'})'?s (?={_SAYS.text('OWNED')}\b)", r"\1's ", out)
     for name in {*names}:
         out = re.sub(rf"(?<![\w'])(?:{re.escape(name)})(?!\w)", name[0].upper() + name[1:], out)
     return out

@@ -9,7 +9,7 @@ from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
 _OUR_HOME: Final = re.compile(
-    r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment|garden|(?:back ?)?yard)|mine|ours|home)(?= in |$)",
+    r"^(?:(?:at )?(?:my|our) (?:own |new )?(?:house|home|place|flat|apartment|casa|garden|(?:back ?)?yard)|mine|ours|home)(?= in |$)",
     re.IGNORECASE,
 )
 _TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
@@ -107,7 +107,7 @@ class Places:
     def _is_where_all_meet(self, noun: str) -> bool:
         """Tell whether `the inn` is the one where all meet."""
         words = plain(self.meeting.split(" in ")[0]).split()
-        return plain(self.meeting) != noun and noun in words
+        return plain(self.meeting) != noun and any(word == noun or (len(noun) > 3 and word.endswith(noun)) for word in words)
 
     def _alike(self, wanted: str) -> Iterator[str]:
         """Match `home` with `home in Boston`; `airport` with the only one there is."""

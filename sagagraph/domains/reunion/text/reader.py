@@ -136,6 +136,7 @@ class _Reading:
         self._was = self._table
         self._table = self._way = self._spot = self._last = ""
         self._has_place = bool(passage.values(Spot))
+        self._is_of_shop = any(passage.has(_ROLES[name]) for name in ("opens", "closes", "fetched"))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -211,7 +212,8 @@ class _Reading:
             part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
         is_verb = is_bare and found and not _SAYS.determined.match(found.said)  # `waits at the library`, `and be here at 10`
-        if self._table == "people" and (is_verb or (part.kind == "everybody" and _SAYS.of_the_same.match(part.passage.text))):
+        is_bidden = part.kind == "everybody" and _SAYS.of_the_same.match(part.passage.text) and self._people != (TELLER,)
+        if self._table == "people" and (is_verb or is_bidden):
             part.kind, found = "", None
         if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table in ("tasks", "goals"):
             part.kind = "it" if self._table == "tasks" else "everybody" if "there_all" in part.roles else part.kind
@@ -222,6 +224,8 @@ class _Reading:
             self._where = self._where if who.names == self._people else {}
             if found.said.endswith(f"'s {who.names[-1].lower()}"):
                 self.named.append(found.said)  # `Tess's mum`, of whom the board says only that she is somebody's
+                is_unseen = "no_drive" in part.roles and not part.passage.values(Spot)
+                who = replace(who, names=()) if is_unseen else who
             self._people = who.names
             self._mentioned += [who.names, *([(*who.names, *part.others)] if part.others else [])]
         elif whose:
@@ -337,6 +341,8 @@ class _Reading:
         if (is_bare and (is_venue or part.passage.text[:1].isupper())) or (place and is_place and not part.when):
             place = part.said  # `chapel in Whitby`
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
+        if is_first and not place and part.kind == "thing" and part.subject and part.subject.said.endswith("'s"):
+            place = part.subject.said  # `Luigi's at 6pm`
         if before - {"event"} == {"place"} and place and by and part.kind != "":
             before = set()  # `the wedding in Kinsale: the ceremony is at St Mary's at 2`
         if "place" in before and place == part.spot("on"):
@@ -381,14 +387,15 @@ class _Reading:
             thing = part.said_as("for_it")
         if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
             is_food = part.spot("from") and (_SAYS.FOOD.search(thing) or _SAYS.shop.fullmatch(place or ""))
-            is_next = bool(is_food or (self.facts and self.facts[-1].table == "tasks"))
+            is_next = bool(is_food or self._is_of_shop or (self.facts and self.facts[-1].table == "tasks"))
             is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
-            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing)
+            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing) or self._is_of_shop
             is_errand = bool(place and is_there and is_thing and (not part.when or "opens" in roles or is_food))
             thing = thing if is_errand else None
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
         is_one = is_name and not part.passage.has(_SAYS.SEVERAL) and not _SAYS.shop.fullmatch(place or "")
-        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.FOOD.fullmatch(thing or ""):
+        is_said = self._is_of_shop or _SAYS.FOOD.fullmatch(thing or "")
+        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not is_said:
             return  # it may be somebody
         if thing:
             self._thing, self._table = thing, "tasks"
@@ -399,6 +406,8 @@ class _Reading:
         if is_errand and opens is None and "closes" not in roles and (moment := part.at(*at)):
             opens = replace(moment, how="from")
         closes = part.at(*(each for each in UP_TO if opens is None or each != opens.how), *(at if "closes" in roles else ()))
+        if opens and part.passage.has(_SAYS.is_ready):
+            opens = replace(opens, how="from")  # `the pizza is ready at 7` is not said of a shop
         minutes = part.minutes if part.minutes is not None or not is_errand else 0
         place = None if "watched" in roles and part.kind == "somebody" else place
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
@@ -498,6 +507,8 @@ class _Reading:
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
         said = part.spot(*how)
+        if said and (of_kin := _SAYS.of_kin.fullmatch(said)):
+            said = of_kin["whose"]  # `my sister Ann's in Rome`
         if said and said.startswith("the same "):
             noun = said.removeprefix("the same ")
             last = [each for each in self._told("people", "place")[-1:] if noun in ("place", *each.split())]
