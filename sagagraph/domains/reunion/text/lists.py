@@ -44,7 +44,10 @@ def _entry(unit: str) -> re.Match[str] | None:
     """Match what tells of whom or what it begins with; a comma will do after a bullet."""
     bullet = _BULLET.match(unit)
     text = unit[bullet.end() :].strip() if bullet else unit.strip()
-    found = _ENTRY.fullmatch(text) or (_LISTED.fullmatch(text) if bullet else None)
+    found = _ENTRY.fullmatch(text) or _LISTED.fullmatch(text)
+    if found and not bullet and found["mark"] != ":":
+        is_told = found["mark"] == " - " and _SAYS.names.fullmatch(found["label"]) and _SAYS.of_people.search(found["items"])
+        found = found if is_told else None
     if found is None or _SAYS.no_items.match(found["items"]):
         return None
     label = found["label"]
@@ -67,6 +70,7 @@ def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str
 def _headed(heading: str, items: str) -> str:
     """Write out whom a heading is followed by: `Players without car: Ann in Thun, Bob in Bern`."""
     without = ", has no car" * bool(re.search(r"(?i)\b(?:without|no)\b.* cars?\b", heading))
+    without = without or ", drives" * bool(re.search(r"(?i)\b(?:by car|drivers|driving)\b", heading))
     told = [_told(*each.split(", ", 1)) for each in items.split("; ") if ", " in each]
     if ";" not in items:
         told = [each.strip(" ,") for each in _SAYS.placed.sub(r"\n\g<who> is ", items).split("\n") if each.strip(" ,")]

@@ -18,7 +18,7 @@ _HOUSE: Final = re.compile(
 )
 _VENUE: Final = re.compile(
     r" (?:house|lodge|chapel|church|cathedral|hall|hotel|inn|restaurant|club|farm|barn|cottage|cabin|gardens?|castle"
-    r"|centre|center|place|park|pub|bar|grill|school|beach)$"
+    r"|centre|center|primary|academy|college|arena|stadium|theatre|theater|manor|crematorium|cemetery|place|park|pub|bar|grill|school|beach)$"
 )
 """Words that are left out when a place is named again."""
 

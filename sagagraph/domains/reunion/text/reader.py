@@ -136,7 +136,7 @@ class _Reading:
         self._was = self._table
         self._table = self._way = self._spot = self._last = ""
         self._has_place = bool(passage.values(Spot))
-        self._is_of_shop = any(passage.has(_ROLES[name]) for name in ("opens", "closes", "fetched"))
+        self._is_of_shop = any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -257,7 +257,10 @@ class _Reading:
             fits = iter([tuple(dict.fromkeys(name for group in self._mentioned for name in group))[-2:]])
         else:
             fits = (each for each in last if len(each) > 1 and {*self._people} <= {*each})
-        return next(fits, self._people if pronoun in ("they", "their") and len(self._people) > 1 else ())
+        if (one := next(fits, None)) is None and pronoun in ("he", "she", "his", "her"):
+            both = [name for name in (last[0] if last else ()) if self._of.pronouns.get(name) == own]
+            return tuple(both) if len(both) == 1 else ()
+        return one or (self._people if pronoun in ("they", "their") and len(self._people) > 1 else ())
 
     def _told(self, table: str, key: str) -> list[Any]:
         """Return what was told of a column until now; of goals, of that of everybody."""
@@ -304,7 +307,9 @@ class _Reading:
         by = next(iter(self._people), None) if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
         place = self._place(part, "at", "in", "on", "from", "near")
-        yield from (fact("people", by) for _ in them[:1] if by)
+        if by and them:
+            yield fact("people", by, drives=True)
+            yield fact("vehicles", car_of(by), drivers=(by,))
         for name in them:
             values = {"place": place, "from": part.at("after", "at", "from"), "drives": False, "fetched": True}
             yield fact("people", name, prefers=by, **values)
@@ -317,7 +322,7 @@ class _Reading:
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
         is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
-        is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
+        is_headed = all(each.table == "goals" for each in self.facts) and not part.roles and part.passage.whole(_SAYS.heading) is not None
         is_early = not any(each.table == "people" for each in self.facts)
         is_venue = part.passage.whole(_SAYS.bare) is not None and names_venue(part.said)
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
@@ -341,6 +346,8 @@ class _Reading:
         if (is_bare and (is_venue or part.passage.text[:1].isupper())) or (place and is_place and not part.when):
             place = part.said  # `chapel in Whitby`
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
+        if is_headed and part.passage.whole(_SAYS.named):
+            place = part.said  # `The Swan in Ludlow`
         if is_first and not place and part.kind == "thing" and part.subject and part.subject.said.endswith("'s"):
             place = part.subject.said  # `Luigi's at 6pm`
         if before - {"event"} == {"place"} and place and by and part.kind != "":
@@ -377,6 +384,8 @@ class _Reading:
         who = self._people if is_theirs and not is_unclear and part.passage.text[:3].lower() != "we " else None
         thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
         is_errand = bool({"fetch", "fetched"} & roles)
+        if thing and {"opens", "closes"} & roles and self._is_of_its_place(thing):
+            thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
         if "fetch" in roles and "fetched" not in roles:
             thing = part.said_as("fetches") or thing
         if not thing and (is_errand or "makes" in roles):
@@ -420,6 +429,12 @@ class _Reading:
             of = [each.name for each in self.facts if each.table == "tasks"] if part.passage.has(_SAYS.of_several) else []
             for name in dict.fromkeys([*of[-2:], self._thing]):
                 yield fact("tasks", name, is_errand=is_errand or None, **values)
+
+    def _is_of_its_place(self, thing: str) -> bool:
+        """Tell whether it is where the last task is done, or who lets people in there."""
+        place = next(iter(self._told("tasks", "place")[-1:]), "")
+        noun = thing.split()[-1].casefold()
+        return bool(place) and (noun in place.casefold() or _SAYS.keeper.fullmatch(noun) is not None)
 
     def _person(self, part: _Part) -> Iterator[Fact]:
         """Read who is where, from when on, and who drives what."""

@@ -27,6 +27,15 @@ _WRITTEN: Final = (
     (r"(?i)\b(is|are) by (?=the |(?-i:[A-Z]))", r"\1 at "),
     (r"(^|[.!?] )Our (?=[A-Z]\w+(?:'s| is) (?:at|in|on|home|coming))", r"\1"),
     (r"(?i), in at (?=\d)", ", arrives at "),
+    (r"(^|[.!?\n] )(?:The |Our )?\w+(?: \w+)? is ([A-Z]\w+), s?he(?:'s| is) ", r"\1\2 is "),
+    (r"(?i)\b(?:at|in) the venue\b", "here"),
+    (r"(?i)\breach(?:es|ing)? (?=the )", "arrives at "),
+    (r"(?i)\b(?:still|also) (?=(?:has|have|needs?|must)\b)", ""),
+    (r"(?i)\b((?:my|our) [a-z-]+) from [A-Z]\w+, (?=(?:Mrs? |Ms |Dr )?(?-i:[A-Z])\w+,)", r"\1, "),
+    (r"\b([A-Z]\w+)'s (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"\1 is \2 until "),
+    (r"(?i)\b(?:we|i)(?:'ve| have)? ordered ((?:an?|the|some) [a-z ]+?) (?=from |at )", r"\1 must be picked up "),
+    (r"(?i)\b(?:stop|swing|pop)(?:s|ping)? (?:by|at|into) ([^,.;\n]+?) for (?:the |some )?(?=[a-z]+\b)([a-z]+)", r"fetch \2 at \1"),
+    (r"(^|[.!?;,\n] )[A-Z]\w+'s (?=[a-z]+ (?:has|have|needs?|must) (?:to )?(?:be )?(?:pick|fetch|collect))", r"\1The "),
     (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
     (r"(?i)\b(my|our|his|her|their) (car|van)(?:'s| is) (?:in|at) the (?:shop|garage|workshop|mechanic's?)\b", r"\1 \2 is broken"),
     (
@@ -52,7 +61,7 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meet|meeting (?:point|place)|when|time"
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)|when|time"
         r"|start|arrive by)(?:: | is )(?:at )?",
         "we meet at ",
     ),
@@ -196,6 +205,7 @@ def _seats(found: Found) -> Seats | None:
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
     how = "from" if found["how"].startswith("leav") else found["how"] or "at"
+    how = "at" if how in ("outside", "opposite") else how
     if how == "in" and _SAYS.in_a_car.fullmatch(name) and found.led_by(_SAYS.by_car):
         return None  # `in Ann's Volvo`
     return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
