@@ -83,7 +83,7 @@ class _Board:
 
     def settle(self) -> None:
         for number, person in enumerate(self.problem["people"]):
-            theirs = (key for key in self.problem["places"] if key.startswith(f"{person['name']}'s house"))
+            theirs = (key for key in self.problem["places"] if f" {person['name']}'s house" in f" {key}")
             if person.get("place") is None and (house := next(theirs, None)):
                 self._assume("people", number, house, "their own house", place=house)
         at = {person["name"]: person.get("place") for person in self.problem["people"]}

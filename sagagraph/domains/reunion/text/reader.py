@@ -222,7 +222,7 @@ class _Reading:
         who, whose = found.get("who", Who), found["whose"]
         if who is not None:
             self._where = self._where if who.names == self._people else {}
-            if found.said.endswith(f"'s {who.names[-1].lower()}"):
+            if re.search(rf"(?i)(?:'s|^his|^her|^their) {re.escape(who.names[-1])}$", found.said):
                 self.named.append(found.said)  # `Tess's mum`, of whom the board says only that she is somebody's
                 is_unseen = "no_drive" in part.roles and not part.passage.values(Spot)
                 who = replace(who, names=()) if is_unseen else who

@@ -22,6 +22,7 @@ _ON_A_DAY: Final = r",? ?\b(?:on |(?:on )?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fr
 _WRITTEN: Final = (
     (r"(?<=\w) \+ (?=[A-Z])", " and "),
     (r"(?i)\b(?:old|young|dear) (?=(?:mrs?|ms|miss|dr)\b)", ""),
+    (r"\b(St|M[rs]{0,2}|Dr|Prof|Fr|Rev)\.(?= [A-Z]| (?:and|&) M)", r"\1"),
     (r" @ ", " at "),
     (r"(?i)\b(?:a )?quarter to(?=\s*(?:[.,;!?\n]|$))", "15 minutes earlier"),
     (r"(?i)\b(is|are) by (?=the |(?-i:[A-Z]))", r"\1 at "),
@@ -63,10 +64,9 @@ _WRITTEN: Final = (
     ),
     (
         r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)|when|time"
-        r"|start|arrive by)(?:: | is )(?:at )?",
+        r"|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
         "we meet at ",
     ),
-    (r"\b(St|M[rs]{0,2}|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
     (r"'s got\b", " has"),
     (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
     (rf"(?i)\b(?:(open )(?:from )?|from ){_AN_HOUR} ?(?:to|till|until|-) ?{_AN_HOUR}", r"\1from \2 until \3"),
@@ -207,7 +207,7 @@ def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
     how = "from" if found["how"].startswith("leav") else found["how"] or "at"
     how = "at" if how in ("outside", "opposite") else how
-    if how == "in" and _SAYS.in_a_car.fullmatch(name) and found.led_by(_SAYS.by_car):
+    if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
     return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
 
