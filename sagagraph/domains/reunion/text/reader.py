@@ -122,6 +122,8 @@ class _Reading:
         self._table = self._was = ""
         """What the last clause of this sentence, and the last sentence, was about."""
         self._thing = self._spot = self._last = ""
+        self._beside: list[str] = []
+        """Who is with them, in the same sentence."""
         self._moment: When | None = None
         """The last time that was said."""
         self._where: dict[str, Any] = {}
@@ -135,6 +137,7 @@ class _Reading:
         passage = values.valued(sentence, self._known)
         self._was = self._table
         self._table = self._way = self._spot = self._last = ""
+        self._beside = []
         self._has_place = bool(passage.values(Spot))
         self._is_of_shop = any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
@@ -402,6 +405,8 @@ class _Reading:
             is_errand = bool(place and is_there and is_thing and (not part.when or "opens" in roles or is_food or _SAYS.FOOD.search(thing)))
             thing = thing if is_errand else None
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
+        if "brings" in roles and who and not (place or part.when or part.minutes):
+            return  # it comes along with whoever brings it
         is_one = is_name and not part.passage.has(_SAYS.SEVERAL) and not _SAYS.shop.fullmatch(place or "")
         is_said = self._is_of_shop or _SAYS.FOOD.fullmatch(thing or "")
         if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not is_said:
@@ -480,7 +485,11 @@ class _Reading:
         elif part.passage.has(_SAYS.joins):
             yield from (fact("people", name) for name in self._people)
         theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", part.said, re.IGNORECASE))
-        yield from (fact("people", name, **self._where) for name in others if "takes_along" in roles and name not in theirs)
+        along = [name for name in others if "takes_along" in roles and name not in theirs]
+        yield from (fact("people", name, **self._where) for name in along)
+        if since and not place and drives is None and not part.kind:
+            yield from (fact("people", name, **{"from": since}) for name in self._beside)
+        self._beside = along if along and not drives and _SAYS.beside.match(part.passage.text) else []
         if part.passage.has(_SAYS.with_me) and self._where.get("place"):
             yield fact("people", TELLER, **self._where)
 

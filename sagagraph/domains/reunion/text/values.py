@@ -139,6 +139,8 @@ class Event:
 
 
 def sentences(text: str) -> list[str]:
+    text = re.sub(r"\b[A-Z]\w+,? \(?that(?:'s| is) me\b\)?,?", "I", text)  # `Akela, that's me`
+    text = re.sub(r"(?i)\bwe \([a-z ]+\)", "we", text)
     text = re.sub(r"(?<=[a-z] )r(?= [a-z])", "are", spelled(in_full(text)))  # `jen and tyler r at the beach`
     text = written_out(text.replace("’", "'").replace("–", "-").replace("—", ", "))
     for written, instead in _WRITTEN:
@@ -150,7 +152,8 @@ def sentences(text: str) -> list[str]:
 
 def _called_by_name(found: re.Match[str], text: str) -> str:
     """Return whom kin without a name means, if it has one elsewhere: `my grandmother Ruth`."""
-    kin = rf"(?i:\b(?:my|our) {found['kin']},?) ([A-ZÀ-ÞĀ-Ž][\w-]+)(?!'s\b|[\w-])"
+    two = "(?: and [A-ZÀ-ÞĀ-Ž][\\w-]+)" if found["kin"].endswith("s") else ""
+    kin = rf"(?i:\b(?:my|our) {found['kin']},?) ([A-ZÀ-ÞĀ-Ž][\w-]+{two})(?!'s\b|[\w-])"
     names = {*re.findall(kin, text)}
     return names.pop() if len(names) == 1 else found[0]
 
@@ -237,6 +240,7 @@ def people_in(said: list[str]) -> People:
         known |= {name for found in _SAYS.is_fetched.finditer(each) for name in names_in(found["who"])}
         for found in passage.find(_SAYS.is_somebody):
             is_several = not found.match["titled"] and _SAYS.SEVERAL.match(passage.text, found.start)
+            is_several = is_several or (found.start == 0 and _SAYS.of_shop.match(passage.text))
             if not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(",")):
                 after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
                 known |= {*names_in(found.said), *names_in(after)}
