@@ -110,7 +110,7 @@ class Places:
         """Tell whether `the inn` is the one where all meet."""
         words = plain(self.meeting.split(" in ")[0]).split()
         if noun in _OF_MEETINGS:
-            return True
+            return self.meeting != "" and plain(self.meeting) != noun
         return plain(self.meeting) != noun and any(word == noun or (len(noun) > 3 and word.endswith(noun)) for word in words)
 
     def _alike(self, wanted: str) -> Iterator[str]:

@@ -183,7 +183,9 @@ class _Reading:
         moments = {value.minutes for fact in facts for value in fact.values.values() if isinstance(value, When)}
         said = {"minutes": None if part.passage.has(_SAYS.reckoned) else part.minutes, "seats": part.seats}
         left = (key for key, value in said.items() if value is not None and all(fact.values.get(key) is None for fact in facts))
-        return any(left) or any(each.minutes not in moments for each in part.when)
+        is_alone = "takes_along" in part.roles and not part.others and not {"car", "drives"} & part.roles and part.seats is None
+        is_with = is_alone and part.passage.has(_SAYS.with_somebody)  # `with our lass kelly`
+        return is_with or any(left) or any(each.minutes not in moments for each in part.when)
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
@@ -324,8 +326,12 @@ class _Reading:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
-        is_of_all = part.kind in ("pronoun", "thing", "somebody", "it", "") and not {"fetch", "makes"} & part.roles and not is_theirs
-        is_headed = all(each.table == "goals" for each in self.facts) and not part.roles and part.passage.whole(_SAYS.heading) is not None
+        is_of_all = (
+            part.kind in ("pronoun", "thing", "somebody", "it", "") and not {"fetch", "makes"} & part.roles and not is_theirs
+        )
+        is_headed = (
+            all(each.table == "goals" for each in self.facts) and not part.roles and part.passage.whole(_SAYS.heading) is not None
+        )
         is_early = not any(each.table == "people" for each in self.facts)
         is_venue = part.passage.whole(_SAYS.bare) is not None and names_venue(part.said)
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
@@ -402,16 +408,25 @@ class _Reading:
             is_next = bool(is_food or self._is_of_shop or (self.facts and self.facts[-1].table == "tasks"))
             is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
             is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing) or self._is_of_shop
-            is_errand = bool(place and is_there and is_thing and (not part.when or "opens" in roles or is_food or _SAYS.FOOD.search(thing)))
+            is_errand = bool(
+                place and is_there and is_thing and (not part.when or "opens" in roles or is_food or _SAYS.FOOD.search(thing))
+            )
             thing = thing if is_errand else None
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
         if "brings" in roles and who and not (place or part.when or part.minutes):
+            self._thing, self._table = thing or "", "tasks"
             return  # it comes along with whoever brings it
         is_one = is_name and not part.passage.has(_SAYS.SEVERAL) and not _SAYS.shop.fullmatch(place or "")
         is_said = self._is_of_shop or _SAYS.FOOD.fullmatch(thing or "")
         if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not is_said:
             return  # it may be somebody
-        if part.kind == "thing" and "must" in roles and part.when and part.minutes is None and not {"fetch", "fetched", "makes", "watched"} & roles:
+        if (
+            part.kind == "thing"
+            and "must" in roles
+            and part.when
+            and part.minutes is None
+            and not {"fetch", "fetched", "makes", "watched"} & roles
+        ):
             return  # who has to be somewhere is no task
         if thing:
             self._thing, self._table = thing, "tasks"

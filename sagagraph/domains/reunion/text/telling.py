@@ -294,7 +294,11 @@ class _Board:
         opens, closes = row.get("window") or (None, None)
         for side, moment in (("opens", values.get("opens")), ("closes", values.get("closes"))):
             if moment is not None:
-                told = self._moment(moment, is_opening=side == "opens" and moment.how != "from", is_closing=side == "closes" and moment.how == "at")
+                told = self._moment(
+                    moment,
+                    is_opening=side == "opens" and moment.how != "from",
+                    is_closing=side == "closes" and moment.how == "at",
+                )
                 opens, closes = (told, closes) if side == "opens" else (opens, told)
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
         if opens and values.get("opens") and values["opens"].is_bare and opens != text_of(values["opens"].before(None)):

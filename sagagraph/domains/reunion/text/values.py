@@ -27,19 +27,21 @@ _WRITTEN: Final = (
     (r"(?i)\b(?:a )?quarter to(?=\s*(?:[.,;!?\n]|$))", "15 minutes earlier"),
     (r"(?i)\b(is|are) by (?=the |(?-i:[A-Z]))", r"\1 at "),
     (r"(^|[.!?] )Our (?=[A-Z]\w+(?:'s| is) (?:at|in|on|home|coming))", r"\1"),
-    (r"(?i), in at (?=\d)", ", arrives at "),
-    (r"\bwith (?:the|his|her|my|our) [a-z]+: (?=[A-Z]\w+(?:,| and ))", "with "),
     (r"(^|[.!?\n] )(?:The |Our )?\w+(?: \w+)? is ([A-Z]\w+)[,.;] [Ss]?[Hh]e(?:'s| is) ", r"\1\2 is "),
-    (r"(?i)\b(?:at|in) the venue\b", "here"),
     (r"(?i)\breach(?:es|ing)? (?=the )", "arrives at "),
     (r"(?i)\b(?:still|also) (?=(?:has|have|needs?|must)\b)", ""),
-    (r"(?i)\b((?:my|our) [a-z-]+) from [A-Z]\w+, (?=(?:Mrs? |Ms |Dr )?(?-i:[A-Z])\w+,)", r"\1, "),
     (r"\b([A-Z]\w+)'s (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"\1 is \2 until "),
     (r"(?i)\b(?:we|i)(?:'ve| have)? ordered ((?:(?:an?|the|some) )?[a-z ]+?) (?=from |at )", r"\1 must be picked up "),
-    (r"(?i)\b(?:stop|swing|pop|run)(?:s|ping)? (?:by|at|into|to) ([^,.;\n]+?) for (?:the |some )?(?!an? )([a-z]+(?: [a-z]+)?)", r"fetch \2 at \1"),
+    (
+        r"(?i)\b(?:stop|swing|pop|run)(?:s|ping)? (?:by|at|into|to) ([^,.;\n]+?) for (?:the |some )?(?!an? )([a-z]+(?: [a-z]+)?)",
+        r"fetch \2 at \1",
+    ),
     (r"(^|[.!?;,\n] )[A-Z]\w+'s (?=[a-z]+ (?:has|have|needs?|must) (?:to )?(?:be )?(?:pick|fetch|collect))", r"\1The "),
     (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
-    (r"(?i)\b(my|our|his|her|their) (car|van)(?:'s| is) (?:in|at) the (?:shop|garage|workshop|mechanic's?)\b", r"\1 \2 is broken"),
+    (
+        r"(?i)\b(my|our|his|her|their) (car|van)(?:'s| is) (?:in|at) the (?:shop|garage|workshop|mechanic's?)\b",
+        r"\1 \2 is broken",
+    ),
     (
         r"(?i)\b((?:train|bus|coach|plane|ferry|ICE)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )((?:[\w-]+ ){0,2}(?:station|airport"
         r"|terminal|stop|hauptbahnhof))(?: at)? (?=\d)",
@@ -55,7 +57,6 @@ _WRITTEN: Final = (
     (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
     (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
-    (r"\s*(?:->|=>|→)\s*", " to "),
     (r"\bI \(([A-Z]\w+)\)", r"I am \1. I"),
     (r"\s*[()],?\s*", ", "),
     (
@@ -71,10 +72,12 @@ _WRITTEN: Final = (
     (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
     (rf"(?i)\b(?:(open )(?:from )?|from ){_AN_HOUR} ?(?:to|till|until|-) ?{_AN_HOUR}", r"\1from \2 until \3"),
     (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
-    (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
-    (r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready|at (?-i:[A-Z]\w*)) )", r"\1 is "),
+    (
+        r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready|at (?-i:[A-Z]\w*)) )",
+        r"\1 is ",
+    ),
     (
         r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
         " at the same place",
