@@ -43,7 +43,8 @@ _WRITTEN: Final = (
         r"\1 \2 is broken",
     ),
     (
-        r"(?i)\b((?:train|bus|coach|plane|ferry|ICE)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )((?:[\w-]+ ){0,2}(?:station|airport"
+        r"(?i)\b((?:train|bus|coach|plane|ferry|ICE)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )((?:[\w-]+ ){0,2}"
+        r"(?:station|airport"
         r"|terminal|stop|hauptbahnhof))(?: at)? (?=\d)",
         r"\1, arrives at \2 at ",
     ),
@@ -64,7 +65,8 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)|when|time"
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)"
+        r"|when|time"
         r"|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
         "we meet at ",
     ),
