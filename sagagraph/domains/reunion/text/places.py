@@ -9,7 +9,8 @@ from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
 _OUR_HOME: Final = re.compile(
-    r"^(?:(?:at )?(?:my|our) (?:own |new )?(?:house|home|place|flat|apartment|casa|garden|(?:back ?)?yard)|mine|ours|home)(?= in | on |$)",
+    r"^(?:(?:at )?(?:my|our) (?:own |new )?(?:house|home|place|flat|apartment|casa|garden|(?:back ?)?yard)"
+    r"|mine|ours|home)(?= in | on |$)",
     re.IGNORECASE,
 )
 _TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
