@@ -83,8 +83,8 @@ class _Board:
 
     def settle(self) -> None:
         for number, person in enumerate(self.problem["people"]):
-            house = f"{person['name']}'s house"
-            if person.get("place") is None and house in self.problem["places"]:
+            theirs = (key for key in self.problem["places"] if f" {person['name']}'s house" in f" {key}")
+            if person.get("place") is None and (house := next(theirs, None)):
                 self._assume("people", number, house, "their own house", place=house)
         at = {person["name"]: person.get("place") for person in self.problem["people"]}
         for number, car in enumerate(self.problem["vehicles"]):

@@ -16,8 +16,9 @@ _SHORT: Final = re.compile(
     r"(?P<were>(?:^|(?<=[.!?] ))were(?= (?:\w+ing|a|two|three|four|five)\b))|"
     r"\b(?P<verb>do|does|did|ca|wo|is|are|was|were|has|have|would|could|should|ai)nt\b"
     r"|(?P<age>(?<=\d) ?y/?o\b)"
-    r"|(?P<for>(?<!for )\b4 (?=(?-i:us|me)\b(?! ?\$| dollars)))|(?P<with>\bw(?:/|(?= (?:my|the|our)\b)))(?P<out>o\b)? ?"
-    r"|(?<=[a-z]) (?:n|'n'|n')(?= [a-z\d])",
+    r"|(?P<for>(?<!for )\b4 (?=(?-i:us|me)\b(?! ?\$| dollars)))"
+    r"|(?P<with>\bw(?:/|(?= (?:my|the|our|his|her|him|them)\b)))(?P<out>o\b)? ?"
+    r"|(?<=[a-z\d]) (?:n|'n'|n')(?= [a-z\d])",
     re.IGNORECASE,
 )
 _LETTERS: Final = re.compile(r"(?<![^\W_])[a-z]{5,}(?![^\W_])")

@@ -53,6 +53,7 @@ _DOMAINS: Final = {
     "caller": "trip",
     "griller": "meal",
     "host": "reunion",
+    "organiser": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)

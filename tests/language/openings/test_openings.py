@@ -34,7 +34,8 @@ LEAST_OF_STRANGERS = {
     "pilgrim": (0.96, 0.0),
     "caller": (0.96, 0.76),
     "griller": (0.99, 0.5),
-    "host": (0.76, 0.41),
+    "host": (0.76, 0.47),
+    "organiser": (0.86, 0.48),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 LEAST_WITH_A_MODEL = 0.95

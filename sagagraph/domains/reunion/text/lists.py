@@ -19,7 +19,7 @@ _ITEMS: Final = re.compile(r"\s*\),?\s*|\s*,\s*(?:and )?|\s*;\s*|\s+and (?=has\b
 def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
-    text = _SAYS.with_name.sub(r"\g<who>", text)
+    text = _SAYS.with_name.sub(lambda found: found["who"] or found["several"], text)
     text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     lines = text.split("\n")
@@ -30,9 +30,11 @@ def written_out(text: str) -> str:
     names = [name for found in entries if found for name in _small_names(found)]
     out = re.sub(r"\n +", "\n", " ".join(told))
     if len(_SAYS.small_style.findall(before)) > 1:
-        found_small = (found["who"] for form in (_SAYS.small_kin, _SAYS.small_subject) for found in form.finditer(out))
+        forms = (_SAYS.small_kin, _SAYS.small_subject, _SAYS.small_beside)
+        found_small = (said for form in forms for found in form.finditer(out) for said in found.groupdict().values() if said)
         names += [name for each in found_small for name in _AND.split(each)]
         out = _SAYS.small_town.sub(lambda found: found[0].title(), out)
+        out = re.sub(rf"(?<![\w'])({'|'.join(map(re.escape, names)) or '$'})'?s (?={_SAYS.text('OWNED')}\b)", r"\1's ", out)
     for name in {*names}:
         out = re.sub(rf"(?<![\w'])(?:{re.escape(name)})(?!\w)", name[0].upper() + name[1:], out)
     return out
@@ -42,7 +44,10 @@ def _entry(unit: str) -> re.Match[str] | None:
     """Match what tells of whom or what it begins with; a comma will do after a bullet."""
     bullet = _BULLET.match(unit)
     text = unit[bullet.end() :].strip() if bullet else unit.strip()
-    found = _ENTRY.fullmatch(text) or (_LISTED.fullmatch(text) if bullet else None)
+    found = _ENTRY.fullmatch(text) or _LISTED.fullmatch(text)
+    if found and not bullet and found["mark"] != ":":
+        is_told = found["mark"] == " - " and _SAYS.names.fullmatch(found["label"]) and _SAYS.of_people.search(found["items"])
+        found = found if is_told else None
     if found is None or _SAYS.no_items.match(found["items"]):
         return None
     label = found["label"]
@@ -65,6 +70,7 @@ def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str
 def _headed(heading: str, items: str) -> str:
     """Write out whom a heading is followed by: `Players without car: Ann in Thun, Bob in Bern`."""
     without = ", has no car" * bool(re.search(r"(?i)\b(?:without|no)\b.* cars?\b", heading))
+    without = without or ", drives" * bool(re.search(r"(?i)\b(?:by car|drivers|driving)\b", heading))
     told = [_told(*each.split(", ", 1)) for each in items.split("; ") if ", " in each]
     if ";" not in items:
         told = [each.strip(" ,") for each in _SAYS.placed.sub(r"\n\g<who> is ", items).split("\n") if each.strip(" ,")]

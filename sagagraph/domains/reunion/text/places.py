@@ -9,16 +9,19 @@ from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
 _OUR_HOME: Final = re.compile(
-    r"^(?:(?:at )?(?:my|our) (?:own )?(?:house|home|place|flat|apartment|garden|(?:back ?)?yard)|mine|ours|home)(?= in |$)",
+    r"^(?:(?:at )?(?:my|our) (?:own |new )?(?:house|home|place|flat|apartment|casa|garden|(?:back ?)?yard)"
+    r"|mine|ours|home)(?= in | on |$)",
     re.IGNORECASE,
 )
 _TERMINAL: Final = re.compile(r"\b(?:airport|terminal)\b", re.IGNORECASE)
 _HOUSE: Final = re.compile(
     r"^(?P<owner>.+?)'s(?: (?:own )?(?:house|home|place|flat|apartment))?(?P<town> in [A-Z][\w ]+)?$", re.IGNORECASE
 )
+_OF_MEETINGS: Final = ("venue", "restaurant", "location", "party", "ceremony")
+"""Words for where all meet, where nothing else is called so."""
 _VENUE: Final = re.compile(
     r" (?:house|lodge|chapel|church|cathedral|hall|hotel|inn|restaurant|club|farm|barn|cottage|cabin|gardens?|castle"
-    r"|centre|center|place|park|pub|bar|grill|school|beach)$"
+    r"|centre|center|primary|academy|college|arena|stadium|theatre|theater|manor|crematorium|cemetery|place|park|pub|bar|grill|school|beach)$"
 )
 """Words that are left out when a place is named again."""
 
@@ -107,7 +110,9 @@ class Places:
     def _is_where_all_meet(self, noun: str) -> bool:
         """Tell whether `the inn` is the one where all meet."""
         words = plain(self.meeting.split(" in ")[0]).split()
-        return plain(self.meeting) != noun and noun in words
+        if noun in _OF_MEETINGS:
+            return self.meeting != "" and plain(self.meeting) != noun
+        return plain(self.meeting) != noun and any(word == noun or (len(noun) > 3 and word.endswith(noun)) for word in words)
 
     def _alike(self, wanted: str) -> Iterator[str]:
         """Match `home` with `home in Boston`; `airport` with the only one there is."""

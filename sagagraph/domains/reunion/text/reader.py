@@ -122,6 +122,8 @@ class _Reading:
         self._table = self._was = ""
         """What the last clause of this sentence, and the last sentence, was about."""
         self._thing = self._spot = self._last = ""
+        self._beside: list[str] = []
+        """Who is with them, in the same sentence."""
         self._moment: When | None = None
         """The last time that was said."""
         self._where: dict[str, Any] = {}
@@ -135,7 +137,9 @@ class _Reading:
         passage = values.valued(sentence, self._known)
         self._was = self._table
         self._table = self._way = self._spot = self._last = ""
+        self._beside = []
         self._has_place = bool(passage.values(Spot))
+        self._is_of_shop = any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -179,7 +183,9 @@ class _Reading:
         moments = {value.minutes for fact in facts for value in fact.values.values() if isinstance(value, When)}
         said = {"minutes": None if part.passage.has(_SAYS.reckoned) else part.minutes, "seats": part.seats}
         left = (key for key, value in said.items() if value is not None and all(fact.values.get(key) is None for fact in facts))
-        return any(left) or any(each.minutes not in moments for each in part.when)
+        is_alone = "takes_along" in part.roles and not part.others and not {"car", "drives"} & part.roles and part.seats is None
+        is_with = is_alone and part.passage.has(_SAYS.with_somebody)  # `with our lass kelly`
+        return is_with or any(left) or any(each.minutes not in moments for each in part.when)
 
     def _is_of_two(self, text: str, joint: re.Match[str]) -> bool:
         """Tell whether `and` joins two things, not two clauses."""
@@ -211,7 +217,8 @@ class _Reading:
             part.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = part.kind == "thing" and not {"fetched", "fetch", "must"} & part.roles and part.minutes is None
         is_verb = is_bare and found and not _SAYS.determined.match(found.said)  # `waits at the library`, `and be here at 10`
-        if self._table == "people" and (is_verb or (part.kind == "everybody" and _SAYS.of_the_same.match(part.passage.text))):
+        is_bidden = part.kind == "everybody" and _SAYS.of_the_same.match(part.passage.text) and self._people != (TELLER,)
+        if self._table == "people" and (is_verb or is_bidden):
             part.kind, found = "", None
         if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table in ("tasks", "goals"):
             part.kind = "it" if self._table == "tasks" else "everybody" if "there_all" in part.roles else part.kind
@@ -220,8 +227,10 @@ class _Reading:
         who, whose = found.get("who", Who), found["whose"]
         if who is not None:
             self._where = self._where if who.names == self._people else {}
-            if found.said.endswith(f"'s {who.names[-1].lower()}"):
+            if re.search(rf"(?i)(?:'s|^his|^her|^their) {re.escape(who.names[-1])}$", found.said):
                 self.named.append(found.said)  # `Tess's mum`, of whom the board says only that she is somebody's
+                is_unseen = "no_drive" in part.roles and not part.passage.values(Spot)
+                who = replace(who, names=()) if is_unseen else who
             self._people = who.names
             self._mentioned += [who.names, *([(*who.names, *part.others)] if part.others else [])]
         elif whose:
@@ -253,7 +262,10 @@ class _Reading:
             fits = iter([tuple(dict.fromkeys(name for group in self._mentioned for name in group))[-2:]])
         else:
             fits = (each for each in last if len(each) > 1 and {*self._people} <= {*each})
-        return next(fits, self._people if pronoun in ("they", "their") and len(self._people) > 1 else ())
+        if (one := next(fits, None)) is None and pronoun in ("he", "she", "his", "her"):
+            both = [name for name in (last[0] if last else ()) if self._of.pronouns.get(name) == own]
+            return tuple(both) if len(both) == 1 else ()
+        return one or (self._people if pronoun in ("they", "their") and len(self._people) > 1 else ())
 
     def _told(self, table: str, key: str) -> list[Any]:
         """Return what was told of a column until now; of goals, of that of everybody."""
@@ -300,7 +312,9 @@ class _Reading:
         by = next(iter(self._people), None) if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
         place = self._place(part, "at", "in", "on", "from", "near")
-        yield from (fact("people", by) for _ in them[:1] if by)
+        if by and them:
+            yield fact("people", by, drives=True)
+            yield fact("vehicles", car_of(by), drivers=(by,))
         for name in them:
             values = {"place": place, "from": part.at("after", "at", "from"), "drives": False, "fetched": True}
             yield fact("people", name, prefers=by, **values)
@@ -312,8 +326,12 @@ class _Reading:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
-        is_of_all = part.kind in ("pronoun", "thing", "somebody", "") and not {"fetch", "makes"} & part.roles and not is_theirs
-        is_headed = not self.facts and not part.roles and part.passage.whole(_SAYS.heading) is not None
+        is_of_all = (
+            part.kind in ("pronoun", "thing", "somebody", "it", "") and not {"fetch", "makes"} & part.roles and not is_theirs
+        )
+        is_headed = (
+            all(each.table == "goals" for each in self.facts) and not part.roles and part.passage.whole(_SAYS.heading) is not None
+        )
         is_early = not any(each.table == "people" for each in self.facts)
         is_venue = part.passage.whole(_SAYS.bare) is not None and names_venue(part.said)
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
@@ -337,6 +355,10 @@ class _Reading:
         if (is_bare and (is_venue or part.passage.text[:1].isupper())) or (place and is_place and not part.when):
             place = part.said  # `chapel in Whitby`
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
+        if is_headed and part.passage.whole(_SAYS.named):
+            place = part.said  # `The Swan in Ludlow`
+        if is_first and not place and part.kind == "thing" and part.subject and part.subject.said.endswith("'s"):
+            place = part.subject.said  # `Luigi's at 6pm`
         if before - {"event"} == {"place"} and place and by and part.kind != "":
             before = set()  # `the wedding in Kinsale: the ceremony is at St Mary's at 2`
         if "place" in before and place == part.spot("on"):
@@ -371,6 +393,8 @@ class _Reading:
         who = self._people if is_theirs and not is_unclear and part.passage.text[:3].lower() != "we " else None
         thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
         is_errand = bool({"fetch", "fetched"} & roles)
+        if thing and {"opens", "closes"} & roles and self._is_of_its_place(thing):
+            thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
         if "fetch" in roles and "fetched" not in roles:
             thing = part.said_as("fetches") or thing
         if not thing and (is_errand or "makes" in roles):
@@ -381,15 +405,29 @@ class _Reading:
             thing = part.said_as("for_it")
         if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
             is_food = part.spot("from") and (_SAYS.FOOD.search(thing) or _SAYS.shop.fullmatch(place or ""))
-            is_next = bool(is_food or (self.facts and self.facts[-1].table == "tasks"))
+            is_next = bool(is_food or self._is_of_shop or (self.facts and self.facts[-1].table == "tasks"))
             is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
-            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing)
-            is_errand = bool(place and is_there and is_thing and (not part.when or "opens" in roles or is_food))
+            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing) or self._is_of_shop
+            is_errand = bool(
+                place and is_there and is_thing and (not part.when or "opens" in roles or is_food or _SAYS.FOOD.search(thing))
+            )
             thing = thing if is_errand else None
         is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
+        if "brings" in roles and who and not (place or part.when or part.minutes):
+            self._thing, self._table = thing or "", "tasks"
+            return  # it comes along with whoever brings it
         is_one = is_name and not part.passage.has(_SAYS.SEVERAL) and not _SAYS.shop.fullmatch(place or "")
-        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not _SAYS.FOOD.fullmatch(thing or ""):
+        is_said = self._is_of_shop or _SAYS.FOOD.fullmatch(thing or "")
+        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not is_said:
             return  # it may be somebody
+        if (
+            part.kind == "thing"
+            and "must" in roles
+            and part.when
+            and part.minutes is None
+            and not {"fetch", "fetched", "makes", "watched"} & roles
+        ):
+            return  # who has to be somewhere is no task
         if thing:
             self._thing, self._table = thing, "tasks"
         elif not (is_of_it and self._thing and (self._table == "tasks" or part.kind == "it" or "watched" in roles)):
@@ -399,6 +437,8 @@ class _Reading:
         if is_errand and opens is None and "closes" not in roles and (moment := part.at(*at)):
             opens = replace(moment, how="from")
         closes = part.at(*(each for each in UP_TO if opens is None or each != opens.how), *(at if "closes" in roles else ()))
+        if opens and part.passage.has(_SAYS.is_ready):
+            opens = replace(opens, how="from")  # `the pizza is ready at 7` is not said of a shop
         minutes = part.minutes if part.minutes is not None or not is_errand else 0
         place = None if "watched" in roles and part.kind == "somebody" else place
         values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
@@ -411,6 +451,12 @@ class _Reading:
             of = [each.name for each in self.facts if each.table == "tasks"] if part.passage.has(_SAYS.of_several) else []
             for name in dict.fromkeys([*of[-2:], self._thing]):
                 yield fact("tasks", name, is_errand=is_errand or None, **values)
+
+    def _is_of_its_place(self, thing: str) -> bool:
+        """Tell whether it is where the last task is done, or who lets people in there."""
+        place = next(iter(self._told("tasks", "place")[-1:]), "")
+        noun = thing.split()[-1].casefold()
+        return bool(place) and (noun in place.casefold() or _SAYS.keeper.fullmatch(noun) is not None)
 
     def _person(self, part: _Part) -> Iterator[Fact]:
         """Read who is where, from when on, and who drives what."""
@@ -454,7 +500,11 @@ class _Reading:
         elif part.passage.has(_SAYS.joins):
             yield from (fact("people", name) for name in self._people)
         theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", part.said, re.IGNORECASE))
-        yield from (fact("people", name, **self._where) for name in others if "takes_along" in roles and name not in theirs)
+        along = [name for name in others if "takes_along" in roles and name not in theirs]
+        yield from (fact("people", name, **self._where) for name in along)
+        if since and not place and drives is None and not part.kind:
+            yield from (fact("people", name, **{"from": since}) for name in self._beside)
+        self._beside = along if along and not drives and _SAYS.beside.match(part.passage.text) else []
         if part.passage.has(_SAYS.with_me) and self._where.get("place"):
             yield fact("people", TELLER, **self._where)
 
@@ -498,6 +548,8 @@ class _Reading:
     def _place(self, part: _Part, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
         said = part.spot(*how)
+        if said and (of_kin := _SAYS.of_kin.fullmatch(said)):
+            said = of_kin["whose"]  # `my sister Ann's in Rome`
         if said and said.startswith("the same "):
             noun = said.removeprefix("the same ")
             last = [each for each in self._told("people", "place")[-1:] if noun in ("place", *each.split())]

@@ -31,7 +31,7 @@ _IN_THE_EVENING: Final = re.compile(
 _IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", re.IGNORECASE)
 _OF_TELLER: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e)\b(?! (?:own )?(?:house|home|place|flat|apartment|garden)\b)")
 """Words of somebody who takes part, and not only has a house."""
-_OPEN, _EIGHT, _MORNING_ENDS, _NOON = 5 * 60, 8 * 60, 11 * 60, 12 * 60
+_OPEN, _EIGHT, _SHUT, _MORNING_ENDS, _NOON = 5 * 60, 8 * 60, 9 * 60, 11 * 60, 12 * 60
 _RENTING: Final = "rent a car"
 _LONG: Final = 4
 """Letters: shorter names are alike by chance."""
@@ -220,13 +220,15 @@ class _Board:
         is_evening = by.minutes < _MORNING_ENDS and (is_later or _IN_THE_EVENING.search(told))
         return later if is_evening or (by.minutes < _EIGHT and not _IN_THE_MORNING.search(told)) else by.minutes
 
-    def _moment(self, said: When | None, *, is_opening: bool = False) -> str | None:
+    def _moment(self, said: When | None, *, is_opening: bool = False, is_closing: bool = False) -> str | None:
         """Return a time of the day: `until 7` is before all meet, and shops open in the morning."""
         due = self._shared()["by"]
         if said is None:
             return None
         if is_opening and said.is_bare and said.minutes % _NOON >= _OPEN:
             return text_of(said.minutes % _NOON)
+        if is_closing and said.is_bare and _OPEN <= said.minutes % _NOON < _SHUT:
+            return text_of(said.minutes % _NOON + _NOON)
         return text_of(said.before(None if due is None else _MOMENT.validate_python(due)))
 
     def _put_road(self, fact: Fact) -> None:
@@ -292,7 +294,11 @@ class _Board:
         opens, closes = row.get("window") or (None, None)
         for side, moment in (("opens", values.get("opens")), ("closes", values.get("closes"))):
             if moment is not None:
-                told = self._moment(moment, is_opening=side == "opens" and moment.how != "from")
+                told = self._moment(
+                    moment,
+                    is_opening=side == "opens" and moment.how != "from",
+                    is_closing=side == "closes" and moment.how == "at",
+                )
                 opens, closes = (told, closes) if side == "opens" else (opens, told)
         self._set("tasks", number, window=[opens, closes] if opens or closes else None)
         if opens and values.get("opens") and values["opens"].is_bare and opens != text_of(values["opens"].before(None)):

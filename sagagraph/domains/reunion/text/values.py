@@ -22,7 +22,33 @@ _ON_A_DAY: Final = r",? ?\b(?:on |(?:on )?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fr
 _WRITTEN: Final = (
     (r"(?<=\w) \+ (?=[A-Z])", " and "),
     (r"(?i)\b(?:old|young|dear) (?=(?:mrs?|ms|miss|dr)\b)", ""),
+    (r"\b(St|M[rs]{0,2}|Dr|Prof|Fr|Rev)\.(?= [A-Z]| (?:and|&) M)", r"\1"),
     (r" @ ", " at "),
+    (r"(?i)\b(?:a )?quarter to(?=\s*(?:[.,;!?\n]|$))", "15 minutes earlier"),
+    (r"(?i)\b(is|are) by (?=the |(?-i:[A-Z]))", r"\1 at "),
+    (r"(^|[.!?] )Our (?=[A-Z]\w+(?:'s| is) (?:at|in|on|home|coming))", r"\1"),
+    (r"(^|[.!?\n] )(?:The |Our )?\w+(?: \w+)? is ([A-Z]\w+)[,.;] [Ss]?[Hh]e(?:'s| is) ", r"\1\2 is "),
+    (r"(?i)\breach(?:es|ing)? (?=the )", "arrives at "),
+    (r"(?i)\b(?:still|also) (?=(?:has|have|needs?|must)\b)", ""),
+    (r"\b([A-Z]\w+)'s (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"\1 is \2 until "),
+    (r"(?i)\b(?:we|i)(?:'ve| have)? ordered ((?:(?:an?|the|some) )?[a-z ]+?) (?=from |at )", r"\1 must be picked up "),
+    (
+        r"(?i)\b(?:stop|swing|pop|run)(?:s|ping)? (?:by|at|into|to) ([^,.;\n]+?) for (?:the |some )?(?!an? )([a-z]+(?: [a-z]+)?)",
+        r"fetch \2 at \1",
+    ),
+    (r"(^|[.!?;,\n] )[A-Z]\w+'s (?=[a-z]+ (?:has|have|needs?|must) (?:to )?(?:be )?(?:pick|fetch|collect))", r"\1The "),
+    (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
+    (
+        r"(?i)\b(my|our|his|her|their) (car|van)(?:'s| is) (?:in|at) the (?:shop|garage|workshop|mechanic's?)\b",
+        r"\1 \2 is broken",
+    ),
+    (
+        r"(?i)\b((?:train|bus|coach|plane|ferry|ICE)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )((?:[\w-]+ ){0,2}"
+        r"(?:station|airport"
+        r"|terminal|stop|hauptbahnhof))(?: at)? (?=\d)",
+        r"\1, arrives at \2 at ",
+    ),
+    (r", (?:and )?([A-Z]\w+) (?:too|as well)(?=[.,;\n]|$)", r", \1 is at the same place"),
     (r"(?i)(^|[.;,!?\n] )me and ((?:my \w+ )?(?-i:[A-Z])\w+)\b", r"\1\2 and I"),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
@@ -32,7 +58,6 @@ _WRITTEN: Final = (
     (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
     (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
-    (r"\s*(?:->|=>|→)\s*", " to "),
     (r"\bI \(([A-Z]\w+)\)", r"I am \1. I"),
     (r"\s*[()],?\s*", ", "),
     (
@@ -40,19 +65,21 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|restaurant|meet|meeting (?:point|place)|when|time"
-        r"|start|arrive by)(?:: | is )(?:at )?",
+        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)"
+        r"|when|time"
+        r"|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
         "we meet at ",
     ),
-    (r"\b(St|M[rs]s?|Dr|Prof|Fr|Rev)\.(?= [A-Z])", r"\1"),
     (r"'s got\b", " has"),
     (rf"(?i)\bbetween {_AN_HOUR} and {_AN_HOUR}", r"after \1, before \2"),
     (rf"(?i)\b(?:(open )(?:from )?|from ){_AN_HOUR} ?(?:to|till|until|-) ?{_AN_HOUR}", r"\1from \2 until \3"),
     (r"(?i)\b(\d{1,2}) ?h(?:ours?|rs?)? ([0-5]\d)\b(?! ?m)", r"\1h\2"),
-    (r"(?i)\bthree quarters of an hour\b", "45 minutes"),
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
-    (r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready) )", r"\1 is "),
+    (
+        r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready|at (?-i:[A-Z]\w*)) )",
+        r"\1 is ",
+    ),
     (
         r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
         " at the same place",
@@ -117,6 +144,8 @@ class Event:
 
 
 def sentences(text: str) -> list[str]:
+    text = re.sub(r"\b[A-Z]\w+,? \(?that(?:'s| is) me\b\)?,?", "I", text)  # `Akela, that's me`
+    text = re.sub(r"(?i)\bwe \([a-z ]+\)", "we", text)
     text = re.sub(r"(?<=[a-z] )r(?= [a-z])", "are", spelled(in_full(text)))  # `jen and tyler r at the beach`
     text = written_out(text.replace("’", "'").replace("–", "-").replace("—", ", "))
     for written, instead in _WRITTEN:
@@ -128,7 +157,8 @@ def sentences(text: str) -> list[str]:
 
 def _called_by_name(found: re.Match[str], text: str) -> str:
     """Return whom kin without a name means, if it has one elsewhere: `my grandmother Ruth`."""
-    kin = rf"(?i:\b(?:my|our) {found['kin']},?) ([A-ZÀ-ÞĀ-Ž][\w-]+)(?!'s\b|[\w-])"
+    two = "(?: and [A-ZÀ-ÞĀ-Ž][\\w-]+)" if found["kin"].endswith("s") else ""
+    kin = rf"(?i:\b(?:my|our) {found['kin']},?) ([A-ZÀ-ÞĀ-Ž][\w-]+{two})(?!'s\b|[\w-])"
     names = {*re.findall(kin, text)}
     return names.pop() if len(names) == 1 else found[0]
 
@@ -184,7 +214,8 @@ def _seats(found: Found) -> Seats | None:
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
     how = "from" if found["how"].startswith("leav") else found["how"] or "at"
-    if how == "in" and _SAYS.in_a_car.fullmatch(name) and found.led_by(_SAYS.by_car):
+    how = "at" if how in ("outside", "opposite") else how
+    if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
     return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
 
@@ -214,6 +245,7 @@ def people_in(said: list[str]) -> People:
         known |= {name for found in _SAYS.is_fetched.finditer(each) for name in names_in(found["who"])}
         for found in passage.find(_SAYS.is_somebody):
             is_several = not found.match["titled"] and _SAYS.SEVERAL.match(passage.text, found.start)
+            is_several = is_several or (found.start == 0 and _SAYS.of_shop.match(passage.text))
             if not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(",")):
                 after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
                 known |= {*names_in(found.said), *names_in(after)}
