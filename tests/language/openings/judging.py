@@ -52,6 +52,8 @@ _DOMAINS: Final = {
     "pilgrim": "trip",
     "caller": "trip",
     "griller": "meal",
+    "hiker": "trip",
+    "roaster": "meal",
     "host": "reunion",
 }
 """By the name of a table, where it has another one."""
