@@ -53,6 +53,7 @@ _DOMAINS: Final = {
     "caller": "trip",
     "griller": "meal",
     "hiker": "trip",
+    "rider": "trip",
     "roaster": "meal",
     "host": "reunion",
 }
