@@ -54,6 +54,7 @@ _DOMAINS: Final = {
     "griller": "meal",
     "hiker": "trip",
     "rider": "trip",
+    "roamer": "trip",
     "roaster": "meal",
     "host": "reunion",
 }
