@@ -35,6 +35,10 @@ _CLOSE: Final = 31
 """Days between dates of one trip."""
 _LAST_WEEK: Final = 22
 """Day of a month after which a week may reach into the next one."""
+_AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1, "whit monday": 50}
+"""Days."""
+_FEASTS: Final = {"christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26), "new years day": (1, 1)}
+"""Month and day."""
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """By the month in which they begin, on the northern half of the world; each has three."""
 
@@ -100,6 +104,7 @@ def tag_numeric_dates(passage: Passage) -> None:
 
 def tag_dates(passage: Passage, today: date) -> None:
     """Tag dates, after numbers and quantities are tagged: `may 2 people` is not a day."""
+    passage.tag("date", _SAYS.feast, lambda found: _feast(found, today))
     passage.tag("holiday", _SAYS.holiday, lambda found: _holiday(found, today))
     for named in (_SAYS.weekday, _SAYS.short_weekday):
         passage.tag("weekday", named, lambda found: Weekday(_DAYS.index(found["day"][:3])))
@@ -153,6 +158,16 @@ def _relative(found: Found, today: date) -> Expression:
     if found["next_month"]:
         return _one(found.said, Rough(1, 31, today.month % 12 + 1, today.year + today.month // 12, ""))
     return _one(found.said, _exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0)))
+
+
+def _feast(found: Found, today: date) -> Expression:
+    from dateutil.easter import easter
+
+    name = found.said.casefold().removeprefix("the ").replace("'", "")
+    if name in _FEASTS:
+        return _one(found.said, _day(_FEASTS[name][1], _FEASTS[name][0]))
+    days = (easter(year) + timedelta(days=_AFTER_EASTER[name]) for year in (today.year, today.year + 1))
+    return _one(found.said, _exactly(next(day for day in days if day >= today)))
 
 
 def _exactly(day: date) -> Rough:

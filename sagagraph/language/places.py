@@ -170,7 +170,8 @@ class _Reader(Generic[_K]):
             if key == "nice" and not is_capital and not _SAYS.ends_a_name.match(self._text, end):
                 return None  # `to nice hotels`
             leads = _SAYS.joined if is_capital else _SAYS.to
-            is_meant = (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(leads, start)
+            is_chained = self._text[start - 1 : start] == self._text[end : end + 1] == "-"  # `paris-nice-paris`
+            is_meant = is_chained or (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(leads, start)
             return city if is_meant else None
         if key in _NO_NAMES:
             return city if is_capital and self._led(_SAYS.to, start) else None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.travel.completion import NOT_SAID
 from sagagraph.domains.travel.money import LARGEST_BUDGET, PRICE_CURRENCY, money_text
 from sagagraph.domains.travel.partial import Said
 from sagagraph.domains.travel.request import CURRENCIES, FEWEST_STARS, MOST_STARS, Direct, Order, rooms_for
@@ -91,7 +92,7 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
         if not money.currencies and not known.currency:
-            said.notes.append(("currency", "the one of the prices"))
+            said.notes.append(NOT_SAID)
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
 
