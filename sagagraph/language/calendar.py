@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
+from dateutil.easter import easter
+
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Nth, Number
 from sagagraph.language.quantities import Quantity
@@ -36,9 +38,8 @@ _CLOSE: Final = 31
 _LAST_WEEK: Final = 22
 """Day of a month after which a week may reach into the next one."""
 _AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1, "whit monday": 50}
-"""Days."""
 _FEASTS: Final = {"christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26), "new years day": (1, 1)}
-"""Month and day."""
+"""Days after Easter Sunday, or month and day."""
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """By the month in which they begin, on the northern half of the world; each has three."""
 
@@ -161,8 +162,6 @@ def _relative(found: Found, today: date) -> Expression:
 
 
 def _feast(found: Found, today: date) -> Expression:
-    from dateutil.easter import easter
-
     name = found.said.casefold().removeprefix("the ").replace("'", "")
     if name in _FEASTS:
         return _one(found.said, _day(_FEASTS[name][1], _FEASTS[name][0]))
@@ -175,8 +174,6 @@ def _exactly(day: date) -> Rough:
 
 
 def _holiday(found: Found, today: date) -> Holiday:
-    from dateutil.easter import easter
-
     said = found.get("year", Number)
     name, year = found["name"], (said.count if said else None) or today.year
 

@@ -158,7 +158,8 @@ def _company(found: Found) -> Company | None:
     is_told_twice = len(counts) > 1 and counts[0] == sum(counts[1:]) and _SAYS.in_all.match(found.said) is not None
     count = counts[0] if is_told_twice else sum(counts)  # `4 of us, two couples`
     if found["me"]:
-        count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
+        count += 1 + _kin_in(found) + ((number and number.count) or 0)  # `me + 1`
+        count += (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
         grown = "grown" in units or any(each.grown for each in people)
         return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)

@@ -52,17 +52,14 @@ _EURO: Final = (
     "Austria Belgium Bulgaria Croatia Cyprus Estonia Finland France Germany Greece Ireland Italy Latvia Lithuania Luxembourg "
     "Malta Netherlands Portugal Slovakia Slovenia Spain"
 )
-_AT_HOME: Final = {
-    **dict.fromkeys(_EURO.split(), "EUR"),
-    **{"Australia": "AUD", "Brazil": "BRL", "Canada": "CAD", "China": "CNY", "Czechia": "CZK", "Denmark": "DKK"},
-    **{"Hong Kong": "HKD", "Hungary": "HUF", "Iceland": "ISK", "India": "INR", "Indonesia": "IDR", "Israel": "ILS"},
-    **{"Japan": "JPY", "Malaysia": "MYR", "Mexico": "MXN", "New Zealand": "NZD", "Norway": "NOK", "Philippines": "PHP"},
-    **{"Poland": "PLN", "Romania": "RON", "Singapore": "SGD", "South Africa": "ZAR", "South Korea": "KRW", "Sweden": "SEK"},
-    **{"Switzerland": "CHF", "Thailand": "THB", "Turkey": "TRY", "United Kingdom": "GBP", "United States": "USD"},
-}
+_AT_HOME: Final = dict.fromkeys(_EURO.split(), "EUR") | {
+    "Australia": "AUD", "Brazil": "BRL", "Canada": "CAD", "China": "CNY", "Czechia": "CZK", "Denmark": "DKK",
+    "Hong Kong": "HKD", "Hungary": "HUF", "Iceland": "ISK", "India": "INR", "Indonesia": "IDR", "Israel": "ILS",
+    "Japan": "JPY", "Malaysia": "MYR", "Mexico": "MXN", "New Zealand": "NZD", "Norway": "NOK", "Philippines": "PHP",
+    "Poland": "PLN", "Romania": "RON", "Singapore": "SGD", "South Africa": "ZAR", "South Korea": "KRW", "Sweden": "SEK",
+    "Switzerland": "CHF", "Thailand": "THB", "Turkey": "TRY", "United Kingdom": "GBP", "United States": "USD",
+}  # fmt: skip
 """Currencies of budgets, by the country where they are used."""
-NOT_SAID: Final = ("currency", "the one of the prices")
-"""What is assumed of a currency that nobody has named, as long as it is not known where the trip starts."""
 
 
 def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialRequest:
@@ -80,8 +77,7 @@ def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialReq
     is_said = said.currency is not None or (said.budget is None and said.budget_each is None)
     if is_said or any(each.field == "currency" for each in doubts):
         return known
-    notes = (*(each for each in said.notes if each != NOT_SAID), ("currency", because))
-    return known.model_copy(update={"currency": here, "notes": notes})
+    return known.model_copy(update={"currency": here, "notes": (*said.notes, ("currency", because))})
 
 
 _Step = tuple[dict[str, Any], dict[str, str]]
@@ -203,5 +199,8 @@ def _usual(said: PartialRequest) -> Iterator[tuple[str, str]]:
         yield "travellers", "nobody else was mentioned"
     if said.rooms is None and (said.travellers or 1) > 1:
         yield "rooms", "two in each room"
+    is_paid = said.budget is not None or said.budget_each is not None
+    if is_paid and said.currency is None and not any(each.field == "currency" for each in said.doubts):
+        yield "currency", "the one of the prices"
     if said.return_to is None and said.one_way is None and said.origin is not None:
         yield "return_to", "a round trip"

@@ -121,8 +121,7 @@ _RELATIONS: Final = Forms(__file__, "when.relations")
 _SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
 _A_WEEK: Final = timedelta(days=7)
-_MOST_DAYS_BEFORE: Final = 2
-"""Of an event: whoever travels on such a weekday comes for it."""
+_DAYS_BEFORE_AN_EVENT: Final = 2
 
 
 class _Dates:
@@ -249,6 +248,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         else:
             dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today, order)
+    if dates.lasts and dates.departs == dates.named and passage.has(_SAYS.any_time):
+        dates.firsts, dates.departs = dates.departs, []  # `exams end on 26 June, I can go any time until the end of July`
     passage.take(_SAYS.date)
     days, exact = dates.there or dates.departs, [each for each in dates.spans if not each[2]]
     beside = passage.take(_SAYS.day_beside, lambda _: bool(days) or len(dates.spans) == len(exact) == 1)
@@ -327,7 +328,7 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         dates.lasts.append(upcoming(weekday, begins))
         return
     days_before = (dates.departs[0].weekday() - weekday.number) % 7 if dates.departs and dates.departs == dates.named else 0
-    if 0 < days_before <= _MOST_DAYS_BEFORE:  # `a meeting on Thursday 22 January: I fly on Wednesday`
+    if 0 < days_before <= _DAYS_BEFORE_AN_EVENT:  # `a meeting on Thursday 22 January: I fly on Wednesday`
         dates.departs, dates.named = [dates.departs[0] - timedelta(days=days_before)], []
         dates.doubts.notes.append(("depart", found.said))
         return
