@@ -121,7 +121,6 @@ _RELATIONS: Final = Forms(__file__, "when.relations")
 _SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
 _A_WEEK: Final = timedelta(days=7)
-_DAYS_BEFORE_AN_EVENT: Final = 2
 
 
 class _Dates:
@@ -319,7 +318,7 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     weekday = found.get("weekday", Weekday)
     if weekday is None:
         return
-    is_back = found.led_by(_SAYS.back) is not None
+    is_back = found.led_by(_SAYS.until if dates.departs else _SAYS.back) is not None
     depart = dates.departs[0] if dates.departs else known.depart
     first, last = dates.spans[0][:2] if dates.spans else (known.first or depart, known.last)
     is_one_week = first is not None and last is not None and last - first < _A_WEEK
@@ -328,7 +327,7 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
         dates.lasts.append(upcoming(weekday, begins))
         return
     days_before = (dates.departs[0].weekday() - weekday.number) % 7 if dates.departs and dates.departs == dates.named else 0
-    if 0 < days_before <= _DAYS_BEFORE_AN_EVENT:  # `a meeting on Thursday 22 January: I fly on Wednesday`
+    if days_before in (1, 2):  # `a meeting on Thursday 22 January: I fly on Wednesday`
         dates.departs, dates.named = [dates.departs[0] - timedelta(days=days_before)], []
         dates.doubts.notes.append(("depart", found.said))
         return
