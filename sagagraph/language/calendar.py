@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
+from dateutil.easter import easter
+
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Nth, Number
 from sagagraph.language.quantities import Quantity
@@ -35,6 +37,9 @@ _CLOSE: Final = 31
 """Days between dates of one trip."""
 _LAST_WEEK: Final = 22
 """Day of a month after which a week may reach into the next one."""
+_AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1, "whit monday": 50}
+_FEASTS: Final = {"christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26), "new years day": (1, 1)}
+"""Days after Easter Sunday, or month and day."""
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """By the month in which they begin, on the northern half of the world; each has three."""
 
@@ -100,6 +105,7 @@ def tag_numeric_dates(passage: Passage) -> None:
 
 def tag_dates(passage: Passage, today: date) -> None:
     """Tag dates, after numbers and quantities are tagged: `may 2 people` is not a day."""
+    passage.tag("date", _SAYS.feast, lambda found: _feast(found, today))
     passage.tag("holiday", _SAYS.holiday, lambda found: _holiday(found, today))
     for named in (_SAYS.weekday, _SAYS.short_weekday):
         passage.tag("weekday", named, lambda found: Weekday(_DAYS.index(found["day"][:3])))
@@ -155,13 +161,19 @@ def _relative(found: Found, today: date) -> Expression:
     return _one(found.said, _exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0)))
 
 
+def _feast(found: Found, today: date) -> Expression:
+    name = found.said.casefold().removeprefix("the ").replace("'", "")
+    if name in _FEASTS:
+        return _one(found.said, _day(_FEASTS[name][1], _FEASTS[name][0]))
+    days = (easter(year) + timedelta(days=_AFTER_EASTER[name]) for year in (today.year, today.year + 1))
+    return _one(found.said, _exactly(next(day for day in days if day >= today)))
+
+
 def _exactly(day: date) -> Rough:
     return _day(day.day, day.month, day.year)
 
 
 def _holiday(found: Found, today: date) -> Holiday:
-    from dateutil.easter import easter
-
     said = found.get("year", Number)
     name, year = found["name"], (said.count if said else None) or today.year
 

@@ -85,7 +85,7 @@ def _told_with_ages(found: Found) -> Quantity | None:
 
 
 def _years_in(found: Found) -> list[int]:
-    years = [each.count or 0 for each in found.values(Quantity) if each.unit == "year"]
+    years = [age for each in found.values(Quantity) if each.unit == "year" for age in each.counts]
     return [*years, *(each.count or 0 for each in found.values(Number))]
 
 
@@ -144,7 +144,7 @@ def _company(found: Found) -> Company | None:
     if number is not None and units == ["child"]:  # `a family of 4 (kids 6 and 9)`
         return Company(number.count, children=_children_in(found))
     if found["couple"]:
-        return Company(2 + sum(each.count or 0 for each in people), children=_children_in(found))
+        return Company(2 + sum(each.count or 0 for each in people) + _kin_in(found), children=_children_in(found))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
     if units == ["child"] and _are_grown(found):
         return Company(people[0].count, has_grown=True)
@@ -158,7 +158,8 @@ def _company(found: Found) -> Company | None:
     is_told_twice = len(counts) > 1 and counts[0] == sum(counts[1:]) and _SAYS.in_all.match(found.said) is not None
     count = counts[0] if is_told_twice else sum(counts)  # `4 of us, two couples`
     if found["me"]:
-        count += 1 + _kin_in(found) + (2 if found["parents"] else 0) + (2 if found["two"] else 0)
+        count += 1 + _kin_in(found) + ((number and number.count) or 0)  # `me + 1`
+        count += (2 if found["parents"] else 0) + (2 if found["two"] else 0)
         is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
         grown = "grown" in units or any(each.grown for each in people)
         return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)

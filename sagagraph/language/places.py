@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SAYS: Final = Forms(__file__, "places")
 _ALSO_WORDS: Final = _SAYS.listed("ALSO_WORDS")
 _NO_NAMES: Final = _SAYS.listed("NO_NAMES") | _SAYS.listed("FILLING") - {"new"}
-_PLAIN_WORDS: Final = _SAYS.listed("PLAIN_WORDS") | _NO_NAMES | COMMON
+_PLAIN_WORDS: Final = _NO_NAMES | COMMON
 _ONLY_WITH_A_CAPITAL: Final = _SAYS.listed("ONLY_WITH_A_CAPITAL")
 
 _WITHIN_A_NAME: Final = re.compile(r"(?!\s*-\s|\s+-)[\s.'-]+")
@@ -158,8 +158,7 @@ class _Reader(Generic[_K]):
         said = self._text[start:end]
         city, is_shouted = self._gazetteer.find_name(said), self._text.isupper()
         if city is None:
-            is_by_an_arrow = self._led(_SAYS.arrow, start) or self._text[end:].lstrip()[:1] == "→"
-            if len(said) != 3 or not (said.isupper() or (is_by_an_arrow and said.casefold() not in _NO_NAMES)):
+            if len(said) != 3 or not said.isupper():
                 return None
             is_joined = self._led(_SAYS.joined, start) or _SAYS.joined_on.match(self._text, end)
             return self._gazetteer.find_code(said.upper()) if is_joined or not is_shouted else None
@@ -170,7 +169,8 @@ class _Reader(Generic[_K]):
             if key == "nice" and not is_capital and not _SAYS.ends_a_name.match(self._text, end):
                 return None  # `to nice hotels`
             leads = _SAYS.joined if is_capital else _SAYS.to
-            is_meant = (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(leads, start)
+            is_chained = self._text[start - 1 : start] == self._text[end : end + 1] == "-"  # `paris-nice-paris`
+            is_meant = is_chained or (is_capital and _TO_ANOTHER.match(self._text, end)) or self._led(leads, start)
             return city if is_meant else None
         if key in _NO_NAMES:
             return city if is_capital and self._led(_SAYS.to, start) else None

@@ -20,7 +20,7 @@ MOST = {
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1107
+MOST_IN_TABLES = 1090
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

@@ -434,7 +434,9 @@ async def test_while_a_question_is_open_everything_else_is_heard(service: Servic
     scene = await chat.say("ok, at most $4,000 and for 2 people")
     assert scene.conversation.draft.known.budget == 4000
     assert scene.conversation.draft.known.travellers == 2
+    assert re.search(r"Now: 2 travellers; .*at most \$4,000\. Where does the trip start\?", last_said(scene))
     assert status(await chat.say("Boston, in May 2025")) == "awaiting_approval"
+    assert "for each of 2." in all_said(await chat.say("how much is it each?"))
 
 
 async def test_what_one_visitor_says_is_heard_one_after_another(service: Service) -> None:

@@ -48,20 +48,36 @@ def completed(
     return known, assumed | dict(_usual(known))
 
 
-_AT_HOME: Final = {"JPY": "Japan", "CNY": "China", "CZK": "Czechia", "DKK": "Denmark", "ISK": "Iceland", "NOK": "Norway",
-                   "SEK": "Sweden", "MXN": "Mexico", "PHP": "Philippines"}  # fmt: skip
-"""Where a currency is used that shares its name with others."""
+_EURO: Final = (
+    "Austria Belgium Bulgaria Croatia Cyprus Estonia Finland France Germany Greece Ireland Italy Latvia Lithuania Luxembourg "
+    "Malta Netherlands Portugal Slovakia Slovenia Spain"
+)
+_AT_HOME: Final = dict.fromkeys(_EURO.split(), "EUR") | {
+    "Australia": "AUD", "Brazil": "BRL", "Canada": "CAD", "China": "CNY", "Czechia": "CZK", "Denmark": "DKK",
+    "Hong Kong": "HKD", "Hungary": "HUF", "Iceland": "ISK", "India": "INR", "Indonesia": "IDR", "Israel": "ILS",
+    "Japan": "JPY", "Malaysia": "MYR", "Mexico": "MXN", "New Zealand": "NZD", "Norway": "NOK", "Philippines": "PHP",
+    "Poland": "PLN", "Romania": "RON", "Singapore": "SGD", "South Africa": "ZAR", "South Korea": "KRW", "Sweden": "SEK",
+    "Switzerland": "CHF", "Thailand": "THB", "Turkey": "TRY", "United Kingdom": "GBP", "United States": "USD",
+}  # fmt: skip
+"""Currencies of budgets, by the country where they are used."""
 
 
 def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialRequest:
-    """Assume of crowns, yens and pesos that they are those of the country where the trip starts."""
+    """Assume of amounts without a currency, and of crowns, yens and pesos, that they are those of the country of the start."""
     start = cities.find_name(said.origin) if said.origin else None
-    here = next((code for code, country in _AT_HOME.items() if start and country == start.country), "")
-    likely = {"otherwise": (("currency", here),), "because": f"as used in {_AT_HOME.get(here)}"}
-    doubts = (
+    here = _AT_HOME.get(start.country) if start else None
+    if start is None or here is None:
+        return said
+    because = f"as used in {start.country}"
+    likely = {"otherwise": (("currency", here),), "because": because}
+    doubts = tuple(
         each.model_copy(update=likely) if each.field == "currency" and here in each.candidates else each for each in said.doubts
     )
-    return said.model_copy(update={"doubts": tuple(doubts)})
+    known = said.model_copy(update={"doubts": doubts})
+    is_said = said.currency is not None or (said.budget is None and said.budget_each is None)
+    if is_said or any(each.field == "currency" for each in doubts):
+        return known
+    return known.model_copy(update={"currency": here, "notes": (*said.notes, ("currency", because))})
 
 
 _Step = tuple[dict[str, Any], dict[str, str]]
@@ -183,5 +199,8 @@ def _usual(said: PartialRequest) -> Iterator[tuple[str, str]]:
         yield "travellers", "nobody else was mentioned"
     if said.rooms is None and (said.travellers or 1) > 1:
         yield "rooms", "two in each room"
+    is_paid = said.budget is not None or said.budget_each is not None
+    if is_paid and said.currency is None and not any(each.field == "currency" for each in said.doubts):
+        yield "currency", "the one of the prices"
     if said.return_to is None and said.one_way is None and said.origin is not None:
         yield "return_to", "a round trip"

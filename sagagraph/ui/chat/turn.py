@@ -124,7 +124,9 @@ class Turn:
             self.deeds.append(Deed.ASKED)
         elif draft.questions:
             is_stuck = saga is not None and draft.questions == before.questions
-            self._say(Deed.ASKED, f"{asking(draft)}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}")
+            heard = echo(before, draft) if saga is None and before is not NOTHING_KNOWN else ""
+            asked = f"{asking(draft)}{' (“Skip” leaves the plan as it is.)' if is_stuck else ''}"
+            self._say(Deed.ASKED, f"{heard} {asked}".strip())
         elif saga is None or (status_of(saga) in OVER and not is_same):
             await self._begin(draft.request)
         elif status_of(saga) in OVER:

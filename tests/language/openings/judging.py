@@ -52,6 +52,10 @@ _DOMAINS: Final = {
     "pilgrim": "trip",
     "caller": "trip",
     "griller": "meal",
+    "hiker": "trip",
+    "rider": "trip",
+    "roamer": "trip",
+    "roaster": "meal",
     "host": "reunion",
     "organiser": "reunion",
 }

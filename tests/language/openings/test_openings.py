@@ -1,4 +1,4 @@
-"""First messages of 700 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 830 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -36,6 +36,10 @@ LEAST_OF_STRANGERS = {
     "griller": (0.99, 0.5),
     "host": (0.76, 0.47),
     "organiser": (0.86, 0.48),
+    "hiker": (0.94, 0.79),
+    "roaster": (0.87, 0.99),
+    "rider": (0.84, 0.79),
+    "roamer": (0.99, 0.89),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 LEAST_WITH_A_MODEL = 0.95

@@ -17,7 +17,7 @@ from sagagraph.planning.budget import Budget
 
 UNIT: Final = 100
 """Weight of one unit of delay of the last step."""
-_PLACES: Final = 300
+_PLACES: Final = 200
 """Steps that change their places weigh as much as a delay by a mean step."""
 _PARTS: Final = tuple(part / 10 for part in range(1, 10))
 """Parts of the time until the end, after which a repair may go on in the promised order."""

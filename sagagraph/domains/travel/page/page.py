@@ -12,6 +12,7 @@ from sagagraph.context.model import Model
 from sagagraph.domains.travel.actions.documents import itinerary_ics, itinerary_text
 from sagagraph.domains.travel.completion import completed
 from sagagraph.domains.travel.domain import Travel
+from sagagraph.domains.travel.money import PRICE_CURRENCY
 from sagagraph.domains.travel.offers import HotelOffer
 from sagagraph.domains.travel.page import wishes as w
 from sagagraph.domains.travel.page.details import charge_lines, details, disruption_in, disruptions, line_key
@@ -43,6 +44,7 @@ from sagagraph.saga.core.state import Saga
 _MOST_SUGGESTED: Final = 500
 """Cities in the list of a field, the biggest."""
 _CURRENCY: Final = form(rf"(?<!\w)({SIGN})(?!\w)")
+_EACH: Final = form(r"\b(each|apiece|(per|a) (person|head)|pp)\b")
 _MOST_STARS: Final = 5
 _ACTS: Final = {"capture_payment": "the payment", "send_itinerary": "the mail with the itinerary"}
 _KINDS: Final = ("hotel", "flight", "train", "payment")
@@ -233,6 +235,10 @@ class TravelPage(p.Page):
 
     async def price_as_asked(self, asked: str, saga: Saga) -> str:
         total = cents(Decimal(str((saga.plan.cost or {}).get("total", 0))))
+        people = wish_of(saga.request).travellers or 1
+        if people > 1 and saga.plan.content is not None and _EACH.search(asked):
+            share = Decimal(total // people) / 100
+            return f"Shared equally, that is about {self.money(saga.plan.content, share, PRICE_CURRENCY)} for each of {people}."
         for found in _CURRENCY.finditer(asked):
             request = wish_of(saga.request).model_copy(
                 update={"currency": next(iter(currencies_meant(found[0], CURRENCIES)), "USD")}

@@ -106,6 +106,7 @@ def _sentence(
 ) -> PartialRequest:
     is_about_a_city = question is not None and question.field == "stops" and question.candidates != ()
     asked = question.field if question is not None and not is_about_a_city else None
+    passage.take(_SAYS.introduced)
     tag_places(passage, cities)
     understood = _MEANINGLESS | _label_words(passage)
     refused = [*passage.take(_SAYS.only_if), *passage.take(_SAYS.freed)]

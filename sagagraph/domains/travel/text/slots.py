@@ -90,8 +90,6 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
-        if not money.currencies and not known.currency:
-            said.notes.append(("currency", "the one of the prices"))
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
 
@@ -159,9 +157,6 @@ def read_stars(passage: Passage, said: Said, known: PartialRequest) -> None:
             said.ask("stars", f"Hotels have 1 to 5 stars; what do you mean by {found.said!r}?")
         else:
             ranges.append(stars)
-    for words, stars in ((_SAYS.luxury, (5, 5)), (_SAYS.moderate, (3, 4))):
-        if passage.take(words) and not ranges:
-            ranges.append(stars)
     fewest = max((each[0] for each in ranges), default=FEWEST_STARS)
     most = min((each[1] for each in ranges), default=MOST_STARS)
     if fewest > most:
@@ -205,15 +200,13 @@ def _range_of(stars: Quantity) -> tuple[int, int] | None:
 
 # -- people and rooms ----------------------------------------------------------------------------------------------------
 
-_ONE_MORE: Final = Quantity((Decimal(1),), "person", change="more")
-
 
 def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bool) -> None:
     """Read who travels. `is_we`: the sentence speaks of more than one."""
     before, young = known.travellers or 1, known.children or 0
-    too = (found.get("rooms", Quantity) or _ONE_MORE for found in passage.take(_SAYS.own_room))
+    too = [found.get("rooms", Quantity) for found in passage.take(_SAYS.own_room)]
     kinds: dict[str, int] = {}
-    has_own, rooms = False, [(known.rooms or rooms_for(before, young)) + (each.count or 1) for each in too]
+    has_own, rooms = False, [(known.rooms or rooms_for(before, young)) + ((each and each.count) or 1) for each in too]
     for found in passage.take(_SAYS.rooms):
         quantity = found.get("rooms", Quantity)
         has_own = has_own or quantity is None or bool(found["each"])
@@ -230,10 +223,10 @@ def read_party(passage: Passage, said: Said, known: PartialRequest, *, is_we: bo
         before + company.count if company.is_more and company.count is not None else company.count for company in found_companies
     ]
     children = [each.children + (young if each.is_more else 0) for each in found_companies]
-    found_more = passage.take(_SAYS.more_people, lambda found: not is_one_of_several(found))
-    more = [found.get("people", Quantity) or _ONE_MORE for found in found_more]
-    companies += [None if each.count is None else before + each.delta for each in more]
-    children += [young + (each.delta if each.unit == "child" else 0) for each in more]
+    for found in passage.take(_SAYS.more_people, lambda found: not is_one_of_several(found)):
+        more = found.get("people", Quantity) or Quantity((Decimal(found.values(Number)[0].count or 1),), "person", change="more")
+        companies.append(None if more.count is None else before + more.delta)
+        children.append(young + (more.delta if more.unit == "child" else 0))
     counts = list(dict.fromkeys(count for count in companies if count is not None))
     if any(each.has_grown for each in found_companies):
         said.notes.append(("children", "who is 12 or older travels as an adult"))

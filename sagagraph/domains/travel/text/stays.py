@@ -126,7 +126,7 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city in reached - {None}:
             visit.role = Role.LEFT_LAST
-        elif visit.role is Role.ORIGIN and is_one_of_several and _is_lived_in(visit, text):
+        elif visit.role is Role.ORIGIN and is_one_of_several and _SAYS.lives.search(text, 0, visit.start):  # somebody else does
             visit.role = Role.PLACE
         reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
@@ -146,11 +146,6 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
             visits[0].role = Role.ORIGIN
-
-
-def _is_lived_in(visit: Visit, text: str) -> bool:
-    """Tell whether somebody else lives there, or all of them for some nights: `we start in Oslo (3 nights)`."""
-    return bool(_SAYS.lives.search(text, 0, visit.start) or _SAYS.stayed.match(text, visit.end))
 
 
 def has_role(role: Role, visits: list[Visit]) -> bool:

@@ -173,17 +173,24 @@ class _Dates:
             self.departs.append(first)
             self.named += [] if found.led_by(_SAYS.leave) else [first]
 
+    def _leave_out_events(self, begins: date, ends: date) -> None:
+        """Leave out what begins after the journey there, and is over before the one back."""
+        self.spans = [each for each in self.spans if each[2] or not begins < each[0] <= each[1] <= ends]
+
     def conclude(self, said: Said) -> None:
         """Combine what was collected; if it contradicts itself, return only the question."""
         leaving = [day for day in self.departs if day not in self.named] or self.departs or self.lasts
         if len(self.there) == len(leaving) == 1 and self.there < leaving:  # `arrive on 9 March, leave on the 12th`
+            self._leave_out_events(self.there[0], leaving[0])
             self.spans.append((self.there[0], leaving[0], False))
             self.departs = [day for day in self.departs if day != leaving[0]]
             self.doubts = Said()
         elif self.there and (self.departs or not all(is_month for *_, is_month in self.spans)):
             self.doubts = Said()
-        exact = [each[:2] for each in self.spans if not each[2]]
         departs = list(dict.fromkeys(self.departs))
+        if departs and self.lasts:  # `a fair from the 8th to the 11th: we fly on the 7th, and stay until the 12th`
+            self._leave_out_events(departs[0], min(self.lasts))
+        exact = [each[:2] for each in self.spans if not each[2]]
         if len(set(exact)) == 1:  # `the 4th of July weekend, from the 2nd to the 5th`
             departs = [each for each in departs if each not in self.named or not exact[0][0] < each <= exact[0][1]]
         are_days = (departs and self.lasts) or not all(is_month for *_, is_month in self.spans)
@@ -213,6 +220,7 @@ class _Dates:
             named = f"{day_text(depart)} is not between {day_text(first or depart)} and {day_text(last or depart)}"
             self.doubts.ask("depart", f"On which day do you leave? {named}.")
         said.doubts += self.doubts.doubts[:1]
+        said.notes += self.doubts.notes
         if any(is_month for *_, is_month in spans):
             said.fields["is_rough"] = True
         elif first is not None or last is not None:
@@ -239,6 +247,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         else:
             dates = _Dates() if found.led_by(CORRECTS) else dates
             dates.add(found, among, today, order)
+    if dates.lasts and dates.departs == dates.named and passage.has(_SAYS.any_time):
+        dates.firsts, dates.departs = dates.departs, []  # `exams end on 26 June, I can go any time until the end of July`
     passage.take(_SAYS.date)
     days, exact = dates.there or dates.departs, [each for each in dates.spans if not each[2]]
     beside = passage.take(_SAYS.day_beside, lambda _: bool(days) or len(dates.spans) == len(exact) == 1)
@@ -308,13 +318,18 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     weekday = found.get("weekday", Weekday)
     if weekday is None:
         return
-    is_back = found.led_by(_SAYS.back) is not None
+    is_back = found.led_by(_SAYS.until if dates.departs else _SAYS.back) is not None
     depart = dates.departs[0] if dates.departs else known.depart
     first, last = dates.spans[0][:2] if dates.spans else (known.first or depart, known.last)
     is_one_week = first is not None and last is not None and last - first < _A_WEEK
     begins = depart or (first if is_one_week else None)
     if is_back and begins:
         dates.lasts.append(upcoming(weekday, begins))
+        return
+    days_before = (dates.departs[0].weekday() - weekday.number) % 7 if dates.departs and dates.departs == dates.named else 0
+    if days_before in (1, 2):  # `a meeting on Thursday 22 January: I fly on Wednesday`
+        dates.departs, dates.named = [dates.departs[0] - timedelta(days=days_before)], []
+        dates.doubts.notes.append(("depart", found.said))
         return
     day = upcoming(weekday, max(first, today) - _ONE_DAY if first else today)
     if found["which"] == "next" and not first and weekday.number > today.weekday():

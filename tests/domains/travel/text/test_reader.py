@@ -465,3 +465,22 @@ def test_any_text_is_understood_or_asked_about(cities: Gazetteer, text: str) -> 
 def test_an_amount_for_each_follows_the_party(cities: Gazetteer) -> None:
     known = read(cities, "Boston to Paris, 3 nights, May, 2 people, $700 each", "make that 4 people")
     assert known.complete().budget == Decimal(2800)
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "why"),
+    [
+        ("From London to Rome for 3 nights in May, budget 900", "GBP", "as used in United Kingdom"),
+        ("From Boston to Rome for 3 nights in May, budget 900", "USD", "as used in United States"),
+        ("From London to Rome for 3 nights in May, budget 900 euros", "EUR", None),
+        ("Rome for 3 nights in May, budget 900", None, None),
+    ],
+)
+def test_an_amount_without_a_currency_is_in_the_one_at_home(text: str, currency: str | None, why: str | None) -> None:
+    known = read(ATLAS, text)
+    assert (known.currency, dict(known.notes).get("currency")) == (currency, why)
+
+
+def test_who_says_their_name_says_nothing_about_the_trip() -> None:
+    known = read(ATLAS, "My name is Olga. From London to Rome for 3 nights in May.")
+    assert (known.origin, [stop.city for stop in known.stops], known.unread) == ("London", ["Rome"], ())
