@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sagagraph.errors import ConflictError, NotAllowedError, UnknownOperationError
 from sagagraph.saga.core import commands as c
@@ -27,7 +26,7 @@ from sagagraph.workflow.wellformed import check_workflow
 def propose_plan(saga: Saga, command: c.ProposePlan, _now: float) -> Events:
     if not is_ready_for_repair(saga):
         _require(saga, Stage.PLANNING)
-    return (e.PlanProposed(**{each.name: getattr(command, each.name) for each in fields(command)}),)
+    return (e.PlanProposed(**asdict(command)),)
 
 
 def record_model(_saga: Saga, command: c.RecordModel, _now: float) -> Events:
