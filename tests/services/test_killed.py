@@ -5,6 +5,7 @@ Bounded here, and at every boundary in `make proof`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ async def test_nothing_goes_out_from_a_practice_world() -> None:
     async with open_delivery(practice) as delivery:
         assert delivery.actions == ()
     assert payer_of(practice, POLICY) == Payer()
-    real = practice.model_copy(update={"provider_url": "http://127.0.0.1:9"})
+    real = replace(practice, provider_url="http://127.0.0.1:9")
     async with open_delivery(real) as delivery:
         assert [each.name for each in delivery.actions] == ["invite"]
     assert [each.name for each in payer_of(real, POLICY).actions] == ["stripe_authorise", "capture_at_stripe"]
