@@ -135,7 +135,7 @@ def _ablation(drafts: Sequence[Row]) -> Iterable[list[str]]:
 
 
 def _repairs(mended: Sequence[Row]) -> Iterable[list[str]]:
-    for steps in [*sorted({row["steps"] for row in mended}), 0]:
+    for steps in [*sorted({row["steps"] for row in mended}), 0] if mended else ():
         own = [row for row in mended if steps in (row["steps"], 0)]
         open_steps = [max(1, row["open"]) for row in own]
         places, later, anew = (
