@@ -91,7 +91,7 @@ def _questions(asked: argparse.Namespace, published: Sequence[Instance]) -> list
         (instance, {"arm": arm, "limit": limit}) for limit in sorted(asked.seconds) for instance in all_instances for arm in arms
     ]
     shortest = min(asked.seconds)
-    of_alas = [each for each in all_instances if each.name in ALAS]
+    of_alas = [each for each in all_instances if each.name in ALAS] or all_instances
     repairs = [(instance, {"seed": seed, "limit": shortest}) for instance in of_alas for seed in range(asked.breakdowns)]
     drafts = [(instance, {"draft": draft, "limit": shortest}) for instance in of_alas for draft in range(asked.drafts)]
     return schedules + repairs + drafts
