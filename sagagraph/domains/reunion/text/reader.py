@@ -326,12 +326,10 @@ class _Reading:
         """Read where all meet, and by when. When something begins is what counts as long as nobody says when to be there."""
         is_theirs = self._table == "people" and not part.passage.text.lower().startswith("we ")
         is_open = not any(each.table != "goals" or "place" in each.values for each in self.facts)
-        is_of_all = (
-            part.kind in ("pronoun", "thing", "somebody", "it", "") and not {"fetch", "makes"} & part.roles and not is_theirs
-        )
-        is_headed = (
-            all(each.table == "goals" for each in self.facts) and not part.roles and part.passage.whole(_SAYS.heading) is not None
-        )
+        is_general = part.kind in ("pronoun", "thing", "somebody", "it", "")
+        is_of_all = is_general and not {"fetch", "makes"} & part.roles and not is_theirs
+        is_begun = any(each.table != "goals" for each in self.facts)
+        is_headed = not is_begun and not part.roles and part.passage.whole(_SAYS.heading) is not None
         is_early = not any(each.table == "people" for each in self.facts)
         is_venue = part.passage.whole(_SAYS.bare) is not None and names_venue(part.said)
         is_first = self._is_long and is_open and is_of_all and (part.when or is_headed or is_venue) and is_early
@@ -404,30 +402,13 @@ class _Reading:
         if not thing and who and part.minutes is not None:
             thing = part.said_as("for_it")
         if thing and part.kind == "thing" and not is_errand and part.minutes is None and "must" not in roles:
-            is_food = part.spot("from") and (_SAYS.FOOD.search(thing) or _SAYS.shop.fullmatch(place or ""))
-            is_next = bool(is_food or self._is_of_shop or (self.facts and self.facts[-1].table == "tasks"))
-            is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
-            is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or _SAYS.FOOD.search(thing) or self._is_of_shop
-            is_errand = bool(
-                place and is_there and is_thing and (not part.when or "opens" in roles or is_food or _SAYS.FOOD.search(thing))
-            )
+            is_errand = self._is_fetched_there(part, thing, place)
             thing = thing if is_errand else None
-        is_name = part.kind == "thing" and part.passage.text[:1].isupper() and " " not in (thing or " ")
         if "brings" in roles and who and not (place or part.when or part.minutes):
             self._thing, self._table = thing or "", "tasks"
             return  # it comes along with whoever brings it
-        is_one = is_name and not part.passage.has(_SAYS.SEVERAL) and not _SAYS.shop.fullmatch(place or "")
-        is_said = self._is_of_shop or _SAYS.FOOD.fullmatch(thing or "")
-        if is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not is_said:
-            return  # it may be somebody
-        if (
-            part.kind == "thing"
-            and "must" in roles
-            and part.when
-            and part.minutes is None
-            and not {"fetch", "fetched", "makes", "watched"} & roles
-        ):
-            return  # who has to be somewhere is no task
+        if part.kind == "thing" and self._is_of_somebody(part, thing, place, is_errand=is_errand):
+            return
         if thing:
             self._thing, self._table = thing, "tasks"
         elif not (is_of_it and self._thing and (self._table == "tasks" or part.kind == "it" or "watched" in roles)):
@@ -451,6 +432,25 @@ class _Reading:
             of = [each.name for each in self.facts if each.table == "tasks"] if part.passage.has(_SAYS.of_several) else []
             for name in dict.fromkeys([*of[-2:], self._thing]):
                 yield fact("tasks", name, is_errand=is_errand or None, **values)
+
+    def _is_fetched_there(self, part: _Part, thing: str, place: str | None) -> bool:
+        """Tell whether a thing that is somewhere is to be fetched there, though nobody says so."""
+        has_food = bool(_SAYS.FOOD.search(thing))
+        is_food = bool(part.spot("from")) and (has_food or _SAYS.shop.fullmatch(place or "") is not None)
+        is_next = is_food or self._is_of_shop or bool(self.facts and self.facts[-1].table == "tasks")
+        is_there = part.passage.has(_SAYS.is_there) or (is_next and part.passage.whole(_SAYS.from_there))
+        is_thing = _SAYS.determined.match(thing) or thing.endswith("s") or has_food or self._is_of_shop
+        return bool(place and is_there and is_thing and (not part.when or "opens" in part.roles or is_food or has_food))
+
+    def _is_of_somebody(self, part: _Part, thing: str | None, place: str | None, *, is_errand: bool) -> bool:
+        """Tell whether it may be said of somebody, who has to be somewhere, or is called as things are."""
+        is_bidden = "must" in part.roles and bool(part.when) and part.minutes is None
+        if is_bidden and not {"fetch", "fetched", "makes", "watched"} & part.roles:
+            return True
+        is_name = part.passage.text[:1].isupper() and " " not in (thing or " ")
+        is_one = is_name and not part.passage.has(_SAYS.SEVERAL) and not _SAYS.shop.fullmatch(place or "")
+        is_said = self._is_of_shop or _SAYS.FOOD.fullmatch(thing or "")
+        return bool(is_one and (is_errand or part.passage.whole(_SAYS.needs)) and not is_said)
 
     def _is_of_its_place(self, thing: str) -> bool:
         """Tell whether it is where the last task is done, or who lets people in there."""
