@@ -29,11 +29,11 @@ from sagagraph.saga.core import commands as c
 from sagagraph.saga.core import events as e
 from sagagraph.saga.core.decide.decide import intent
 from sagagraph.saga.core.decide.providers import is_elsewhere, why_elsewhere
-from sagagraph.saga.core.doubt.in_doubt import paused, settles_itself
+from sagagraph.saga.core.doubt.in_doubt import paused, would_be_made_again
 from sagagraph.saga.core.doubt.settling import sender_of
 from sagagraph.saga.core.locks import lock_change
 from sagagraph.saga.core.next_steps import is_quiet, next_steps
-from sagagraph.saga.core.state import Operation, Saga, Stage, UndoCall, operation_key, undo_key, void_key
+from sagagraph.saga.core.state import Operation, Saga, Stage
 from sagagraph.saga.core.steps import (
     CallAction,
     CallCompensation,
@@ -50,9 +50,10 @@ from sagagraph.saga.engine.actions import Action
 from sagagraph.saga.engine.calling.calls import Effects
 from sagagraph.saga.engine.turn.arrivals import Arrival, Batch, command_of, fail_all
 from sagagraph.saga.engine.turn.locking import LockQueue
+from sagagraph.saga.engine.turn.notes import note_of, told_by
 from sagagraph.saga.engine.turn.stepping import Stepped, StoppedBy, run_in
 from sagagraph.saga.engine.turn.waiting import IsReached, Waiters, anything
-from sagagraph.saga.stores.port import Lease, Note, Request, SagaStore
+from sagagraph.saga.stores.port import Lease, Request, SagaStore
 
 _STILL = float("inf")
 _UNWRITTEN_S = 0.005
@@ -367,7 +368,7 @@ class Coordinator:
             batch.now - first < _UNWRITTEN_S
             and all(each.waiter is None or each.operation is not None for each in inbox)
             and all(isinstance(step, CallAction) and not batch.saga.operations[step.operation].has_effect for step in starts)
-            and all(_would_be_made_again(batch.saga, entry.event, batch.now) for entry in batch.entries)
+            and all(would_be_made_again(batch.saga, entry.event, batch.now) for entry in batch.entries)
         )
 
     def _look(self) -> None:
@@ -548,7 +549,7 @@ class Coordinator:
         if self._has_learned:
             return
         for note in await self._store.notes(self.saga.id):
-            self._inbox.append(Arrival(_told_by(note)))
+            self._inbox.append(Arrival(told_by(note)))
         for request in await self._store.requests({self.saga.id: self.heard}):
             self.hear(request)
         self._has_learned = True
@@ -576,50 +577,13 @@ class Coordinator:
     async def _keep_evidence(self, commands: list[c.Command]) -> None:
         """Leave acknowledgements that can no longer be journalled for the new holder (docs/protocol.md rule 6)."""
         for command in commands:
-            note = _note_of(self.saga, command, sender_of(self.lease.epoch, self.lease.owner))
+            note = note_of(self.saga, command, sender_of(self.lease.epoch, self.lease.owner))
             if note is not None:
                 with suppress(StoreError):
                     await self._store.note(self.saga.id, note)
-
-
-def _would_be_made_again(saga: Saga, event: e.Event, now: float) -> bool:
-    match event:
-        case e.OperationSucceeded(operation):
-            return settles_itself(saga.operations[operation], now)
-        case e.OperationPlanned(operation):
-            return not saga.operations[operation.id].has_effect and not operation.locks
-        case e.AttemptStarted(operation):
-            return not saga.operations[operation].has_effect
-        case _:
-            return False
 
 
 def _operation_of(event: e.Event) -> str | None:
     if isinstance(event, e.OperationPlanned):
         return event.operation.id
     return getattr(event, "operation", None)
-
-
-def _told_by(note: Note) -> c.Command:
-    if note.call is c.CallKind.ENDED:
-        return c.CallsEnded(note.operation, (note.output,))
-    return c.EvidenceFound(note.operation, note.call, note.key, note.output)
-
-
-def _note_of(saga: Saga, command: c.Command, sender: str) -> Note | None:
-    """Return what this worker learned. That a call has ended counts where everything settles once it has."""
-    match command:
-        case c.ActionLost(name, sender="") | c.UndoLost(name, sender="") | c.ActionRefused(name) | c.UndoRefused(name):
-            operation = saga.operations[name]
-            is_told = operation.spec.guarantees.settles_s is not None
-            return Note(name, c.CallKind.ENDED, operation_key(saga.id, operation), sender) if is_told else None
-        case c.ActionReplied(name, output):
-            operation = saga.operations[name]
-            return Note(name, c.CallKind.ACTION, operation_key(saga.id, operation), output)
-        case c.UndoReplied(name, output):
-            operation = saga.operations[name]
-            if operation.undo is None or operation.undo.call is UndoCall.VOID:
-                return Note(name, c.CallKind.VOID, void_key(saga.id, operation), output)
-            return Note(name, c.CallKind.COMPENSATION, undo_key(saga.id, operation, operation.undo.generation), output)
-        case _:
-            return None

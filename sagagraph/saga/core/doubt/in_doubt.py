@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from sagagraph.saga.core.doubt.settling import final_from, is_final, is_settled_by, margin_s, settled_from
 from sagagraph.saga.core.events import (
+    AttemptStarted,
     CompensationFailed,
+    Event,
     Fault,
     OperationCompensated,
     OperationDoubted,
     OperationFailed,
     OperationGivenUp,
     OperationHeld,
+    OperationPlanned,
+    OperationSucceeded,
     ProbeAnswer,
     Via,
 )
@@ -101,6 +105,19 @@ def settles_itself(operation: Operation, now: float) -> bool:
     if operation.given_up or operation.removed or operation.spec.kind is ActionKind.PIVOT:
         return False
     return not operation.has_effect or remembers_key(operation, now)
+
+
+def would_be_made_again(saga: Saga, event: Event, now: float) -> bool:
+    """Tell whether the saga would come to this event once more, without harm, if it were lost."""
+    match event:
+        case OperationSucceeded(operation):
+            return settles_itself(saga.operations[operation], now)
+        case OperationPlanned(operation):
+            return not saga.operations[operation.id].has_effect and not operation.locks
+        case AttemptStarted(operation):
+            return not saga.operations[operation].has_effect
+        case _:
+            return False
 
 
 def can_be_sealed_at_once(operation: Operation) -> bool:
