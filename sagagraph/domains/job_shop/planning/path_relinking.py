@@ -33,10 +33,14 @@ _NOISE: Final = 0.2
 _NEAREST: Final = 0.3
 """The least weight that one of two schedules has in what lies between them."""
 _FRUITLESS: Final = 80
-"""Searches without a better schedule after which the elite begins anew, with the best alone."""
+"""Searches without a better schedule after which the elite begins anew."""
+_PAIR: Final = 2
+"""So few are combined if a small shop has no more schedules."""
+_MORE: Final = 1.5
+"""How many times as many there are then, since there is time for them."""
 _AHEAD: Final = 2
 """Searches begun for each core: one runs, and the next waits, so that no core waits for another's."""
-_BEGINNINGS: Final = 3
+_BEGINNINGS: Final = 6
 """How often it does so in vain before the search ends."""
 
 
@@ -50,14 +54,37 @@ class _Elite:
     workload: Workload
     random: Random
     most: int
+    filling: Budget
+    """Until its end, the first elite waits for so many schedules, and then makes do with few."""
     members: list[Starts] = field(default_factory=list)
     """The best first."""
+    repeated: int = 0
+    """How many schedules in a row were members already."""
+    fruitless: int = 0
+    """How many in a row were no better than the best."""
+    beginnings: int = 0
+
+    @property
+    def is_filled(self) -> bool:
+        wanted = self.most if self.filling.left or self.beginnings else min(self.most, _FEWEST)
+        return len(self.members) >= (wanted if self.repeated < _FRUITLESS else _PAIR)
+
+    @property
+    def is_exhausted(self) -> bool:
+        return self.fruitless >= _FRUITLESS
 
     def take(self, starts: Starts) -> None:
         """Keep a schedule if it is among the best, and differs from every other as good as it."""
-        ends = self.workload.ends
+        ends, leading = self.workload.ends, self.members[:1]
+        self.repeated += 1
         if all(ends(each) != ends(starts) or self._far_apart(each, starts) for each in self.members):
-            self.members = sorted([*self.members, starts], key=ends)[: self.most]
+            self.members, self.repeated = sorted([*self.members, starts], key=ends)[: self.most], 0
+        self.fruitless = 0 if self.members[:1] != leading or not self.is_filled else self.fruitless + 1
+
+    def begin_anew(self, best: Starts) -> None:
+        """Forget all, or all but the best of them, in turn: it would draw all others towards it."""
+        self.members = [best] if self.beginnings % 2 else []
+        self.most, self.fruitless, self.beginnings = round(_MORE * self.most), 0, self.beginnings + 1
 
     def between(self) -> Starts:
         """Return what lies between two members."""
@@ -77,29 +104,29 @@ def elites(workload: Workload, seconds: float) -> int:
 def searched(workload: Workload, known: Starts, budget: Budget, bound: int) -> Starts:
     """Search for a shorter schedule than `known`, until `bound`, the time limit, or many searches without a better one."""
     random, threads = Random(budget.seed), cores()  # noqa: S311 - not a secret: the same schedule for the same seed
-    best, elite = known, _Elite(workload, random, elites(workload, budget.left * threads))
-    starting = _beginnings(workload, known, random)
-    fruitless = beginnings = 0
     filling = budget.part(budget.left * _FILLING)
-
-    def is_filled() -> bool:
-        return len(elite.members) >= elite.most or (len(elite.members) >= _FEWEST and not filling.left)
+    best, elite = known, _Elite(workload, random, elites(workload, budget.left * threads), filling)
+    starting = _beginnings(workload, known, random)
+    in_vain = 0
 
     def begun(pool: ThreadPoolExecutor) -> Future[Starts]:
-        child = elite.between() if is_filled() else next(starting)
+        child = elite.between() if elite.is_filled else next(starting)
         seeded = replace(budget, seed=random.randrange(1 << 31))
         return pool.submit(improved, workload, child, seeded, bound)
 
     with ThreadPoolExecutor(threads) as pool:
-        searches = deque(begun(pool) for _ in range(_AHEAD * threads))
-        while budget.left and workload.ends(best) > bound and beginnings < _BEGINNINGS:
+        searches: deque[Future[Starts]] = deque()
+        while budget.left and workload.ends(best) > bound and in_vain < _BEGINNINGS:
+            while len(searches) < _AHEAD * threads:
+                searches.append(begun(pool))
             elite.take(searches.popleft().result())  # in the order of their beginning, whichever ends first
-            is_better = workload.ends(elite.members[0]) < workload.ends(best)
-            best = min(best, elite.members[0], key=workload.ends)
-            fruitless = 0 if is_better or not is_filled() else fruitless + 1
-            if fruitless == _FRUITLESS:
-                elite.members, fruitless, beginnings = [best], 0, beginnings + 1
-            searches.append(begun(pool))
+            if workload.ends(elite.members[0]) < workload.ends(best):
+                best, in_vain = elite.members[0], 0
+            if elite.is_exhausted:
+                best = min([best, *(each.result() for each in searches)], key=workload.ends)
+                searches.clear()  # what they found lies near the elite that goes
+                elite.begin_anew(best)
+                in_vain += 1
         pool.shutdown(cancel_futures=True)
     return min([best, *(each.result() for each in searches if not each.cancelled())], key=workload.ends)
 
