@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.alas.ablation import DRAFTS, ablated
-from benchmarks.alas.arms import OWN, PEERS, lent, measured
+from benchmarks.alas.arms import OWN, PEERS, PEERS_ON_ALL, lent, measured
+from benchmarks.alas.parts import PARTS
 from benchmarks.alas.repairs import BREAKDOWNS, SOONER, repaired
 from benchmarks.alas.report import written
 from benchmarks.jobshop.cases import ALAS, Instance, instances
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.alas")
     parser.add_argument("--instances", nargs="+", default=[], metavar="NAME", help="only these, such as ta01js")
     parser.add_argument("--suites", nargs="+", default=[], metavar="LETTERS", help="only these, such as abz or swv")
-    parser.add_argument("--arms", nargs="+", default=[*OWN, *PEERS], metavar="ARM")
+    parser.add_argument("--arms", nargs="+", default=[*OWN, *PEERS, *PARTS], metavar="ARM")
     parser.add_argument("--seconds", nargs="+", type=float, default=LIMITS, help="for each schedule, on all cores")
     parser.add_argument("--breakdowns", type=int, default=BREAKDOWNS, help="for each instance of ALAS; 0: none")
     parser.add_argument("--drafts", type=int, default=DRAFTS, help="of an unreliable planner, for each instance; 0: no ablation")
@@ -82,16 +83,23 @@ def _measure(questions: Sequence[Question], peers: str, file: Path) -> list[dict
 
 
 def _questions(asked: argparse.Namespace, published: Sequence[Instance]) -> list[Question]:
-    """ALAS's instances first, short searches before long ones; then the others; then repairs, and the ablation."""
+    """ALAS's instances first, short searches before long ones; then the others; then repairs, and the ablation.
+
+    Parts of the search have the short time only, and they and job_shop_lib, which is OR-Tools in another form, ALAS's instances.
+    """
     found = [each for each in published if not asked.instances or each.name in asked.instances]
     found = [each for each in found if not asked.suites or each.name.startswith(tuple(asked.suites))]
     all_instances = sorted(found, key=lambda each: each.name not in ALAS)
-    arms = [arm for arm in asked.arms if arm in OWN or asked.peers]
-    schedules = [
-        (instance, {"arm": arm, "limit": limit}) for limit in sorted(asked.seconds) for instance in all_instances for arm in arms
-    ]
+    arms = [arm for arm in asked.arms if arm not in PEERS or asked.peers]
     shortest = min(asked.seconds)
     of_alas = [each for each in all_instances if each.name in ALAS] or all_instances
+    schedules = [
+        (instance, {"arm": arm, "limit": limit})
+        for limit in sorted(asked.seconds)
+        for instance in all_instances
+        for arm in arms
+        if arm in OWN or arm in PEERS_ON_ALL or (instance in of_alas and (arm in PEERS or limit == shortest))
+    ]
     repairs = [(instance, {"seed": seed, "limit": shortest}) for instance in of_alas for seed in range(asked.breakdowns)]
     drafts = [(instance, {"draft": draft, "limit": shortest}) for instance in of_alas for draft in range(asked.drafts)]
     return schedules + repairs + drafts

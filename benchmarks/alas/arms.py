@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from ortools.sat.python import cp_model
 
+from benchmarks.alas.parts import PARTS
 from benchmarks.jobshop.cases import Instance
 from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.planning.dispatching import first_schedule
@@ -22,6 +23,7 @@ from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 
 PEERS: Final = ("job_shop_lib's rules", "job_shop_lib", "PyJobShop")
+PEERS_ON_ALL: Final = ("PyJobShop",)
 _SLACK_S: Final = 120.0
 """How much longer than asked a peer may take to start and to end before it counts as failed."""
 
@@ -65,7 +67,8 @@ def measured(instance: Instance, arm: str, seconds: float, peers: str) -> dict[s
     workload, began, worked = workload_of(instance.problem), monotonic(), process_time()
     row: dict[str, Any] = {"name": instance.name, "arm": arm, "limit": seconds, "best_known": instance.best_known}
     try:
-        starts = OWN[arm](workload, seconds) if arm in OWN else _of_peer(instance.problem, arm, seconds, peers)
+        search = (OWN | PARTS).get(arm)
+        starts = _of_peer(instance.problem, arm, seconds, peers) if search is None else search(workload, seconds)
     except (RuntimeError, subprocess.SubprocessError, ValueError) as exc:
         return {**row, "failed": f"{type(exc).__name__}: {str(exc)[:200]}", "seconds": round(monotonic() - began, 1)}
     took = {"seconds": round(monotonic() - began, 1), "cpu_seconds": round(process_time() - worked, 1)}

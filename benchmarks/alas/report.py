@@ -7,6 +7,7 @@ from statistics import mean, median
 from typing import Any
 
 from benchmarks.alas.ablation import ABLATED
+from benchmarks.alas.parts import PARTS
 from benchmarks.alas.repairs import SOONER
 from benchmarks.jobshop.cases import ALAS
 from benchmarks.markdown import prose, table
@@ -40,6 +41,13 @@ def written(rows: Sequence[Row], arms: Sequence[str], unmeasured: str) -> str:
         ),
         "### Success and optimality",
         table(["arm", "seconds", "success", "at the best known", "within 1 %"], _success(made, arms)),
+        "### Parts of the search",
+        prose(
+            "ALAS's instances. *One tabu search*: from the best rule's schedule, on each core with another seed, without end.",
+            "*Many*: from one first schedule after the other. *SagaGraph* combines what they find (path relinking), and begins",
+            "anew where that is in vain.",
+        ),
+        table(["part", "seconds", "instances", "mean gap", "largest gap"], _parts(made)),
         "### Ablation",
         prose(
             "Drafts of an unreliable planner: a dispatching rule's schedule in which none, one or three steps begin too early,",
@@ -122,6 +130,12 @@ def _success(made: Sequence[Row], arms: Sequence[str]) -> Iterable[list[str]]:
         if own:
             shares = [len(gaps), sum(gap <= 0 for gap in gaps), sum(gap <= 1 for gap in gaps)]
             yield [arm, f"{limit:g}", *(f"{100 * share / len(own):.1f} %" for share in shares)]
+
+
+def _parts(made: Sequence[Row]) -> Iterable[list[str]]:
+    own = [row for row in made if row["name"] in ALAS and float(row["limit"]) == _limits(made)[0]]
+    for row in _summary(own, ["dispatching rules", *PARTS, "SagaGraph"]):
+        yield row[:5]
 
 
 def _ablation(drafts: Sequence[Row]) -> Iterable[list[str]]:

@@ -34,7 +34,7 @@ def test_it_resumes_and_says_what_was_not_measured(tmp_path: Path, monkeypatch: 
     assert main(asked) == 0
     assert (tmp_path / "alas.jsonl").read_text() == after
     page = (tmp_path / "alas.md").read_text()
-    assert "Left to measure: 60 schedules, 25 breakdowns and 15 drafts, of 5 instances" in page
+    assert "Left to measure: 70 schedules, 25 breakdowns and 15 drafts, of 5 instances" in page
     assert "Not measured, of ALAS's: dmu03" in page
     told = _rows(page, "### Ablation")
     assert {arm: told[arm][:4] for arm in ABLATED} == {

@@ -26,7 +26,7 @@ def test_larger_shops_and_less_time_combine_fewer_schedules() -> None:
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[Starts]:
     """Let no search improve anything, and return what the elites are filled with."""
     drawn: list[Starts] = []
-    at_first = path_relinking._beginnings
+    at_first = path_relinking.first_schedules
 
     def beginnings(workload: Workload, known: Starts, random: Random) -> Iterator[Starts]:
         for starts in at_first(workload, known, random):
@@ -34,7 +34,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Starts]:
             yield starts
 
     monkeypatch.setattr(path_relinking, "improved", lambda _workload, starts, _budget, _bound: starts)
-    monkeypatch.setattr(path_relinking, "_beginnings", beginnings)
+    monkeypatch.setattr(path_relinking, "first_schedules", beginnings)
     return drawn
 
 

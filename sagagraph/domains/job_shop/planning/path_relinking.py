@@ -106,7 +106,7 @@ def searched(workload: Workload, known: Starts, budget: Budget, bound: int) -> S
     random, threads = Random(budget.seed), cores()  # noqa: S311 - not a secret: the same schedule for the same seed
     filling = budget.part(budget.left * _FILLING)
     best, elite = known, _Elite(workload, random, elites(workload, budget.left * threads), filling)
-    starting = _beginnings(workload, known, random)
+    starting = first_schedules(workload, known, random)
     in_vain = 0
 
     def begun(pool: ThreadPoolExecutor) -> Future[Starts]:
@@ -131,7 +131,7 @@ def searched(workload: Workload, known: Starts, budget: Budget, bound: int) -> S
     return min([best, *(each.result() for each in searches if not each.cancelled())], key=workload.ends)
 
 
-def _beginnings(workload: Workload, known: Starts, random: Random) -> Iterator[Starts]:
+def first_schedules(workload: Workload, known: Starts, random: Random) -> Iterator[Starts]:
     """Yield what is known, then schedules by rules, each time a little different."""
     yield known
     for rule in cycle(rules(workload)):
