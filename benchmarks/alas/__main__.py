@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.alas.ablation import DRAFTS, ablated
-from benchmarks.alas.arms import OWN, PEERS, PEERS_ON_ALL, lent, measured
+from benchmarks.alas.arms import OWN, PEERS, lent, measured
 from benchmarks.alas.parts import PARTS
 from benchmarks.alas.repairs import BREAKDOWNS, SOONER, repaired
 from benchmarks.alas.report import written
@@ -85,7 +85,7 @@ def _measure(questions: Sequence[Question], peers: str, file: Path) -> list[dict
 def _questions(asked: argparse.Namespace, published: Sequence[Instance]) -> list[Question]:
     """ALAS's instances first, short searches before long ones; then the others; then repairs, and the ablation.
 
-    Parts of the search have the short time only, and they and job_shop_lib, which is OR-Tools in another form, ALAS's instances.
+    Other libraries and parts of the search schedule ALAS's instances; parts in the short time only.
     """
     found = [each for each in published if not asked.instances or each.name in asked.instances]
     found = [each for each in found if not asked.suites or each.name.startswith(tuple(asked.suites))]
@@ -98,7 +98,7 @@ def _questions(asked: argparse.Namespace, published: Sequence[Instance]) -> list
         for limit in sorted(asked.seconds)
         for instance in all_instances
         for arm in arms
-        if arm in OWN or arm in PEERS_ON_ALL or (instance in of_alas and (arm in PEERS or limit == shortest))
+        if arm in OWN or (instance in of_alas and (arm in PEERS or limit == shortest))
     ]
     repairs = [(instance, {"seed": seed, "limit": shortest}) for instance in of_alas for seed in range(asked.breakdowns)]
     drafts = [(instance, {"draft": draft, "limit": shortest}) for instance in of_alas for draft in range(asked.drafts)]

@@ -23,7 +23,6 @@ from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 
 PEERS: Final = ("job_shop_lib's rules", "job_shop_lib", "PyJobShop")
-PEERS_ON_ALL: Final = ("PyJobShop",)
 _SLACK_S: Final = 120.0
 """How much longer than asked a peer may take to start and to end before it counts as failed."""
 
