@@ -13,7 +13,7 @@ token = o.Commands(help="Tokens for programs that use the app's REST interface, 
 
 
 class RoleGiven(StrEnum):
-    """Role of a token: `Role`, whose module needs the extra `ui`."""
+    """Role of a token: each `Role` but that of guests, who have none."""
 
     READER = "reader"
     PLANNER = "planner"
