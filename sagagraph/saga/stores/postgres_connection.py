@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
 
 from sagagraph.errors import InvalidInputError, StoreError
 
@@ -96,11 +95,6 @@ class PostgresConnection:
     @property
     def is_up(self) -> bool:
         return self._connection is not None
-
-    @property
-    def is_in_transaction(self) -> bool:
-        open_one = self._connection
-        return open_one is not None and open_one.info.transaction_status is not TransactionStatus.IDLE
 
     def close(self) -> None:
         if self._connection is not None:
