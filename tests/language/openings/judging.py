@@ -56,6 +56,7 @@ _DOMAINS: Final = {
     "rider": "trip",
     "roamer": "trip",
     "roaster": "meal",
+    "tourist": "trip",
     "host": "reunion",
     "organiser": "reunion",
 }
