@@ -57,6 +57,8 @@ _DOMAINS: Final = {
     "roamer": "trip",
     "roaster": "meal",
     "tourist": "trip",
+    "nomad": "trip",
+    "drifter": "trip",
     "host": "reunion",
     "organiser": "reunion",
 }
