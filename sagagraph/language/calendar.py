@@ -37,6 +37,7 @@ _CLOSE: Final = 31
 """Days between dates of one trip."""
 _LAST_WEEK: Final = 22
 """Day of a month after which a week may reach into the next one."""
+_WEEKS_BY_NUMBER: Final = range(5, 53)
 _AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1, "whit monday": 50}
 _FEASTS: Final = {"christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26), "new years day": (1, 1)}
 """Days after Easter Sunday, or month and day."""
@@ -118,6 +119,7 @@ def tag_dates(passage: Passage, today: date) -> None:
     passage.tag("date", _SAYS.weekday_of_a_date, _day_with_weekday)
     passage.tag("date", _SAYS.between_two, _range)
     passage.tag("date", _SAYS.week_of, _week)
+    passage.tag("date", _SAYS.week_number, lambda found: _week_number(found, today))
 
 
 def upcoming(weekday: Weekday, today: date) -> date:
@@ -306,6 +308,16 @@ def _week(found: Found) -> Expression | None:
         return None
     end = day.first[0].begins + 6
     return Expression(found.said, day.first, (replace(day.first[0], begins=end, ends=end),))
+
+
+def _week_number(found: Found, today: date) -> Expression | None:
+    """Read `week 41`; `week 2` is more likely the second one of the trip."""
+    number = found.values(Number)[0].count or 0
+    if number not in _WEEKS_BY_NUMBER:
+        return None
+    days = (date.fromisocalendar(year, number, 1) for year in (today.year, today.year + 1))
+    monday = next(day for day in days if day >= today)
+    return Expression(found.said, (_exactly(monday),), (_exactly(monday + timedelta(days=6)),))
 
 
 # -- which days are meant ------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def with_ages(text: str) -> str:
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
-    passage.text = _SAYS.named.sub("a friend and ", passage.text)
+    passage.text = _SAYS.named.sub(lambda found: f"{found['self']}a friend" if found["self"] else "a friend and ", passage.text)
     passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
     passage.tag("people", _SAYS.ages, _told_with_ages, "who")
     passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
@@ -67,7 +67,7 @@ def those_spoken_of(passage: Passage, *, is_we: bool) -> Company:
     spoken = passage.take(_SAYS.spoken_of, lambda each: bool(each.led_by(leads)) and not each.followed_by(_SAYS.elsewhere))
     companies = [company for each in {each.said.casefold(): each for each in spoken}.values() if (company := _also_comes(each))]
     count = sum(each.count or 0 for each in companies)
-    is_with_me = count == 1 and any(each.led_by(_SAYS.wished_for) for each in spoken)
+    is_with_me = count == 1 and any(each.led_by(_SAYS.wished_for) and not _SAYS.at_work.search(each.said) for each in spoken)
     return Company(None if is_with_me else count and count + is_we, children=sum(each.children for each in companies))
 
 

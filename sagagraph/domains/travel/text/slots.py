@@ -105,7 +105,7 @@ def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
     said = money.said
     if money.currencies and not CURRENCIES & set(money.currencies):
-        return f"No rates are known for {money.currencies[0]}; how much is {said!r} in another currency, like USD?"
+        return f"No rates are known for the currency of {said!r}; how much is it in another one, like USD?"
     if money.per == "night" or is_nightly:
         return f"{said!r} is for one {'room' if 'room' in said else 'night'}; what may the whole trip cost?"
     if is_of_hotels:
