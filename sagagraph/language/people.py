@@ -96,9 +96,9 @@ def _are_ages(found: Found) -> bool:
 def _aged(found: Found) -> Quantity | None:
     """Read `a 4 year old`, `two 4 year olds`."""
     years, many = found.get("span", Quantity), found.get("many", Number)
-    if years is None or years.unit != "year" or years.change:
+    if years is None or years.unit not in ("year", "month") or years.change:
         return None
-    unit = "child" if (years.count or 0) < ADULT_FROM else "grown" if found["young"] else "other"
+    unit = "child" if years.unit == "month" or (years.count or 0) < ADULT_FROM else "grown" if found["young"] else "other"
     return Quantity((Decimal(many.count or 1) if many is not None else Decimal(1),), unit)
 
 

@@ -160,6 +160,9 @@ class Gazetteer:
         namesakes: dict[str, list[City]] = {}
         for city in self.cities:
             namesakes.setdefault(name_key(city.plain_name), []).append(city)
+        for name in _NAMES:
+            for other in _NAMES.phrase(name).split(", "):
+                namesakes.get(other, []).extend(city for city in self.cities if city.name == name)
         return namesakes
 
     @cached_property

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.money import LARGEST_BUDGET, PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.partial import Said
+from sagagraph.domains.travel.partial import ANY_DOLLARS, Said
 from sagagraph.domains.travel.request import CURRENCIES, FEWEST_STARS, MOST_STARS, Direct, Order, rooms_for
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Cues, Money
@@ -90,6 +90,7 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
+        said.notes += [("currency", ANY_DOLLARS)] if money.currency == "USD" and not _SAYS.american.search(money.said) else []
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
 

@@ -122,11 +122,12 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
             visit.role = Role.LEFT_LAST
     reached: set[str | None] = set()
+    named = [visit.city for visit in visits]
     is_one_of_several = sum(visit.role is Role.ORIGIN for visit in visits) > 1
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city in reached - {None}:
             visit.role = Role.LEFT_LAST
-        elif visit.role is Role.ORIGIN and is_one_of_several and _SAYS.lives.search(text, 0, visit.start):  # somebody else does
+        elif visit.role is Role.ORIGIN and (is_one_of_several or named.count(visit.city) > 1) and _SAYS.lives.search(text, 0, visit.start):  # somebody else does
             visit.role = Role.PLACE
         reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
@@ -250,7 +251,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
         return []
     loose = []
     for stay in stays:
-        visit = None if stay.kind else _visit_beside(stay, visits, text)
+        visit = None if stay.kind else _visit_beside(stay, visits, text) or _visit_before(stay, places, len(stays))
         if visit is not None and _is_of_all(stay, visits, stays):
             loose.append(replace(stay, kind="total"))
         elif visit is None:
@@ -272,6 +273,12 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
         return after or before
     is_apart = "," in text[before.end : stay.start] or before.role is Role.LEFT_LAST
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
+
+
+def _visit_before(stay: Stay, places: list[Visit], stays: int) -> Visit | None:
+    """Read `Paris for our honeymoon! 8 nights from 6 June, then 4 nights in Nice`: each city has nights of its own."""
+    before = next((each for each in reversed(places) if each.end <= stay.start), None)
+    return before if before and len(places) == stays > 1 and not before.has_nights else None
 
 
 def _is_of_all(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:

@@ -283,6 +283,9 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         if holiday.first and holiday.last and "weekend" in holiday.name:
             about["total_nights"] = (holiday.last - holiday.first).days
         dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name)
+    leaving = [day for day in dates.departs if day not in dates.named]
+    if len(leaving) == 1 and any(each.unit in NIGHTS and each.count for each in passage.values(Quantity)):
+        dates.departs = leaving  # `3 nights for his 50th on 14 November, leave the 13th`
     dates.conclude(said)
     if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
         said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
