@@ -245,7 +245,7 @@ def _ascii(name: str | None) -> str:
 
 def _trip(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]]:
     request, open_ = heard.request, set(meant.get("missing", ()))
-    first, *others = [each.strip() for each in meant["route"].split(" > ")]
+    first, *others = [_ascii(each.strip()) for each in meant["route"].split(" > ")]
     is_back = others[-1] == "back"
     stops = [_ROUTE.fullmatch(each) for each in (others[:-1] if is_back else others)]
     wanted = [(each["city"], int(each["nights"] or 0)) for each in stops if each]
