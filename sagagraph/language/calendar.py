@@ -160,7 +160,7 @@ def _relative(found: Found, today: date) -> Expression:
         return _one(found.said, Rough(1, 31, today.month, today.year, ""))
     if found["next_month"]:
         return _one(found.said, Rough(1, 31, today.month % 12 + 1, today.year + today.month // 12, ""))
-    return _one(found.said, _exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0)))
+    return _one(found.said, _exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0, weeks=bool(found["week"] or found["later"]))))
 
 
 def _feast(found: Found, today: date) -> Expression:

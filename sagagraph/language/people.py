@@ -139,10 +139,8 @@ def _company(found: Found) -> Company | None:
         return None
     units = [each.unit for each in people]
     number = found.get("n", Number)
-    if number is not None and number.count == sum(each.count or 0 for each in people) and "person" in units:
+    if number is not None and people:
         return Company(number.count, children=_children_in(found))  # `a family of 4 (two adults, two kids)`
-    if number is not None and units == ["child"]:  # `a family of 4 (kids 6 and 9)`
-        return Company(number.count, children=_children_in(found))
     if found["couple"]:
         return Company(2 + sum(each.count or 0 for each in people) + _kin_in(found), children=_children_in(found))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
