@@ -45,7 +45,7 @@ def with_ages(text: str) -> str:
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
     passage.text = _SAYS.named.sub(lambda found: f"{found['self']}a friend" if found["self"] else "a friend and ", passage.text)
-    passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
+    passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me'].removesuffix('the ')}my ", passage.text)
     passage.tag("people", _SAYS.ages, _told_with_ages, "who")
     passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
     passage.tag("people", _SAYS.aged, _aged)
@@ -108,17 +108,20 @@ def _also_comes(found: Found) -> Company | None:
         return None
     if found["others"] and any(each.unit not in ("other", "grown") for each in people):
         return None
-    kin = _kin_in(found) + (2 if found["parents"] else 0)
-    return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(found))
+    return Company(_kin_in(found) + sum(each.count or 0 for each in people), is_more=True, children=_children_in(found))
 
 
 def _children_in(found: Found) -> int:
-    babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
+    babies = len(_SAYS.babies.findall(_kin_said(found)))
     return babies + sum((each.count or 0) - (each.grown or 0) for each in found.values(Quantity) if each.unit == "child")
 
 
 def _kin_in(found: Found) -> int:
-    return len(_SAYS.one.findall(f"{found['kin']} {found['kin_too']}"))
+    return len(_SAYS.one.findall(_kin_said(found))) + 2 * len(_SAYS.parents.findall(_kin_said(found)))
+
+
+def _kin_said(found: Found) -> str:
+    return " ".join(found[name] for name in ("kin", "kin_too", "kin_last"))
 
 
 def is_one_of_several(found: Found) -> bool:
@@ -157,8 +160,7 @@ def _company(found: Found) -> Company | None:
     count = counts[0] if is_told_twice else sum(counts)  # `4 of us, two couples`
     if found["me"]:
         count += 1 + _kin_in(found) + ((number and number.count) or 0)  # `me + 1`
-        count += (2 if found["parents"] else 0) + (2 if found["two"] else 0)
-        is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
+        is_everybody = not _kin_in(found) and "person" in units
         grown = "grown" in units or any(each.grown for each in people)
         return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)
     if found["alone"]:
