@@ -211,9 +211,9 @@ def _dated(found: Found, today: date) -> Expression | None:
         return _weekday_of(found, month, year, today)
     if not found["day"]:
         return _one(found.said, _month(found, month, year)) if _is_month(found) else None
-    if found["span"] == "and" and not found["between"]:
-        return None
     days = [_day_number(found, name) for name in ("day", "last") if found[name]]
+    if found["span"] == "and" and not found["between"] and (days[1] or 0) - (days[0] or 0) != 1:  # `on 11 and 12 March`
+        return None
     if any(day is None for day in days):
         return None
     rough = [_day(day, month, year) for day in days if day is not None]

@@ -50,6 +50,7 @@ def tag_people(passage: Passage) -> None:
     passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
     passage.tag("people", _SAYS.aged, _aged)
     passage.tag("people", _SAYS.children, _told_by_ages)
+    passage.tag("visited", _SAYS.visited, lambda _: Company(None))
     passage.tag("company", _SAYS.leaves, lambda found: Company(None if found["some"] else -_kin_in(found), is_more=True))
     for words in (_SAYS.also_comes, _SAYS.brought):
         passage.tag("company", words, _also_comes)

@@ -182,13 +182,18 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
-    passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
+    passage.tag("span", _SAYS.day_out, _day_out)
     dates = passage.values(Expression)
     if len(dates) < 2 and not any(each.is_range for each in dates):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
     for n in "1234" if passage.has(_SAYS.nights_elsewhere) else "123":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
+
+
+def _day_out(found: Found) -> Quantity | None:
+    within = found.get("span", Quantity)
+    return Quantity((Decimal(0),), "night") if within is None or (within.count, within.unit, within.change) == (1, "day", "") else None
 
 
 def _package(found: Found) -> Quantity | None:
