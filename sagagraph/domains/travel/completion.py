@@ -60,6 +60,7 @@ _AT_HOME: Final = dict.fromkeys(_EURO.split(), "EUR") | {
     "Switzerland": "CHF", "Thailand": "THB", "Turkey": "TRY", "United Kingdom": "GBP", "United States": "USD",
 }  # fmt: skip
 """Currencies of budgets, by the country where they are used."""
+_NEAR_KM: Final = 500
 _OTHER_DOLLARS: Final = ("AUD", "CAD", "HKD", "NZD", "SGD")
 
 
@@ -87,13 +88,13 @@ def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialReq
 
 
 def with_the_nearest(said: PartialRequest, cities: Gazetteer) -> PartialRequest:
-    """Assume of several cities of one name the one that is near to the rest of the trip and big: people travel as if by gravity."""
+    """Assume of several cities of one name the one that is near to the rest of the trip, and big."""
     named = [name for name in (said.origin, *(stop.city for stop in said.stops)) if name]
     known = [city for name in named if (city := cities.find_name(name))]
 
     def nearest(candidates: tuple[str, ...]) -> str:
         places = [city for name in candidates if (city := cities.find_name(name))]
-        return max(places, key=lambda place: (place.population or 1) / min(1 + place.distance_km(city) for city in known) ** 2).name
+        return max(places, key=lambda place: (place.population or 1) / min(max(place.distance_km(city), _NEAR_KM) for city in known)).name
 
     if not known:
         return said

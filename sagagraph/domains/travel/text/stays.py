@@ -157,6 +157,9 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
     """Correct `Lisbon for 5 nights. Actually make that Porto`: the city that is said last, in the place of the one before it."""
     left: list[Visit] = []
     for visit in visits:
+        if left and left[-1].role is not Role.RETURN and _SAYS.meant_after.match(text, visit.end):
+            left[-1].place = visit.place  # `from Maastricht? From Cologne rather`
+            continue
         is_meant = _SAYS.meant.search(text, 0, visit.start) is not None
         if is_meant and visit.role is Role.ORIGIN:
             left = [each for each in left if each.role is not Role.ORIGIN]
