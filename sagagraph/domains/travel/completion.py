@@ -191,7 +191,7 @@ def _span(said: PartialRequest) -> int | None:
     if first is None or said.last is None or said.is_rough:
         return None
     nights = (said.last - first).days
-    return nights if 0 <= nights <= _LONGEST_FROM_DATES else None
+    return nights if 0 <= nights <= (_LONGEST_FROM_DATES if said.depart is None else LONGEST_STAY) else None
 
 
 def _with_days(said: PartialRequest, today: date, _home: str | None) -> _Step:

@@ -138,7 +138,7 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             if is_first and joint.fullmatch(text, visit.end, following.start):
                 visit.role = Role.ORIGIN
                 break
-    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
+    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.search(text, 0, visits[0].start):
         visits[0].role = Role.ORIGIN
     for before, visit in pairwise(visits):
         if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
