@@ -119,7 +119,6 @@ def tag_dates(passage: Passage, today: date) -> None:
     passage.tag("date", _SAYS.weekday_of_a_date, _day_with_weekday)
     passage.tag("date", _SAYS.between_two, _range)
     passage.tag("date", _SAYS.week_of, _week)
-    passage.tag("date", _SAYS.week_number, lambda found: _week_number(found, today))
 
 
 def upcoming(weekday: Weekday, today: date) -> date:
@@ -149,18 +148,22 @@ def _numeric(found: Found) -> Expression:
     return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if 1 <= month <= 12))
 
 
-def _relative(found: Found, today: date) -> Expression:
-    if found["next_week"]:
-        monday = today + timedelta(days=7 - today.weekday())
+def _relative(found: Found, today: date) -> Expression | None:
+    week = found.get("week_number", Number)
+    if week is not None and week.count not in _WEEKS_BY_NUMBER:
+        return None  # `week 2` is more likely the second one of the trip
+    if found["next_week"] or week is not None:
+        numbered = (date.fromisocalendar(year, week.count or 1, 1) for year in (today.year, today.year + 1)) if week else ()
+        monday = next((day for day in numbered if day >= today), today + timedelta(days=7 - today.weekday()))
         return Expression(found.said, (_exactly(monday),), (_exactly(monday + timedelta(days=6)),))
     if found["weekend"]:
         friday = today + timedelta(days=(4 - today.weekday()) % 7 + (7 if found["next_one"] and today.weekday() < 4 else 0))
         return Expression(found.said, (_exactly(friday),), (_exactly(friday + timedelta(days=2)),))
-    if found["this_month"]:
-        return _one(found.said, Rough(1, 31, today.month, today.year, ""))
-    if found["next_month"]:
-        return _one(found.said, Rough(1, 31, today.month % 12 + 1, today.year + today.month // 12, ""))
-    return _one(found.said, _exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0, weeks=bool(found["week"] or found["later"]))))
+    if found["this_month"] or found["next_month"]:
+        months = today.month - 1 + bool(found["next_month"])
+        return _one(found.said, Rough(1, 31, months % 12 + 1, today.year + months // 12, ""))
+    days = 2 if found["after"] else 1 if found["tomorrow"] else 0
+    return _one(found.said, _exactly(today + timedelta(days=days, weeks=bool(found["week"] or found["later"]))))
 
 
 def _feast(found: Found, today: date) -> Expression:
@@ -308,16 +311,6 @@ def _week(found: Found) -> Expression | None:
         return None
     end = day.first[0].begins + 6
     return Expression(found.said, day.first, (replace(day.first[0], begins=end, ends=end),))
-
-
-def _week_number(found: Found, today: date) -> Expression | None:
-    """Read `week 41`; `week 2` is more likely the second one of the trip."""
-    number = found.values(Number)[0].count or 0
-    if number not in _WEEKS_BY_NUMBER:
-        return None
-    days = (date.fromisocalendar(year, number, 1) for year in (today.year, today.year + 1))
-    monday = next(day for day in days if day >= today)
-    return Expression(found.said, (_exactly(monday),), (_exactly(monday + timedelta(days=6)),))
 
 
 # -- which days are meant ------------------------------------------------------------------------------------------------

@@ -157,14 +157,10 @@ def _company(found: Found) -> Company | None:
     if is_one_of_several(found):
         return None
     counts = [(each.count or 0) * (2 if each.unit == "couple" else 1) for each in people]
-    is_told_twice = len(counts) > 1 and counts[0] == sum(counts[1:]) and _SAYS.in_all.match(found.said) is not None
-    count = counts[0] if is_told_twice else sum(counts)  # `4 of us, two couples`
-    if found["me"]:
-        count += 1 + _kin_in(found) + ((number and number.count) or 0)  # `me + 1`
-        is_everybody = not _kin_in(found) and "person" in units
-        grown = "grown" in units or any(each.grown for each in people)
-        return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)
-    if found["alone"]:
-        return Company(1)
-    kin = _kin_in(found) + (number.count or 0 if number else 0) + bool(found["doer"])
-    return Company(count + kin, children=_children_in(found))
+    is_told_twice = len(counts) > 1 and counts[0] == sum(counts[1:]) and _SAYS.in_all.match(found.said)  # `4 of us, two couples`
+    more = (number and number.count) or 0  # `me + 1`
+    count = (counts[0] if is_told_twice else sum(counts)) + more + sum(bool(found[name]) for name in ("me", "alone", "doer"))
+    if found["me"] and "person" in units and not _kin_in(found):
+        return None  # `with 3 people`: whether these are all of them
+    grown = "grown" in units or any(each.grown for each in people)
+    return Company(count + _kin_in(found), children=_children_in(found), has_grown=grown)

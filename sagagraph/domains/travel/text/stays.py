@@ -252,14 +252,14 @@ def _stays_of(found: Found, *, has_days: bool = True) -> list[Stay]:
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
     """Give each stay to the city beside it; return those that are beside none, or are for several."""
     places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
-    is_list = 1 < len(places) == len(stays) and places[-1].end <= stays[0].start and not any(each.kind for each in stays)
-    if is_list:  # `Oslo and Bergen, 3 nights and 2 nights`
+    first = stays[0] if stays and not any(each.kind for each in stays) else None
+    if first and 1 < len(places) == len(stays) and (places[0].end <= first.start or _visit_beside(first, visits, text)):
         for place, stay in zip(places, stays, strict=True):
-            place.stays(stay)
+            place.stays(stay)  # `Paris for our honeymoon! 8 nights from 6 June, then 4 nights in Nice`
         return []
     loose = []
     for stay in stays:
-        visit = None if stay.kind else _visit_beside(stay, visits, text) or _visit_before(stay, places, len(stays))
+        visit = None if stay.kind else _visit_beside(stay, visits, text)
         if visit is not None and _is_of_all(stay, visits, stays):
             loose.append(replace(stay, kind="total"))
         elif visit is None:
@@ -281,12 +281,6 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
         return after or before
     is_apart = "," in text[before.end : stay.start] or before.role is Role.LEFT_LAST
     return after if is_apart or before.has_nights or _SAYS.in_city.match(text, stay.end) else before
-
-
-def _visit_before(stay: Stay, places: list[Visit], stays: int) -> Visit | None:
-    """Read `Paris for our honeymoon! 8 nights from 6 June, then 4 nights in Nice`: each city has nights of its own."""
-    before = next((each for each in reversed(places) if each.end <= stay.start), None)
-    return before if before and len(places) == stays > 1 and not before.has_nights else None
 
 
 def _is_of_all(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:
