@@ -66,6 +66,12 @@ def tag_money(passage: Passage, codes: frozenset[str], cues: Cues) -> None:
     """Tag amounts after numbers. `codes`: known currencies; after a cue, any three capitals count as one."""
     for words in (_SAYS.range, _SAYS.amount):
         passage.tag("money", words, lambda found: _money(found, codes, cues))
+    passage.tag("currency", _SAYS.alone, lambda found: _alone(found, codes), "sign")
+
+
+def _alone(found: Found, codes: frozenset[str]) -> Money | None:
+    meant = currencies_meant(found["sign"], codes)
+    return Money(None, meant, found.said) if meant else None
 
 
 def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:

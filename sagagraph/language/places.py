@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
@@ -55,8 +54,8 @@ class Gazetteer(Protocol[_K]):
 
     def find_name(self, name: str) -> _K | None: ...
     def find_code(self, code: str) -> _K | None: ...
-    def namesakes(self, city: _K) -> Sequence[_K]:
-        """Return the places that a plain name can also mean."""
+    def namesakes(self, city: _K, said: str) -> Sequence[_K]:
+        """Return the places that this plain name can also mean."""
 
     def longest_name_from(self, first_word: str) -> int: ...
     def misspelling_of(self, name: str) -> str | None: ...
@@ -189,8 +188,7 @@ class _Reader(Generic[_K]):
             exact = self._gazetteer.find_name(f"{said}, {named}") or (city if _is_region_of(city, region, named) else None)
             if exact is not None:
                 return _Span(start, ends, Place(self._text[start:ends], exact.name))
-        is_plain = city.plain_name == city.name and _ascii(said) == _ascii(city.name)
-        others = self._gazetteer.namesakes(city) if is_plain else ()
+        others = self._gazetteer.namesakes(city, said)
         if not others:
             return _Span(start, end, Place(said, city.name))
         both = (city, *others)
@@ -219,10 +217,6 @@ def _is_region_of(city: Known, region: str, named: str) -> bool:
     if country in (region.casefold(), _COUNTRIES.get(region.casefold())):
         return True
     return city.country == "United States" and named in _STATES.values() and region not in _STATES_LIKE_CITIES
-
-
-def _ascii(name: str) -> bytes:
-    return unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore")
 
 
 def _is_capitalised(phrase: str) -> bool:

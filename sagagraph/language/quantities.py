@@ -1,6 +1,6 @@
 """Quantities: amounts with alternatives, lists, limits and changes (`3 to 5 nights`, `one star more`).
 
-A unit is tagged by its kind: `span` (days and nights), and whatever a domain adds; see `clock` for hours and minutes.
+A unit is tagged by its kind: `span` (nights, years, kilometres), and whatever a domain adds; see `clock` for hours and minutes.
 """
 
 from __future__ import annotations

@@ -86,7 +86,6 @@ def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialReq
     return known.model_copy(update={"currency": here, "notes": (*said.notes, ("currency", because))})
 
 
-
 def with_the_nearest(said: PartialRequest, cities: Gazetteer) -> PartialRequest:
     """Assume of several cities of one name the one that is near to the rest of the trip, and big."""
     named = [name for name in (said.origin, *(stop.city for stop in said.stops)) if name]
@@ -94,7 +93,9 @@ def with_the_nearest(said: PartialRequest, cities: Gazetteer) -> PartialRequest:
 
     def nearest(candidates: tuple[str, ...]) -> str:
         places = [city for name in candidates if (city := cities.find_name(name))]
-        return max(places, key=lambda place: (place.population or 1) / min(max(place.distance_km(city), _NEAR_KM) for city in known)).name
+        return max(
+            places, key=lambda place: (place.population or 1) / min(max(place.distance_km(city), _NEAR_KM) for city in known)
+        ).name
 
     if not known:
         return said

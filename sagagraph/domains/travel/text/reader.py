@@ -68,9 +68,10 @@ _MONTH_FIRST: Final = {"United States", "Canada", "Philippines"}
 def _read_parts(text: str, said: Said, known: PartialRequest) -> None:
     """Assume that nobody travels where a hotel is all that is spoken of; whoever says later from where, does travel."""
     origin = said.fields.get("origin")
+    is_open = origin is None and known.origin is None and not said.asks("origin")
     if known.stay_only and origin is not None:
         said.fields["stay_only"] = False
-    elif origin is None and known.origin is None and not said.asks("origin") and _SAYS.hotel.search(text) and not _SAYS.journey.search(text):
+    elif is_open and _SAYS.hotel.search(text) and not _SAYS.journey.search(text):
         said.fields["stay_only"] = True
         said.notes.append(("origin", "only a hotel was mentioned"))
 

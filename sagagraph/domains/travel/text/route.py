@@ -47,7 +47,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         take_stays(passage)
         return [each.place.said for each in visits]
     loose = give_nights(visits, stays, passage.text)
-    visits, wondered = _without_wondered(visits, passage.text)
     visits = corrected(visits, passage.text, stays_in)
     before = known.stops
     known, loose = with_changed_nights(visits, loose, known, said)
@@ -58,7 +57,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
             visit.role = Role.PLACE
     _for_another(visits, known, passage)
     visits, unread = _without_legs(visits, known, whole)
-    unread += wondered
     take_stays(passage)
     is_added = _SAYS.added.search(whole) is not None
     if not is_added:
@@ -98,13 +96,6 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
-
-
-def _without_wondered(visits: list[Visit], text: str) -> tuple[list[Visit], list[str]]:
-    """Leave out cities that are only wondered about, and name them: `Ghent? The kids would like Copenhagen more.`"""
-    going = [visit for visit in visits if visit.role in WHERE]
-    wondered = [visit for visit in going[:-1] if text[visit.end :].lstrip().startswith("?") and not visit.has_nights]
-    return [visit for visit in visits if visit not in wondered], [f"{visit.place.said}?" for visit in wondered]
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:

@@ -123,12 +123,12 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             visit.role = Role.LEFT_LAST
     reached: set[str | None] = set()
     named = [visit.city for visit in visits]
-    is_one_of_several = sum(visit.role is Role.ORIGIN for visit in visits) > 1
+    origins = sum(visit.role is Role.ORIGIN for visit in visits)
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city in reached - {None}:
             visit.role = Role.LEFT_LAST
-        elif visit.role is Role.ORIGIN and (is_one_of_several or named.count(visit.city) > 1) and _SAYS.lives.search(text, 0, visit.start):  # somebody else does
-            visit.role = Role.PLACE
+        elif visit.role is Role.ORIGIN and max(origins, named.count(visit.city)) > 1 and _SAYS.lives.search(text, 0, visit.start):
+            visit.role = Role.PLACE  # somebody else does
         reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
@@ -147,6 +147,10 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
             visits[0].role = Role.ORIGIN
+    going = [visit for visit in visits if visit.role in WHERE]
+    for n, visit in enumerate(going[:-1]):
+        if text[visit.end :].lstrip().startswith("?") and visit.city not in [each.city for each in going[n + 1 :]]:
+            visit.role = Role.LEFT_OUT  # `Ghent? The kids would like Copenhagen more.`
 
 
 def has_role(role: Role, visits: list[Visit]) -> bool:
@@ -185,18 +189,13 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
 
 def tag_nights(passage: Passage) -> None:
     """Tag what else means nights in a request for a trip: weekends, and numbers beside a city."""
-    passage.tag("span", _SAYS.day_out, _day_out)
+    passage.tag("span", _SAYS.day_out, lambda _: Quantity((Decimal(0),), "night"))
     dates = passage.values(Expression)
     if len(dates) < 2 and not any(each.is_range for each in dates):
         passage.tag("span", _SAYS.weekend, lambda found: Quantity((Decimal(3 if found["long"] else 2),), "night"))
     passage.tag("span", _SAYS.package, _package)
     for n in "1234" if passage.has(_SAYS.nights_elsewhere) else "123":
         passage.tag("span", _SAYS[f"count {n}"], _nights_beside, "count")
-
-
-def _day_out(found: Found) -> Quantity | None:
-    within = found.get("span", Quantity)
-    return Quantity((Decimal(0),), "night") if within is None or (within.count, within.unit, within.change) == (1, "day", "") else None
 
 
 def _package(found: Found) -> Quantity | None:
