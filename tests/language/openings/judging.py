@@ -261,7 +261,8 @@ def _trip(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]]:
     if "origin" not in open_ and first != "?" and (request.get("return_to") is not None) is not is_back:
         yield "return_to", f"return_to {request.get('return_to')}"
     if "window" not in open_ and "depart" not in open_:
-        yield from _days(str(meant["when"]), request, sum(nights or 0 for _, nights in got))
+        under_way = any("one night under way" in why for why in heard.assumed.values())
+        yield from _days(str(meant["when"]), request, sum(nights or 0 for _, nights in got) + under_way)
     for name, value in (("travellers", meant.get("who", 1)), ("children", meant.get("children", 0))):
         if (request.get(name) or (1 if name == "travellers" else 0)) != value:
             yield name if name == "children" else "who", f"{name} {request.get(name)} for {value}"

@@ -53,15 +53,10 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     amounts: list[Money] = []
     notes: list[tuple[str, str]] = []
     taken = passage.take(_SAYS.budget)
-    paid_in = passage.first(_SAYS.paid_in)
-    currency = paid_in.get("currency", Money) if paid_in else None
     for found in taken:
         money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
-        if currency and currency.currency in (money.currencies or (currency.currency,)):  # `900, pay in Swiss francs`
-            passage.take(_SAYS.paid_in)
-            money = replace(money, currencies=currency.currencies)
         if found.led_by(CORRECTS):
             amounts.clear()
         if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
@@ -81,9 +76,6 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     named += ["no limit"] if "no_limit" in said.fields else []
     if len(named) > 1:
         said.ask("budget", f"What may the whole trip cost: {' or '.join(named)}, or their sum?")
-    if currency and not taken and known.budget and (known.currency is None or "currency" in dict(known.notes)):
-        passage.take(_SAYS.paid_in)
-        said.fields["currency"] = currency.currency
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
         return

@@ -26,16 +26,13 @@ _SAYS: Final = Forms(__file__, "when")
 # -- hours ---------------------------------------------------------------------------------------------------------------
 
 
-_HOURS: Final = (_SAYS.bare, _SAYS.limit)
-
-
 def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not.
 
     Whoever arrives before noon and leaves after four speaks of two journeys, and the field holds for each: it is not taken.
     """
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
-    for found in (each for words in _HOURS for each in passage.find(words) if _is_of_every_journey(each)):
+    for found in filter(_is_of_every_journey, passage.find(_SAYS.limit)):
         what, limit, moment = _limit(found) or ("", "", None)
         is_night = limit == "latest" and moment is not None and moment < NIGHT_ENDS
         if moment is None or is_night or limits[what].setdefault(limit, moment) != moment:
@@ -44,8 +41,7 @@ def read_hours(passage: Passage, said: Said) -> None:
     leaves, arrives = limits["depart"].get("earliest"), limits["arrive"].get("latest")
     if leaves and arrives and NIGHT_ENDS < arrives <= leaves:
         return
-    for words in _HOURS:
-        passage.take(words, _is_of_every_journey)
+    passage.take(_SAYS.limit, _is_of_every_journey)
     if any(limits.values()) and not said.asks("hours"):
         try:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
@@ -56,7 +52,8 @@ def read_hours(passage: Passage, said: Said) -> None:
 def _is_of_every_journey(found: Found) -> bool:
     """Tell hours of the journeys from those of something else, and of the way back alone: `returning after 18:00`."""
     is_of_one = _SAYS.way_back.search(_clause_before(found)) is not None and _SAYS.after.match(found["relation"]) is not None
-    return not is_of_one and (not found["loose"] or _subject(found) is not None)
+    is_time = found.get("time", Clock) is not None or found["not"] != ""  # `no flights before 9`
+    return is_time and not is_of_one and (not found["loose"] or _subject(found) is not None)
 
 
 def _limit(found: Found) -> tuple[str, str, time] | None:

@@ -43,7 +43,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Berlin to Lisbon, 3 nights, 5 June, budget 900, pay in Swiss francs",),
-            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 CHF",
+            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 EUR (not understood: pay in Swiss francs)",
         ),
         (
             ("Berlin to Lisbon, 3 nights, 5 June, budget 900 euros, pay in Swiss francs",),
