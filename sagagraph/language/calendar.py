@@ -37,6 +37,7 @@ _CLOSE: Final = 31
 """Days between dates of one trip."""
 _LAST_WEEK: Final = 22
 """Day of a month after which a week may reach into the next one."""
+_WEEKS_BY_NUMBER: Final = range(5, 53)
 _AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1, "whit monday": 50}
 _FEASTS: Final = {"christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26), "new years day": (1, 1)}
 """Days after Easter Sunday, or month and day."""
@@ -147,18 +148,22 @@ def _numeric(found: Found) -> Expression:
     return _one(found.said, *(_day(day, month, year, order) for day, month, order in readings if 1 <= month <= 12))
 
 
-def _relative(found: Found, today: date) -> Expression:
-    if found["next_week"]:
-        monday = today + timedelta(days=7 - today.weekday())
+def _relative(found: Found, today: date) -> Expression | None:
+    week = found.get("week_number", Number)
+    if week is not None and week.count not in _WEEKS_BY_NUMBER:
+        return None  # `week 2` is more likely the second one of the trip
+    if found["next_week"] or week is not None:
+        numbered = (date.fromisocalendar(year, week.count or 1, 1) for year in (today.year, today.year + 1)) if week else ()
+        monday = next((day for day in numbered if day >= today), today + timedelta(days=7 - today.weekday()))
         return Expression(found.said, (_exactly(monday),), (_exactly(monday + timedelta(days=6)),))
     if found["weekend"]:
         friday = today + timedelta(days=(4 - today.weekday()) % 7 + (7 if found["next_one"] and today.weekday() < 4 else 0))
         return Expression(found.said, (_exactly(friday),), (_exactly(friday + timedelta(days=2)),))
-    if found["this_month"]:
-        return _one(found.said, Rough(1, 31, today.month, today.year, ""))
-    if found["next_month"]:
-        return _one(found.said, Rough(1, 31, today.month % 12 + 1, today.year + today.month // 12, ""))
-    return _one(found.said, _exactly(today + timedelta(days=2 if found["after"] else 1 if found["tomorrow"] else 0)))
+    if found["this_month"] or found["next_month"]:
+        months = today.month - 1 + bool(found["next_month"])
+        return _one(found.said, Rough(1, 31, months % 12 + 1, today.year + months // 12, ""))
+    days = 2 if found["after"] else 1 if found["tomorrow"] else 0
+    return _one(found.said, _exactly(today + timedelta(days=days, weeks=bool(found["week"] or found["later"]))))
 
 
 def _feast(found: Found, today: date) -> Expression:
@@ -209,9 +214,9 @@ def _dated(found: Found, today: date) -> Expression | None:
         return _weekday_of(found, month, year, today)
     if not found["day"]:
         return _one(found.said, _month(found, month, year)) if _is_month(found) else None
-    if found["span"] == "and" and not found["between"]:
-        return None
     days = [_day_number(found, name) for name in ("day", "last") if found[name]]
+    if found["span"] == "and" and not found["between"] and (days[1] or 0) - (days[0] or 0) != 1:  # `on 11 and 12 March`
+        return None
     if any(day is None for day in days):
         return None
     rough = [_day(day, month, year) for day in days if day is not None]

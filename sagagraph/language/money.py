@@ -79,10 +79,9 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
     if low is None:
         return None
     is_led = bool(found.led_by(cues.before) or found.followed_by(cues.after))
-    signs = dict.fromkeys(sign for name in ("sign", "second", "after") if (sign := found[name]))
+    signs = dict.fromkeys(sign for name in ("sign", "second", "after", "exact") if (sign := found[name]))
     meant = [code for sign in signs for code in currencies_meant(sign, None if is_led else codes)]
-    if meant[:1] == ["USD"] and found["sign"] == "$":  # `$6,000 CAD`
-        meant = meant[1:] or meant
+    meant = [code for code in meant if code != "USD"] or meant  # `$6,000 CAD`
     if high is not None and not _is_range(found, high):
         return None
     is_large = (is_led or found["change"] or found["head"]) and (low.value is None or low.value >= cues.least)

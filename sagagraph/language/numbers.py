@@ -28,6 +28,7 @@ _NTH: Final = {**{word: n for n, word in enumerate(_PLACES.split(), start=1)}, "
 _SMALL: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ]?(?:{'|'.join(_ONES[1:10])})\b)?|(?:{'|'.join(reversed(_ONES))}))\b"
 _PLACED: Final = "|".join(sorted(_NTH, key=len, reverse=True))
 _SAYS: Final = Forms(__file__, "numbers", SMALL=_SMALL, TENS="|".join(_TENS), PLACE=_PLACED)
+_SCALES: Final = {"million": 1_000_000, "lakh": 100_000, "crore": 10_000_000}
 _PLAIN: Final = re.compile(r"\d+(?:\.\d{1,2})?|\d{1,3}(?:[, ']\d{2,3})*[, ']\d{3}(?:\.\d{1,2})?")
 
 
@@ -69,7 +70,7 @@ def _words(found: Found) -> Number:
 
 
 def _scale(found: Found) -> int:
-    return 1_000_000 if found["k"] == "million" else 1000 if found["k"] else 1
+    return _SCALES.get(found["k"].removesuffix("s"), 1000) if found["k"] else 1
 
 
 def _nth(found: Found) -> Nth | None:

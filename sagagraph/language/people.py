@@ -44,12 +44,13 @@ def with_ages(text: str) -> str:
 
 def tag_people(passage: Passage) -> None:
     """Tag parties, after numbers and quantities, including those of `PEOPLE`."""
-    passage.text = _SAYS.named.sub("a friend and ", passage.text)
-    passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me']}my ", passage.text)
+    passage.text = _SAYS.named.sub(lambda found: f"{found['self']}a friend" if found["self"] else "a friend and ", passage.text)
+    passage.text = _SAYS.my_left_out.sub(lambda found: f"{found['me'].removesuffix('the ')}my ", passage.text)
     passage.tag("people", _SAYS.ages, _told_with_ages, "who")
     passage.text = _SAYS.ages.sub(lambda found: found["who"] if _are_ages(Found(passage, found)) else found[0], passage.text)
     passage.tag("people", _SAYS.aged, _aged)
     passage.tag("people", _SAYS.children, _told_by_ages)
+    passage.tag("visited", _SAYS.visited, lambda _: Company(None))
     passage.tag("company", _SAYS.leaves, lambda found: Company(None if found["some"] else -_kin_in(found), is_more=True))
     for words in (_SAYS.also_comes, _SAYS.brought):
         passage.tag("company", words, _also_comes)
@@ -67,7 +68,7 @@ def those_spoken_of(passage: Passage, *, is_we: bool) -> Company:
     spoken = passage.take(_SAYS.spoken_of, lambda each: bool(each.led_by(leads)) and not each.followed_by(_SAYS.elsewhere))
     companies = [company for each in {each.said.casefold(): each for each in spoken}.values() if (company := _also_comes(each))]
     count = sum(each.count or 0 for each in companies)
-    is_with_me = count == 1 and any(each.led_by(_SAYS.wished_for) for each in spoken)
+    is_with_me = count == 1 and any(each.led_by(_SAYS.wished_for) and not _SAYS.at_work.search(each.said) for each in spoken)
     return Company(None if is_with_me else count and count + is_we, children=sum(each.children for each in companies))
 
 
@@ -96,9 +97,9 @@ def _are_ages(found: Found) -> bool:
 def _aged(found: Found) -> Quantity | None:
     """Read `a 4 year old`, `two 4 year olds`."""
     years, many = found.get("span", Quantity), found.get("many", Number)
-    if years is None or years.unit != "year" or years.change:
+    if years is None or years.unit not in ("year", "month") or years.change:
         return None
-    unit = "child" if (years.count or 0) < ADULT_FROM else "grown" if found["young"] else "other"
+    unit = "child" if years.unit == "month" or (years.count or 0) < ADULT_FROM else "grown" if found["young"] else "other"
     return Quantity((Decimal(many.count or 1) if many is not None else Decimal(1),), unit)
 
 
@@ -108,17 +109,20 @@ def _also_comes(found: Found) -> Company | None:
         return None
     if found["others"] and any(each.unit not in ("other", "grown") for each in people):
         return None
-    kin = _kin_in(found) + (2 if found["parents"] else 0)
-    return Company(kin + sum(each.count or 0 for each in people), is_more=True, children=_children_in(found))
+    return Company(_kin_in(found) + sum(each.count or 0 for each in people), is_more=True, children=_children_in(found))
 
 
 def _children_in(found: Found) -> int:
-    babies = len(_SAYS.babies.findall(f"{found['kin']} {found['kin_too']}"))
+    babies = len(_SAYS.babies.findall(_kin_said(found)))
     return babies + sum((each.count or 0) - (each.grown or 0) for each in found.values(Quantity) if each.unit == "child")
 
 
 def _kin_in(found: Found) -> int:
-    return len(_SAYS.one.findall(f"{found['kin']} {found['kin_too']}"))
+    return len(_SAYS.one.findall(_kin_said(found))) + 2 * len(_SAYS.parents.findall(_kin_said(found)))
+
+
+def _kin_said(found: Found) -> str:
+    return " ".join(found[name] for name in ("kin", "kin_too", "kin_last"))
 
 
 def is_one_of_several(found: Found) -> bool:
@@ -139,10 +143,8 @@ def _company(found: Found) -> Company | None:
         return None
     units = [each.unit for each in people]
     number = found.get("n", Number)
-    if number is not None and number.count == sum(each.count or 0 for each in people) and "person" in units:
+    if number is not None and people:
         return Company(number.count, children=_children_in(found))  # `a family of 4 (two adults, two kids)`
-    if number is not None and units == ["child"]:  # `a family of 4 (kids 6 and 9)`
-        return Company(number.count, children=_children_in(found))
     if found["couple"]:
         return Company(2 + sum(each.count or 0 for each in people) + _kin_in(found), children=_children_in(found))
     is_listed = bool(found["kin"]) and _SAYS.of_somebody.search(found["kin"]) is None  # `we're mum, dad and three kids`
@@ -155,15 +157,10 @@ def _company(found: Found) -> Company | None:
     if is_one_of_several(found):
         return None
     counts = [(each.count or 0) * (2 if each.unit == "couple" else 1) for each in people]
-    is_told_twice = len(counts) > 1 and counts[0] == sum(counts[1:]) and _SAYS.in_all.match(found.said) is not None
-    count = counts[0] if is_told_twice else sum(counts)  # `4 of us, two couples`
-    if found["me"]:
-        count += 1 + _kin_in(found) + ((number and number.count) or 0)  # `me + 1`
-        count += (2 if found["parents"] else 0) + (2 if found["two"] else 0)
-        is_everybody = not _kin_in(found) and not found["parents"] and "person" in units
-        grown = "grown" in units or any(each.grown for each in people)
-        return None if is_everybody else Company(count, children=_children_in(found), has_grown=grown)
-    if found["alone"]:
-        return Company(1)
-    kin = _kin_in(found) + (number.count or 0 if number else 0) + bool(found["doer"])
-    return Company(count + kin, children=_children_in(found))
+    is_told_twice = len(counts) > 1 and counts[0] == sum(counts[1:]) and _SAYS.in_all.match(found.said)  # `4 of us, two couples`
+    more = (number and number.count) or 0  # `me + 1`
+    count = (counts[0] if is_told_twice else sum(counts)) + more + sum(bool(found[name]) for name in ("me", "alone", "doer"))
+    if found["me"] and "person" in units and not _kin_in(found):
+        return None  # `with 3 people`: whether these are all of them
+    grown = "grown" in units or any(each.grown for each in people)
+    return Company(count + _kin_in(found), children=_children_in(found), has_grown=grown)

@@ -54,8 +54,8 @@ class Gazetteer(Protocol[_K]):
 
     def find_name(self, name: str) -> _K | None: ...
     def find_code(self, code: str) -> _K | None: ...
-    def namesakes(self, city: _K) -> Sequence[_K]:
-        """Return the places that a plain name can also mean."""
+    def namesakes(self, city: _K, said: str) -> Sequence[_K]:
+        """Return the places that this plain name can also mean."""
 
     def longest_name_from(self, first_word: str) -> int: ...
     def misspelling_of(self, name: str) -> str | None: ...
@@ -188,8 +188,7 @@ class _Reader(Generic[_K]):
             exact = self._gazetteer.find_name(f"{said}, {named}") or (city if _is_region_of(city, region, named) else None)
             if exact is not None:
                 return _Span(start, ends, Place(self._text[start:ends], exact.name))
-        is_plain = city.plain_name == city.name and said.casefold() == city.name.casefold()
-        others = self._gazetteer.namesakes(city) if is_plain else ()
+        others = self._gazetteer.namesakes(city, said)
         if not others:
             return _Span(start, end, Place(said, city.name))
         both = (city, *others)

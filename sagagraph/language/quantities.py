@@ -1,6 +1,6 @@
 """Quantities: amounts with alternatives, lists, limits and changes (`3 to 5 nights`, `one star more`).
 
-A unit is tagged by its kind: `span` (days and nights), `km`, and whatever a domain adds; see `clock` for hours and minutes.
+A unit is tagged by its kind: `span` (nights, years, kilometres), and whatever a domain adds; see `clock` for hours and minutes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Units = Mapping[str, Forms]
 """By the kind of its tag: the names of units, and how each is written."""
 
-UNITS: Final[Units] = {kind: Forms(__file__, f"units.{kind}") for kind in ("span", "km")}
+UNITS: Final[Units] = {"span": Forms(__file__, "units.span")}
 _SAYS: Final = Forms(__file__, "quantities", SIGN=SIGN)
 _CHANGES: Final = ("more", "less", "later", "earlier")
 NIGHTS: Final = {"night": 1, "day": 1, "week": 7, "fortnight": 14}

@@ -12,15 +12,15 @@ pytestmark = pytest.mark.quick
 
 PACKAGE = Path(sagagraph.__file__).parent
 MOST = {
-    "language/**/*": 2474,
-    "domains/travel/text/*": 1739,
-    "domains/travel/forms.ini": 91,
+    "language/**/*": 2481,
+    "domains/travel/text/*": 1745,
+    "domains/travel/forms.ini": 90,
     "domains/reunion/text/*": 1832,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1090
+MOST_IN_TABLES = 1094
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

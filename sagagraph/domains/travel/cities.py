@@ -71,9 +71,9 @@ class Gazetteer:
         first = name_key(first_word).partition(" ")[0]
         return self._most_words.get(first, 0)
 
-    def namesakes(self, city: City) -> tuple[City, ...]:
-        """Return the cities that a plain name can also mean: namesakes that are not tiny in comparison."""
-        if city.name in MEANT_BY_THEIR_NAME:
+    def namesakes(self, city: City, said: str) -> tuple[City, ...]:
+        """Return the cities that this plain name can also mean: namesakes that are not tiny in comparison."""
+        if city.name in MEANT_BY_THEIR_NAME or name_key(said) != name_key(city.name):
             return ()
         others = [other for other in self._namesakes.get(name_key(city.name), ()) if other.name != city.name]
         smallest = SMALLEST_SHARE * (city.population or 0)
@@ -160,6 +160,9 @@ class Gazetteer:
         namesakes: dict[str, list[City]] = {}
         for city in self.cities:
             namesakes.setdefault(name_key(city.plain_name), []).append(city)
+        for name in _NAMES:
+            for other in _NAMES.phrase(name).split(", "):
+                namesakes.get(other, []).extend(city for city in self.cities if city.name == name)
         return namesakes
 
     @cached_property

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from sagagraph.domains.travel.cities import Gazetteer
-from sagagraph.domains.travel.partial import FROM_THE_DATES, PartialRequest, Question, with_nights
+from sagagraph.domains.travel.partial import ANY_DOLLARS, FROM_THE_DATES, PartialRequest, Question, unknown_city, with_nights
 from sagagraph.domains.travel.request import LONGEST_STAY
 
 IsFar = Callable[[str, str], bool]
@@ -60,6 +60,8 @@ _AT_HOME: Final = dict.fromkeys(_EURO.split(), "EUR") | {
     "Switzerland": "CHF", "Thailand": "THB", "Turkey": "TRY", "United Kingdom": "GBP", "United States": "USD",
 }  # fmt: skip
 """Currencies of budgets, by the country where they are used."""
+_NEAR_KM: Final = 500
+_OTHER_DOLLARS: Final = ("AUD", "CAD", "HKD", "NZD", "SGD")
 
 
 def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialRequest:
@@ -69,6 +71,10 @@ def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialReq
     if start is None or here is None:
         return said
     because = f"as used in {start.country}"
+    if ("currency", ANY_DOLLARS) in said.notes:
+        notes = tuple(each for each in said.notes if each[0] != "currency")
+        notes += (("currency", because),) if here in _OTHER_DOLLARS else ()
+        return said.model_copy(update={"currency": here if here in _OTHER_DOLLARS else "USD", "notes": notes})
     likely = {"otherwise": (("currency", here),), "because": because}
     doubts = tuple(
         each.model_copy(update=likely) if each.field == "currency" and here in each.candidates else each for each in said.doubts
@@ -78,6 +84,31 @@ def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialReq
     if is_said or any(each.field == "currency" for each in doubts):
         return known
     return known.model_copy(update={"currency": here, "notes": (*said.notes, ("currency", because))})
+
+
+def with_the_nearest(said: PartialRequest, cities: Gazetteer) -> PartialRequest:
+    """Assume of several cities of one name the one that is near to the rest of the trip, and big."""
+    named = [name for name in (said.origin, *(stop.city for stop in said.stops)) if name]
+    known = [city for name in named if (city := cities.find_name(name))]
+
+    def nearest(candidates: tuple[str, ...]) -> str:
+        places = [city for name in candidates if (city := cities.find_name(name))]
+        return max(
+            places, key=lambda place: (place.population or 1) / min(max(place.distance_km(city), _NEAR_KM) for city in known)
+        ).name
+
+    if not known:
+        return said
+    stops = tuple(
+        stop.model_copy(update={"likely": nearest(stop.candidates)}) if stop.candidates else stop for stop in said.stops
+    )
+    doubts = tuple(
+        unknown_city(each.field, each.text, each.candidates, nearest(each.candidates))
+        if each.field in ("origin", "return_to") and each.candidates and each.otherwise
+        else each
+        for each in said.doubts
+    )
+    return said.model_copy(update={"stops": stops, "doubts": doubts})
 
 
 _Step = tuple[dict[str, Any], dict[str, str]]
@@ -161,7 +192,7 @@ def _span(said: PartialRequest) -> int | None:
     if first is None or said.last is None or said.is_rough:
         return None
     nights = (said.last - first).days
-    return nights if 0 <= nights <= _LONGEST_FROM_DATES else None
+    return nights if 0 <= nights <= (_LONGEST_FROM_DATES if said.depart is None else LONGEST_STAY) else None
 
 
 def _with_days(said: PartialRequest, today: date, _home: str | None) -> _Step:

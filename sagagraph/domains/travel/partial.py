@@ -31,6 +31,8 @@ _SAME = ("origin", "depart", "travellers", "children", "rooms", "currency", "sta
 """Fields that a `TripRequest` has, too, under the same name."""
 FROM_THE_DATES = "from the dates"
 """Why nights are assumed that lie between two days."""
+ANY_DOLLARS = "the usual dollars"
+"""Why American dollars are assumed, where nobody has said which."""
 BUDGET_FIELDS = ("budget", "budget_each", "no_limit")
 """Of a `PartialRequest`: only one of them holds."""
 

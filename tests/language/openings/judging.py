@@ -56,6 +56,9 @@ _DOMAINS: Final = {
     "rider": "trip",
     "roamer": "trip",
     "roaster": "meal",
+    "tourist": "trip",
+    "nomad": "trip",
+    "drifter": "trip",
     "host": "reunion",
     "organiser": "reunion",
 }
@@ -242,7 +245,7 @@ def _ascii(name: str | None) -> str:
 
 def _trip(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]]:
     request, open_ = heard.request, set(meant.get("missing", ()))
-    first, *others = [each.strip() for each in meant["route"].split(" > ")]
+    first, *others = [_ascii(each.strip()) for each in meant["route"].split(" > ")]
     is_back = others[-1] == "back"
     stops = [_ROUTE.fullmatch(each) for each in (others[:-1] if is_back else others)]
     wanted = [(each["city"], int(each["nights"] or 0)) for each in stops if each]
@@ -258,7 +261,8 @@ def _trip(meant: Mapping[str, Any], heard: Heard) -> Iterable[tuple[str, str]]:
     if "origin" not in open_ and first != "?" and (request.get("return_to") is not None) is not is_back:
         yield "return_to", f"return_to {request.get('return_to')}"
     if "window" not in open_ and "depart" not in open_:
-        yield from _days(str(meant["when"]), request, sum(nights or 0 for _, nights in got))
+        under_way = any("one night under way" in why for why in heard.assumed.values())
+        yield from _days(str(meant["when"]), request, sum(nights or 0 for _, nights in got) + under_way)
     for name, value in (("travellers", meant.get("who", 1)), ("children", meant.get("children", 0))):
         if (request.get(name) or (1 if name == "travellers" else 0)) != value:
             yield name if name == "children" else "who", f"{name} {request.get(name)} for {value}"

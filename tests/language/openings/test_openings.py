@@ -1,4 +1,4 @@
-"""First messages of 830 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 920 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ LEAST_OF_STRANGERS = {
     "roaster": (0.87, 0.99),
     "rider": (0.84, 0.79),
     "roamer": (0.99, 0.89),
+    "tourist": (0.84, 0.79),
+    "nomad": (0.84, 0.49),
+    "drifter": (0.79, 0.59),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 LEAST_WITH_A_MODEL = 0.95

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sagagraph.domains.travel.completion import with_currency_at_home
+from sagagraph.domains.travel.completion import with_currency_at_home, with_the_nearest
 from sagagraph.domains.travel.partial import PartialRequest, Said
 from sagagraph.domains.travel.request import CURRENCIES
 from sagagraph.domains.travel.text.answers import SKIPPED, answered, chosen
@@ -58,7 +58,7 @@ def read_request(text: str, *, cities: Gazetteer, today: date, known: PartialReq
             passage = _tagged(full, today)
     fields = answered(passage, before, question)
     said = PartialRequest(**fields) if fields is not None else _sentence(passage, before, question, cities, today)
-    return with_currency_at_home(before.updated_by(said), cities)
+    return with_currency_at_home(with_the_nearest(before.updated_by(said), cities), cities)
 
 
 _MONTH_FIRST: Final = {"United States", "Canada", "Philippines"}
@@ -68,9 +68,10 @@ _MONTH_FIRST: Final = {"United States", "Canada", "Philippines"}
 def _read_parts(text: str, said: Said, known: PartialRequest) -> None:
     """Assume that nobody travels where a hotel is all that is spoken of; whoever says later from where, does travel."""
     origin = said.fields.get("origin")
+    is_open = origin is None and known.origin is None and not said.asks("origin")
     if known.stay_only and origin is not None:
         said.fields["stay_only"] = False
-    elif origin is None and known.origin is None and _SAYS.hotel.search(text) and not _SAYS.journey.search(text):
+    elif is_open and _SAYS.hotel.search(text) and not _SAYS.journey.search(text):
         said.fields["stay_only"] = True
         said.notes.append(("origin", "only a hotel was mentioned"))
 

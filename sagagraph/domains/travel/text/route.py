@@ -43,7 +43,9 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
     is_put_first = known.stops and passage.has(_SAYS.goes_first) and not has_role(Role.NEXT, visits)
-    if anchors_of(visits, stays_in) or is_put_first:
+    ways = [b.end for a, b in pairwise(visits) if a.role is Role.ORIGIN and b.role is Role.LEFT_OUT]
+    is_wondered = any(passage.text[end:].lstrip().startswith("?") for end in ways)  # `Bonn to Sylt? Too dear.`
+    if anchors_of(visits, stays_in) or is_put_first or is_wondered:
         take_stays(passage)
         return [each.place.said for each in visits]
     loose = give_nights(visits, stays, passage.text)
@@ -192,8 +194,10 @@ def _assemble(
         said.fields["origin"] = origin
     going = _by_way([visit for visit in visits if _is_on_the_way(visit, origin)])
     stops = _in_order(going, said)
-    if stops and stops[-1].city is not None and stops[-1].city == origin and stops[-1].nights is None:
-        said.fields["return_to"] = stops.pop().city
+    home = [stop for stop in stops if stop.city is not None and stop.city == origin and stop.nights is None]
+    if home:
+        said.fields["return_to"] = origin
+        stops = [stop for stop in stops if stop not in home]
     merged = _merged(stops, going, known.stops, is_added=is_added)
     left_out = {visit.city for visit in visits if visit.role is Role.LEFT_OUT}
     if left_out:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from sagagraph.domains.travel.money import LARGEST_BUDGET, PRICE_CURRENCY, money_text
-from sagagraph.domains.travel.partial import Said
+from sagagraph.domains.travel.partial import ANY_DOLLARS, Said
 from sagagraph.domains.travel.request import CURRENCIES, FEWEST_STARS, MOST_STARS, Direct, Order, rooms_for
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Cues, Money
@@ -53,15 +53,10 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     amounts: list[Money] = []
     notes: list[tuple[str, str]] = []
     taken = passage.take(_SAYS.budget)
-    paid_in = passage.first(_SAYS.paid_in)
-    currency = paid_in.get("currency", Money) if paid_in else None
     for found in taken:
         money, way = found.get("money", Money), found["way"]
         if money is None:
             continue
-        if currency and currency.currency in (money.currencies or (currency.currency,)):  # `900, pay in Swiss francs`
-            passage.take(_SAYS.paid_in)
-            money = replace(money, currencies=currency.currencies)
         if found.led_by(CORRECTS):
             amounts.clear()
         if doubt := _doubt_of(money, is_nightly=bool(found["nightly"]), is_of_hotels=bool(found["hotel"]) and len(taken) == 1):
@@ -81,15 +76,13 @@ def read_budget(passage: Passage, said: Said, known: PartialRequest) -> None:
     named += ["no limit"] if "no_limit" in said.fields else []
     if len(named) > 1:
         said.ask("budget", f"What may the whole trip cost: {' or '.join(named)}, or their sum?")
-    if currency and not taken and known.budget and (known.currency is None or "currency" in dict(known.notes)):
-        passage.take(_SAYS.paid_in)
-        said.fields["currency"] = currency.currency
     if said.asks("budget"):
         said.fields.pop("no_limit", None)
         return
     said.notes += notes
     for money in different.values():
         said.fields |= {"budget_each" if money.per else "budget": money.amount, "currency": money.currency}
+        said.notes += [("currency", ANY_DOLLARS)] if money.currency == "USD" and not _SAYS.american.search(money.said) else []
         if len(money.currencies) > 1:
             said.ask("currency", f"Which currency is meant by {money.said!r}: {' or '.join(money.currencies)}?", money.currencies)
 
@@ -105,7 +98,7 @@ def _in_thousands(money: Money, doubt: str) -> dict[str, str] | None:
 def _doubt_of(money: Money, *, is_nightly: bool, is_of_hotels: bool) -> str:
     said = money.said
     if money.currencies and not CURRENCIES & set(money.currencies):
-        return f"No rates are known for {money.currencies[0]}; how much is {said!r} in another currency, like USD?"
+        return f"No rates are known for the currency of {said!r}; how much is it in another one, like USD?"
     if money.per == "night" or is_nightly:
         return f"{said!r} is for one {'room' if 'room' in said else 'night'}; what may the whole trip cost?"
     if is_of_hotels:

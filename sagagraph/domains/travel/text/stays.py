@@ -122,12 +122,13 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         if visit.role is Role.ORIGIN and into is not None and n > into and _SAYS.out_of.search(text, 0, visit.start):
             visit.role = Role.LEFT_LAST
     reached: set[str | None] = set()
-    is_one_of_several = sum(visit.role is Role.ORIGIN for visit in visits) > 1
+    named = [visit.city for visit in visits]
+    origins = sum(visit.role is Role.ORIGIN for visit in visits)
     for visit in visits:
         if visit.role is Role.ORIGIN and visit.city in reached - {None}:
             visit.role = Role.LEFT_LAST
-        elif visit.role is Role.ORIGIN and is_one_of_several and _SAYS.lives.search(text, 0, visit.start):  # somebody else does
-            visit.role = Role.PLACE
+        elif visit.role is Role.ORIGIN and max(origins, named.count(visit.city)) > 1 and _SAYS.lives.search(text, 0, visit.start):
+            visit.role = Role.PLACE  # somebody else does
         reached |= {visit.city} if visit.role in (Role.NEXT, Role.PLACE) else set()
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
@@ -137,7 +138,7 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
             if is_first and joint.fullmatch(text, visit.end, following.start):
                 visit.role = Role.ORIGIN
                 break
-    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.match(text):
+    if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.search(text, 0, visits[0].start):
         visits[0].role = Role.ORIGIN
     for before, visit in pairwise(visits):
         if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
@@ -146,6 +147,10 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
         ends = {visit.city for visit in visits if visit.role is Role.RETURN} | ({visits[-1].city} if len(visits) > 2 else set())
         if visits[0].city is not None and visits[0].city in ends:
             visits[0].role = Role.ORIGIN
+    going = [visit for visit in visits if visit.role in WHERE]
+    for n, visit in enumerate(going[:-1]):
+        if text[visit.end :].lstrip().startswith("?") and visit.city not in [each.city for each in going[n + 1 :]]:
+            visit.role = Role.LEFT_OUT  # `Ghent? The kids would like Copenhagen more.`
 
 
 def has_role(role: Role, visits: list[Visit]) -> bool:
@@ -156,6 +161,9 @@ def corrected(visits: list[Visit], text: str, known: Container[str | None]) -> l
     """Correct `Lisbon for 5 nights. Actually make that Porto`: the city that is said last, in the place of the one before it."""
     left: list[Visit] = []
     for visit in visits:
+        if left and left[-1].role is not Role.RETURN and _SAYS.meant_after.match(text, visit.end):
+            left[-1].place = visit.place  # `from Maastricht? From Cologne rather`
+            continue
         is_meant = _SAYS.meant.search(text, 0, visit.start) is not None
         if is_meant and visit.role is Role.ORIGIN:
             left = [each for each in left if each.role is not Role.ORIGIN]
@@ -243,10 +251,10 @@ def _stays_of(found: Found, *, has_days: bool = True) -> list[Stay]:
 def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]:
     """Give each stay to the city beside it; return those that are beside none, or are for several."""
     places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
-    is_list = 1 < len(places) == len(stays) and places[-1].end <= stays[0].start and not any(each.kind for each in stays)
-    if is_list:  # `Oslo and Bergen, 3 nights and 2 nights`
+    first = stays[0] if stays and not any(each.kind for each in stays) else None
+    if first and 1 < len(places) == len(stays) and (places[0].end <= first.start or _visit_beside(first, visits, text)):
         for place, stay in zip(places, stays, strict=True):
-            place.stays(stay)
+            place.stays(stay)  # `Paris for our honeymoon! 8 nights from 6 June, then 4 nights in Nice`
         return []
     loose = []
     for stay in stays:

@@ -26,16 +26,13 @@ _SAYS: Final = Forms(__file__, "when")
 # -- hours ---------------------------------------------------------------------------------------------------------------
 
 
-_HOURS: Final = (_SAYS.bare, _SAYS.limit)
-
-
 def read_hours(passage: Passage, said: Said) -> None:
     """Read hours, but only what is surely a time of day: `after 8 June` is not.
 
     Whoever arrives before noon and leaves after four speaks of two journeys, and the field holds for each: it is not taken.
     """
     limits: dict[str, dict[str, time]] = {"depart": {}, "arrive": {}}
-    for found in (each for words in _HOURS for each in passage.find(words) if _is_of_every_journey(each)):
+    for found in filter(_is_of_every_journey, passage.find(_SAYS.limit)):
         what, limit, moment = _limit(found) or ("", "", None)
         is_night = limit == "latest" and moment is not None and moment < NIGHT_ENDS
         if moment is None or is_night or limits[what].setdefault(limit, moment) != moment:
@@ -44,8 +41,7 @@ def read_hours(passage: Passage, said: Said) -> None:
     leaves, arrives = limits["depart"].get("earliest"), limits["arrive"].get("latest")
     if leaves and arrives and NIGHT_ENDS < arrives <= leaves:
         return
-    for words in _HOURS:
-        passage.take(words, _is_of_every_journey)
+    passage.take(_SAYS.limit, _is_of_every_journey)
     if any(limits.values()) and not said.asks("hours"):
         try:
             said.fields["hours"] = JourneyHours(depart=Hours(**limits["depart"]), arrive=Hours(**limits["arrive"]))
@@ -56,7 +52,8 @@ def read_hours(passage: Passage, said: Said) -> None:
 def _is_of_every_journey(found: Found) -> bool:
     """Tell hours of the journeys from those of something else, and of the way back alone: `returning after 18:00`."""
     is_of_one = _SAYS.way_back.search(_clause_before(found)) is not None and _SAYS.after.match(found["relation"]) is not None
-    return not is_of_one and (not found["loose"] or _subject(found) is not None)
+    is_time = found.get("time", Clock) is not None or found["not"] != ""  # `no flights before 9`
+    return is_time and not is_of_one and (not found["loose"] or _subject(found) is not None)
 
 
 def _limit(found: Found) -> tuple[str, str, time] | None:
@@ -283,6 +280,9 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         if holiday.first and holiday.last and "weekend" in holiday.name:
             about["total_nights"] = (holiday.last - holiday.first).days
         dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name)
+    leaving = [day for day in dates.departs if day not in dates.named]
+    if len(leaving) == 1 and any(each.unit in NIGHTS and each.count for each in passage.values(Quantity)):
+        dates.departs = leaving  # `3 nights for his 50th on 14 November, leave the 13th`
     dates.conclude(said)
     if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
         said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
@@ -318,7 +318,8 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     weekday = found.get("weekday", Weekday)
     if weekday is None:
         return
-    is_back = found.led_by(_SAYS.until if dates.departs else _SAYS.back) is not None
+    is_there = dates.departs != [] and not dates.named  # `arrive Thursday and leave Monday`
+    is_back = bool(found.led_by(_SAYS.until if dates.departs else _SAYS.back) or (is_there and found.led_by(_SAYS.leave)))
     depart = dates.departs[0] if dates.departs else known.depart
     first, last = dates.spans[0][:2] if dates.spans else (known.first or depart, known.last)
     is_one_week = first is not None and last is not None and last - first < _A_WEEK

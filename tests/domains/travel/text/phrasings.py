@@ -43,7 +43,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Berlin to Lisbon, 3 nights, 5 June, budget 900, pay in Swiss francs",),
-            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 CHF",
+            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 EUR (not understood: pay in Swiss francs)",
         ),
         (
             ("Berlin to Lisbon, 3 nights, 5 June, budget 900 euros, pay in Swiss francs",),
@@ -485,7 +485,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (("New York City to Rio for Carnival week",), "asks: How many nights in Rio de Janeiro? (not understood: Carnival week)"),
         (
             ("Lima to Rio 3 nights then Buenos Aires 4 nights returning to Lima 10-25 Nov budget PEN 5000",),
-            "asks: No rates are known for PEN; how much is 'PEN 5000' in another currency, like USD?",
+            "asks: No rates are known for the currency of 'PEN 5000'; how much is it in another one, like USD?",
         ),
     ),
     "Said bit by bit, and corrected": (
