@@ -58,6 +58,7 @@ _DOMAINS: Final = {
     "roaster": "meal",
     "host": "reunion",
     "organiser": "reunion",
+    "neighbour": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
