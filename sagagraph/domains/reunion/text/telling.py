@@ -26,7 +26,7 @@ from sagagraph.language.forms import Forms
 LONGEST_TEXT: Final = 5_000
 _FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|dinner|lunch)\b")
 _IN_THE_EVENING: Final = re.compile(
-    r"\b(?:dinner|supper|party|concert|(?<!good )evening|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
+    r"\b(?:dinner|supper|party|concert|(?<!good )evening(?! before)|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
 )
 _IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", re.IGNORECASE)
 _OF_TELLER: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e)\b(?! (?:own )?(?:house|home|place|flat|apartment|garden)\b)")

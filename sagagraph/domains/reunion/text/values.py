@@ -199,7 +199,7 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
     passage.tag("seats", _SAYS.seats, lambda found: _seats(found))
     passage.tag("spot", _SAYS.spot, _spot)
     passage.tag("spot", _SAYS.spots, _one_of_two)
-    passage.tag("event", _SAYS.event, lambda found: Event(found.said, names_in(found.match["whose"] or "")))
+    passage.tag("event", _SAYS.event, lambda found: _event(found, known))
     passage.tag("who", _SAYS.people, lambda found: _who(found, known))
     passage.text = _SAYS.is_short.sub(lambda found: found[0].rstrip()[:-2] + " is ", passage.text)
     return passage
@@ -218,6 +218,12 @@ def _spot(found: Found) -> Spot | None:
     if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
     return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
+
+
+def _event(found: Found, known: frozenset[str]) -> Event | None:
+    whose = found.match["whose"] or ""
+    is_of_work = bool(names_in(found.said.replace(whose, ""), known))  # `Ann working night`
+    return None if is_of_work else Event(found.said, names_in(whose))
 
 
 def _one_of_two(found: Found) -> Spot | None:
