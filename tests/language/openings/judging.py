@@ -59,6 +59,8 @@ _DOMAINS: Final = {
     "host": "reunion",
     "organiser": "reunion",
     "neighbour": "reunion",
+    "cousin": "reunion",
+    "captain": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
