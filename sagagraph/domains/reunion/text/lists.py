@@ -9,7 +9,7 @@ from sagagraph.language.forms import Forms
 
 _SAYS: Final = Forms(__file__, "lists")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
-_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
+_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&+',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
 _LISTED: Final = re.compile(r"(?P<label>[^\W\d][\w .&'-]*?)(?P<mark> - |, | \()(?P<items>\S.*)")
 _AND: Final = re.compile(r"\s*(?:&|\+|,|/)\s*|\s+and\s+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-ÞĀ-Ž])")

@@ -391,7 +391,7 @@ class _Reading:
         who = self._people if is_theirs and not is_unclear and part.passage.text[:3].lower() != "we " else None
         thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
         is_errand = bool({"fetch", "fetched"} & roles)
-        if thing and {"opens", "closes"} & roles and self._is_of_its_place(thing):
+        if thing and ({"opens", "closes"} & roles or part.passage.has(_SAYS.there)) and self._is_of_its_place(thing):
             thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
         if "fetch" in roles and "fetched" not in roles:
             thing = part.said_as("fetches") or thing
@@ -564,5 +564,9 @@ class _Reading:
             meeting = self._told("goals", "place")
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
             is_ours = not is_other and any(_SAYS.at_home.match(each) for each in meeting)
-            return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
-        return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said
+            hosts = (each for each in meeting if each.startswith(tuple(f"{name}'s" for name in self._people)))
+            return next(hosts, said if is_ours or not meeting else f"{self._people[0]}'s {said}")
+        if said is None and part.passage.has(_SAYS.there):
+            theirs = self._told("people", "place")[-1:] if part.passage.has(_SAYS.them) else []  # `waits for her there`
+            return self._spot or next(iter(theirs), HERE)
+        return said

@@ -231,6 +231,8 @@ def _one_of_two(found: Found) -> Spot | None:
     place, town = found.get("a", Spot), found.get("b", Spot)
     if place and town and _SAYS.activity.search(place.name):
         return town
+    if place and town and (place.how, town.how) == ("in", "at") and place.name[0].isupper():
+        place, town = Spot("at", town.name), Spot("in", place.name)  # `in Newton at Golda Meir House`
     if place is None or town is None or not {place.how, town.how} <= {"at", "in", "on"} or not town.name[0].isupper():
         return None
     return Spot(place.how, f"{place.name} {town.how} {town.name}")
