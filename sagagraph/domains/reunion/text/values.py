@@ -256,7 +256,7 @@ def people_in(said: list[str]) -> People:
             is_several = is_several or (found.start == 0 and _SAYS.of_shop.match(passage.text))
             if not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(",")):
                 after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
-                known |= {*names_in(found.said), *names_in(after)}
+                known |= {*names_in(found.match["own"] or found.said), *names_in(after)}
     of_kin, at_home = (
         frozenset(name for each in said for found in form.finditer(each) for name in names_in(found["who"]))
         for form in (_SAYS.children, _SAYS.household)
