@@ -139,7 +139,7 @@ class _Reading:
         self._table = self._way = self._spot = self._last = ""
         self._beside = []
         self._has_place = bool(passage.values(Spot))
-        self._is_of_shop = any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
+        self._is_of_shop = any(passage.has(form) for form in (_ROLES["opens"], _ROLES["closes"], _SAYS.lasting))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -304,7 +304,7 @@ class _Reading:
 
     def _passengers(self, part: _Part) -> Iterator[Fact]:
         """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
-        is_along = "brings" in part.roles and part.kind == "person"
+        is_along = "brings" in part.roles and (part.kind == "person" or (not part.kind and bool(self._people)))
         if is_along or not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
             return
         if self.facts and self.facts[-1].table == "tasks" and part.passage.has(_SAYS.of_it):
@@ -474,7 +474,7 @@ class _Reading:
         place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
         if "no_drive" in roles and self._where.get("place"):
             place = None  # `they do not drive in Italy`
-        is_of_them = place or not part.kind or part.passage.has(_SAYS.moves)
+        is_of_them = place or part.passage.has(_SAYS.moves) or (not part.kind and part.passage.whole(_SAYS.only_then))
         if since is not None and since.how in ("at", "by", "around", "about") and not is_of_them:
             since = None  # `I would like to serve at 2`
         is_of_one = len(self._people) == 1 and _SAYS.of_several.match(part.passage.text)
