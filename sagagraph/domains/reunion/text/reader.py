@@ -22,7 +22,7 @@ _WAYS: Final = Forms(__file__, "clauses.ways")
 _SUBJECTS: Final = ("somebody", "everybody", "group", "hosting", "own", "person", "event", "it", "pronoun", "thing")
 _DENIED: Final = ("no_drive", "alone", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
-_SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
+_SINCE: Final = ("until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
 _OURS: Final = ("us", "ours", "here")
 """Words for where all meet, as in `ten minutes from us`."""
 _A_FEW: Final = 3
@@ -162,7 +162,7 @@ class _Reading:
             self.named += part.others if facts else ()
             if not facts and not part.kind and not self._table:
                 self._people, self._mentioned = (), []  # it is about somebody else, of whom nothing is known
-            if not facts and len(part.others) > 1:
+            if not facts and (len(part.others) > 1 or (part.passage.text[:3].lower() == "we " and self._table == "people")):
                 self._table = ""  # it is not clear of whom the next clause tells
             if not facts and part.kind and not self._is_only_named(part) and self._thing == thing:
                 self._thing = ""
@@ -307,7 +307,8 @@ class _Reading:
         is_along = "brings" in part.roles and (part.kind == "person" or (not part.kind and bool(self._people)))
         if is_along or not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
             return
-        if self.facts and self.facts[-1].table == "tasks" and part.passage.has(_SAYS.of_it):
+        is_of_things = self._table == "tasks" or (self.facts and self.facts[-1].table == "tasks")
+        if is_of_things and part.passage.has(_SAYS.of_it):
             return  # `the balls are in the hall, somebody must fetch them`
         by = next(iter(self._people), None) if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
@@ -502,9 +503,10 @@ class _Reading:
         theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", part.said, re.IGNORECASE))
         along = [name for name in others if "takes_along" in roles and name not in theirs]
         yield from (fact("people", name, **self._where) for name in along)
-        if since and not place and drives is None and not part.kind:
-            yield from (fact("people", name, **{"from": since}) for name in self._beside)
-        self._beside = along if along and not drives and _SAYS.beside.match(part.passage.text) else []
+        if not part.kind and (since or place):
+            yield from (fact("people", name, place=place, **{"from": since}) for name in self._beside)
+        is_going = drives and not self._where.get("place")
+        self._beside = along if is_going or (along and not drives and _SAYS.beside.match(part.passage.text)) else self._beside
         if part.passage.has(_SAYS.with_me) and self._where.get("place"):
             yield fact("people", TELLER, **self._where)
 
