@@ -222,6 +222,10 @@ class _Reading:
             part.kind, found = "", None
         if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table in ("tasks", "goals"):
             part.kind = "it" if self._table == "tasks" else "everybody" if "there_all" in part.roles else part.kind
+        is_of_somebody = part.passage.values(Spot) or any("who" in each.values for each in self.facts[-1:])
+        is_of_shop = self._thing and self._table == "tasks" and part.when and not is_of_somebody
+        if part.kind == "pronoun" and found and found["whose"] in ("he", "she") and is_of_shop:
+            part.kind = "it"  # `the cake is at Ann's, she is up by 8`
         if found is None:
             return
         who, whose = found.get("who", Who), found["whose"]
@@ -345,15 +349,16 @@ class _Reading:
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
+        before = {key for each in self.facts if each.table == "goals" for key in each.values}
         is_due = self._is_due and part.kind in ("", "person") and not part.passage.has(_SAYS.begins)
         is_place = part.kind == "thing" and part.subject is not None and names_venue(part.subject["thing"])
-        self._is_due = is_due or part.kind == "everybody" or "there_all" in part.roles
+        is_of_start = bool(before) and part.passage.has(_SAYS.begins)  # `we meet at 9, we start at 10`
+        self._is_due = is_due or "there_all" in part.roles or (part.kind == "everybody" and not is_of_start)
         place = self._place(part, "at", "in", "on", "inside", "to", "near")
         by = part.at(*UP_TO, "at", "around", "about", "from") or self._reckoned(part)
         is_bare = not (place or part.when or part.kind or self._has_place)
         if (is_bare and (is_venue or part.passage.text[:1].isupper())) or (place and is_place and not part.when):
             place = part.said  # `chapel in Whitby`
-        before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if is_headed and part.passage.whole(_SAYS.named):
             place = part.said  # `The Swan in Ludlow`
         if is_first and not place and part.kind == "thing" and part.subject and part.subject.said.endswith("'s"):
@@ -486,7 +491,7 @@ class _Reading:
         others = tuple(each for each in (*them, *part.others) if each not in self._people)  # `Ann's mum brings her`
         if "no_drive" in roles and part.others:
             yield from (fact("people", name, drives=False) for name in part.others)
-        elif "must" in roles and place and since:
+        elif "must" in roles and place and since and since.how not in ("until", "till"):
             yield from (fact("goals", name, place=place, by=since) for name in self._people)
         elif any((place, since, drives is not None, {"lands", "ride"} & roles)):
             is_car = bool(part.subject and part.subject["car"])
@@ -569,6 +574,8 @@ class _Reading:
             hosts = (each for each in meeting if each.startswith(tuple(f"{name}'s" for name in self._people)))
             return next(hosts, said if is_ours or not meeting else f"{self._people[0]}'s {said}")
         if said is None and part.passage.has(_SAYS.there):
-            theirs = self._told("people", "place")[-1:] if part.passage.has(_SAYS.them) else []  # `waits for her there`
-            return self._spot or next(iter(theirs), HERE)
+            is_of_others = part.passage.has(_SAYS.them)  # `waits for her there`
+            told = (each for each in self.facts[::-1] if each.table == "people" and "place" in each.values)
+            theirs = (each.values["place"] for each in told if is_of_others or each.name in self._people)
+            return self._spot or next(theirs, HERE)
         return said
