@@ -86,7 +86,7 @@ def _told(label: str, items: str) -> str:
     is_thing = bool(_SAYS.of_things.search(items)) and not _SAYS.of_people.search(items)
     called = _SAYS.is_called.fullmatch(f"{label}: {items}")
     label, items = (called["who"], called["items"]) if called else (label, items)  # `Best man: Tom, Hotel Post`
-    names = " and ".join(each for each in _AND.split(_SAYS.role_led.sub("", label.strip())) if each)
+    names = " and ".join(each for each in _AND.split(label.strip()) if each)
     names = "I" if names.casefold() == "me" else names
     clauses: list[str] = []
     for item in _ITEMS.split(items.strip(" .,)")):

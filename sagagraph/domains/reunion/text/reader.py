@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from sagagraph.domains.reunion.text import values
 from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car_of, fact, road
@@ -27,7 +27,6 @@ _OURS: Final = ("us", "ours", "here")
 """Words for where all meet, as in `ten minutes from us`."""
 _A_FEW: Final = 3
 """Words that may lead to what is going on (`we meet for`) and say nothing else."""
-_T = TypeVar("_T")
 
 
 def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
@@ -139,7 +138,7 @@ class _Reading:
         self._table = self._way = self._spot = self._last = ""
         self._beside = []
         self._has_place = bool(passage.values(Spot))
-        self._is_of_shop = any(passage.has(form) for form in (_ROLES["opens"], _ROLES["closes"], _SAYS.lasting))
+        self._is_of_shop = bool(passage.values(Lasting)) or any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -168,7 +167,7 @@ class _Reading:
                 self._thing = ""
             if not facts and part.said and not self._is_only_named(part):
                 self.unread.append(part.said)
-            elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
+            elif not facts and part.kind == "person":
                 self.named += self._people
             self._moment = part.when[-1] if part.when else self._moment
             said = [each.name for each in part.passage.values(Spot)]
@@ -195,8 +194,7 @@ class _Reading:
     def _is_only_named(self, part: _Part) -> bool:
         """Tell whether it only says whom the next clause is about."""
         text = part.passage.text.strip()
-        is_named = part.kind == "person" and part.subject is not None and part.subject.end == len(text)
-        return is_named or any(_SAYS[each].fullmatch(text) for each in ("noun", "filler"))
+        return any(_SAYS[each].fullmatch(text) for each in ("noun", "filler"))
 
     def _facts(self, part: _Part) -> list[Fact]:
         """Return what the first reader makes of the clause that can make anything of it."""
@@ -510,8 +508,7 @@ class _Reading:
         yield from (fact("people", name, **self._where) for name in along)
         if not part.kind and (since or place):
             yield from (fact("people", name, place=place, **{"from": since}) for name in self._beside)
-        is_going = drives and not self._where.get("place")
-        self._beside = along if is_going or (along and not drives and _SAYS.beside.match(part.passage.text)) else self._beside
+        self._beside = along or self._beside
         if part.passage.has(_SAYS.with_me) and self._where.get("place"):
             yield fact("people", TELLER, **self._where)
 
@@ -574,8 +571,8 @@ class _Reading:
             hosts = (each for each in meeting if each.startswith(tuple(f"{name}'s" for name in self._people)))
             return next(hosts, said if is_ours or not meeting else f"{self._people[0]}'s {said}")
         if said is None and part.passage.has(_SAYS.there):
+            told = (each for each in self.facts[::-1] if self._table == each.table == "people" and "place" in each.values)
             is_of_others = part.passage.has(_SAYS.them)  # `waits for her there`
-            told = (each for each in self.facts[::-1] if each.table == "people" and "place" in each.values)
             theirs = (each.values["place"] for each in told if is_of_others or each.name in self._people)
             return self._spot or next(theirs, HERE)
         return said

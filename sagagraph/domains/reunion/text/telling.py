@@ -32,8 +32,6 @@ _IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", r
 _OF_TELLER: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e)\b(?! (?:own )?(?:house|home|place|flat|apartment|garden)\b)")
 """Words of somebody who takes part, and not only has a house."""
 _OPEN, _EIGHT, _SHUT, _MORNING_ENDS, _NOON = 5 * 60, 8 * 60, 9 * 60, 11 * 60, 12 * 60
-_EARLIEST: Final = 3 * 60
-"""How long before all meet in the morning a shop opens of which somebody speaks."""
 _RENTING: Final = "rent a car"
 _LONG: Final = 4
 """Letters: shorter names are alike by chance."""
@@ -221,7 +219,7 @@ class _Board:
         is_later = any(not each.is_bare and each.minutes > by.minutes for each in since)
         told = f"{self._told['name']} {self._text}"
         is_evening = by.minutes < _MORNING_ENDS and (is_later or _IN_THE_EVENING.search(told))
-        is_early = any(by.minutes - _EARLIEST <= each.minutes % _NOON < by.minutes for each in self._openings)
+        is_early = any(_OPEN <= each.minutes % _NOON < by.minutes for each in self._openings)
         is_morning = is_early or _IN_THE_MORNING.search(told)
         return later if is_evening or (by.minutes < _EIGHT and not is_morning) else by.minutes
 
