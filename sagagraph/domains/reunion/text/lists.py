@@ -21,7 +21,7 @@ def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
     text = _SAYS.with_name.sub(lambda found: found["who"] or found["several"], text)
-    text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. {found['who'] if found['and'] == '' else ''}", text)
+    text = _SAYS.bracketed.sub(lambda each: f". {_told(each['who'], each['items'])}. {each['who'] * (each['and'] == '')}", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     lines = text.split("\n")
     units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]

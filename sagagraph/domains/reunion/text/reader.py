@@ -194,7 +194,8 @@ class _Reading:
     def _is_only_named(self, part: _Part) -> bool:
         """Tell whether it only says whom the next clause is about."""
         text = part.passage.text.strip()
-        return any(_SAYS[each].fullmatch(text) for each in ("noun", "filler"))
+        is_named = part.kind == "person" and part.subject is not None and part.subject.end == len(text)
+        return is_named or any(_SAYS[each].fullmatch(text) for each in ("noun", "filler"))
 
     def _facts(self, part: _Part) -> list[Fact]:
         """Return what the first reader makes of the clause that can make anything of it."""

@@ -26,7 +26,7 @@ from sagagraph.language.forms import Forms
 LONGEST_TEXT: Final = 5_000
 _FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|dinner|lunch)\b")
 _IN_THE_EVENING: Final = re.compile(
-    r"\b(?:dinner|supper|party|concert|(?<!good )evening(?! before)|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
+    r"\b(?:dinner|supper|party|concert|(?<!good )evening(?! before)|(?:to|poker |game )night|film|movie|opera)\b", re.IGNORECASE
 )
 _IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", re.IGNORECASE)
 _OF_TELLER: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e)\b(?! (?:own )?(?:house|home|place|flat|apartment|garden)\b)")
@@ -220,8 +220,7 @@ class _Board:
         told = f"{self._told['name']} {self._text}"
         is_evening = by.minutes < _MORNING_ENDS and (is_later or _IN_THE_EVENING.search(told))
         is_early = any(_OPEN <= each.minutes % _NOON < by.minutes for each in self._openings)
-        is_morning = is_early or _IN_THE_MORNING.search(told)
-        return later if is_evening or (by.minutes < _EIGHT and not is_morning) else by.minutes
+        return later if is_evening or (by.minutes < _EIGHT and not (is_early or _IN_THE_MORNING.search(told))) else by.minutes
 
     def _moment(self, said: When | None, *, is_opening: bool = False, is_closing: bool = False) -> str | None:
         """Return a time of the day: `until 7` is before all meet, and shops open in the morning."""
