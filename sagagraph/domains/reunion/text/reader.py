@@ -138,7 +138,8 @@ class _Reading:
         self._table = self._way = self._spot = self._last = ""
         self._beside = []
         self._has_place = bool(passage.values(Spot))
-        self._is_of_shop = bool(passage.values(Lasting)) or any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
+        is_told = self._has_place and bool(passage.values(Lasting))
+        self._is_of_shop = is_told or any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -351,8 +352,8 @@ class _Reading:
         before = {key for each in self.facts if each.table == "goals" for key in each.values}
         is_due = self._is_due and part.kind in ("", "person") and not part.passage.has(_SAYS.begins)
         is_place = part.kind == "thing" and part.subject is not None and names_venue(part.subject["thing"])
-        is_of_start = bool(before) and part.passage.has(_SAYS.begins)  # `we meet at 9, we start at 10`
-        self._is_due = is_due or "there_all" in part.roles or (part.kind == "everybody" and not is_of_start)
+        is_asked = part.kind == "everybody" and not (before and part.passage.has(_SAYS.begins))  # `we start at 10`
+        self._is_due = is_due or "there_all" in part.roles or is_asked
         place = self._place(part, "at", "in", "on", "inside", "to", "near")
         by = part.at(*UP_TO, "at", "around", "about", "from") or self._reckoned(part)
         is_bare = not (place or part.when or part.kind or self._has_place)
@@ -573,7 +574,6 @@ class _Reading:
             return next(hosts, said if is_ours or not meeting else f"{self._people[0]}'s {said}")
         if said is None and part.passage.has(_SAYS.there):
             told = (each for each in self.facts[::-1] if self._table == each.table == "people" and "place" in each.values)
-            is_of_others = part.passage.has(_SAYS.them)  # `waits for her there`
-            theirs = (each.values["place"] for each in told if is_of_others or each.name in self._people)
+            theirs = (each.values["place"] for each in told if part.passage.has(_SAYS.them) or each.name in self._people)
             return self._spot or next(theirs, HERE)
         return said
