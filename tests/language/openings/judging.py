@@ -61,6 +61,9 @@ _DOMAINS: Final = {
     "drifter": "trip",
     "host": "reunion",
     "organiser": "reunion",
+    "neighbour": "reunion",
+    "cousin": "reunion",
+    "captain": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
@@ -411,7 +414,8 @@ def _people(
     for name, told in meant["people"].items():
         wanted = _TIME.fullmatch(told)
         assert wanted is not None
-        number, row = next(((n, row) for n, (key, row) in enumerate(people.items()) if _plain(name) & _plain(key)), (0, None))
+        rows = [(n, row) for n, (key, row) in enumerate(people.items()) if _plain(name) & _plain(key)]
+        number, row = max(rows, key=lambda each: len(_plain(name) & _plain(each[1]["name"])), default=(0, None))
         if row is None:
             yield Wrong("people", f"nobody called {name}", _called(name))
             continue

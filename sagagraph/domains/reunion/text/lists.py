@@ -9,8 +9,9 @@ from sagagraph.language.forms import Forms
 
 _SAYS: Final = Forms(__file__, "lists")
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
-_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
+_ENTRY: Final = re.compile(r"(?P<label>[^\W\d][\w .&+',-]*?)(?P<mark>:)(?!\d) ?(?P<items>\S.*)")
 _LISTED: Final = re.compile(r"(?P<label>[^\W\d][\w .&'-]*?)(?P<mark> - |, | \()(?P<items>\S.*)")
+_DASHED: Final = re.compile(r"(?P<label>[^\W\d][\w .&',-]*?)(?P<mark> - )(?P<items>\S.*)")
 _AND: Final = re.compile(r"\s*(?:&|\+|,|/)\s*|\s+and\s+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-ÞĀ-Ž])")
 _ITEMS: Final = re.compile(r"\s*\),?\s*|\s*,\s*(?:and )?|\s*;\s*|\s+and (?=has\b|needs\b)")
@@ -20,11 +21,13 @@ def written_out(text: str) -> str:
     """Write out entries about people and things. What is no list stays as it is."""
     before = text
     text = _SAYS.with_name.sub(lambda found: found["who"] or found["several"], text)
-    text = _SAYS.bracketed.sub(lambda found: f". {_told(found['who'], found['items'])}. ", text)
+    text = _SAYS.bracketed.sub(lambda each: f". {_told(each['who'], each['items'])}. {each['who'] * (each['and'] == '')}", text)
     text = _SAYS.heading.sub(lambda found: _headed(found["heading"], found["items"]), text)
     lines = text.split("\n")
     units = [each for line in lines for each in ([f"{line}\n"] if _BULLET.match(line) else _SENTENCES.split(f"{line}\n"))]
     entries = [_entry(each) for each in units]
+    if any(found and found["mark"] == " - " for found in entries):
+        entries = [entries[0], *(_entry(each, is_list=True) for each in units[1:])]
     has_people = any(found and _SAYS.of_people.search(found["items"]) for found in entries)
     told = [_written(each, found, has_people=has_people) for each, found in zip(units, entries, strict=True)]
     names = [name for found in entries if found for name in _small_names(found)]
@@ -40,13 +43,14 @@ def written_out(text: str) -> str:
     return out
 
 
-def _entry(unit: str) -> re.Match[str] | None:
-    """Match what tells of whom or what it begins with; a comma will do after a bullet."""
+def _entry(unit: str, *, is_list: bool = False) -> re.Match[str] | None:
+    """Match what tells of whom or what it begins with; a comma will do after a bullet, and a dash where there are more."""
     bullet = _BULLET.match(unit)
     text = unit[bullet.end() :].strip() if bullet else unit.strip()
-    found = _ENTRY.fullmatch(text) or _LISTED.fullmatch(text)
+    found = _ENTRY.fullmatch(text) or _DASHED.fullmatch(text) or _LISTED.fullmatch(text)
     if found and not bullet and found["mark"] != ":":
-        is_told = found["mark"] == " - " and _SAYS.names.fullmatch(found["label"]) and _SAYS.of_people.search(found["items"])
+        is_told = found["mark"] == " - " and _SAYS.names.fullmatch(found["label"])
+        is_told = is_told and (is_list or _SAYS.of_people.search(found["items"]))
         found = found if is_told else None
     if found is None or _SAYS.no_items.match(found["items"]):
         return None

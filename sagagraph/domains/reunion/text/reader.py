@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from sagagraph.domains.reunion.text import values
 from sagagraph.domains.reunion.text.facts import EVERYBODY, HERE, RENTAL, TELLER, Fact, car_of, fact, road
@@ -22,12 +22,11 @@ _WAYS: Final = Forms(__file__, "clauses.ways")
 _SUBJECTS: Final = ("somebody", "everybody", "group", "hosting", "own", "person", "event", "it", "pronoun", "thing")
 _DENIED: Final = ("no_drive", "alone", "watched", "not_before", "remember")
 """Roles of which a denial is a part."""
-_SINCE: Final = ("from", "after", "since", "at", "around", "about", *UP_TO)
+_SINCE: Final = ("until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
 _OURS: Final = ("us", "ours", "here")
 """Words for where all meet, as in `ten minutes from us`."""
 _A_FEW: Final = 3
 """Words that may lead to what is going on (`we meet for`) and say nothing else."""
-_T = TypeVar("_T")
 
 
 def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
@@ -139,7 +138,8 @@ class _Reading:
         self._table = self._way = self._spot = self._last = ""
         self._beside = []
         self._has_place = bool(passage.values(Spot))
-        self._is_of_shop = any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
+        is_told = self._has_place and bool(passage.values(Lasting))
+        self._is_of_shop = is_told or any(passage.has(_ROLES[name]) for name in ("opens", "closes"))
         joints = [each.span() for each in _SAYS.joint.finditer(passage.text) if not self._is_of_two(passage.text, each)]
         ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
         part = None
@@ -162,13 +162,13 @@ class _Reading:
             self.named += part.others if facts else ()
             if not facts and not part.kind and not self._table:
                 self._people, self._mentioned = (), []  # it is about somebody else, of whom nothing is known
-            if not facts and len(part.others) > 1:
+            if not facts and (len(part.others) > 1 or (part.passage.text[:3].lower() == "we " and self._table == "people")):
                 self._table = ""  # it is not clear of whom the next clause tells
             if not facts and part.kind and not self._is_only_named(part) and self._thing == thing:
                 self._thing = ""
             if not facts and part.said and not self._is_only_named(part):
                 self.unread.append(part.said)
-            elif not facts and part.kind == "person" and not _SAYS.is_kin.fullmatch(part.said):
+            elif not facts and part.kind == "person":
                 self.named += self._people
             self._moment = part.when[-1] if part.when else self._moment
             said = [each.name for each in part.passage.values(Spot)]
@@ -222,6 +222,10 @@ class _Reading:
             part.kind, found = "", None
         if part.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self._table in ("tasks", "goals"):
             part.kind = "it" if self._table == "tasks" else "everybody" if "there_all" in part.roles else part.kind
+        is_of_somebody = part.passage.values(Spot) or any("who" in each.values for each in self.facts[-1:])
+        is_of_shop = self._thing and self._table == "tasks" and part.when and not is_of_somebody
+        if part.kind == "pronoun" and found and found["whose"] in ("he", "she") and is_of_shop:
+            part.kind = "it"  # `the cake is at Ann's, she is up by 8`
         if found is None:
             return
         who, whose = found.get("who", Who), found["whose"]
@@ -304,10 +308,11 @@ class _Reading:
 
     def _passengers(self, part: _Part) -> Iterator[Fact]:
         """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
-        is_along = "brings" in part.roles and part.kind == "person"
+        is_along = "brings" in part.roles and (part.kind == "person" or (not part.kind and bool(self._people)))
         if is_along or not {"fetch", "ride"} & part.roles or ("ride" in part.roles and part.kind != "somebody"):
             return
-        if self.facts and self.facts[-1].table == "tasks" and part.passage.has(_SAYS.of_it):
+        is_of_things = self._table == "tasks" or (self.facts and self.facts[-1].table == "tasks")
+        if is_of_things and part.passage.has(_SAYS.of_it):
             return  # `the balls are in the hall, somebody must fetch them`
         by = next(iter(self._people), None) if part.kind in ("person", "pronoun") else None
         them = part.others or (self._people if by is None and part.passage.has(_SAYS.them) else ())
@@ -344,15 +349,16 @@ class _Reading:
         if event and event.whose:
             self._people = event.whose
             self.named += event.whose
+        before = {key for each in self.facts if each.table == "goals" for key in each.values}
         is_due = self._is_due and part.kind in ("", "person") and not part.passage.has(_SAYS.begins)
         is_place = part.kind == "thing" and part.subject is not None and names_venue(part.subject["thing"])
-        self._is_due = is_due or part.kind == "everybody" or "there_all" in part.roles
+        is_asked = part.kind == "everybody" and not (before and part.passage.has(_SAYS.begins))  # `we start at 10`
+        self._is_due = is_due or "there_all" in part.roles or is_asked
         place = self._place(part, "at", "in", "on", "inside", "to", "near")
         by = part.at(*UP_TO, "at", "around", "about", "from") or self._reckoned(part)
         is_bare = not (place or part.when or part.kind or self._has_place)
         if (is_bare and (is_venue or part.passage.text[:1].isupper())) or (place and is_place and not part.when):
             place = part.said  # `chapel in Whitby`
-        before = {key for each in self.facts if each.table == "goals" for key in each.values}
         if is_headed and part.passage.whole(_SAYS.named):
             place = part.said  # `The Swan in Ludlow`
         if is_first and not place and part.kind == "thing" and part.subject and part.subject.said.endswith("'s"):
@@ -391,7 +397,7 @@ class _Reading:
         who = self._people if is_theirs and not is_unclear and part.passage.text[:3].lower() != "we " else None
         thing = part.subject["thing"] if part.kind == "thing" and part.subject else None
         is_errand = bool({"fetch", "fetched"} & roles)
-        if thing and {"opens", "closes"} & roles and self._is_of_its_place(thing):
+        if thing and ({"opens", "closes"} & roles or part.passage.has(_SAYS.there)) and self._is_of_its_place(thing):
             thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
         if "fetch" in roles and "fetched" not in roles:
             thing = part.said_as("fetches") or thing
@@ -474,7 +480,7 @@ class _Reading:
         place = self._whereabouts(part, is_driving=drives is True or "drives" in roles)
         if "no_drive" in roles and self._where.get("place"):
             place = None  # `they do not drive in Italy`
-        is_of_them = place or not part.kind or part.passage.has(_SAYS.moves)
+        is_of_them = place or part.passage.has(_SAYS.moves) or (not part.kind and part.passage.whole(_SAYS.only_then))
         if since is not None and since.how in ("at", "by", "around", "about") and not is_of_them:
             since = None  # `I would like to serve at 2`
         is_of_one = len(self._people) == 1 and _SAYS.of_several.match(part.passage.text)
@@ -485,7 +491,7 @@ class _Reading:
         others = tuple(each for each in (*them, *part.others) if each not in self._people)  # `Ann's mum brings her`
         if "no_drive" in roles and part.others:
             yield from (fact("people", name, drives=False) for name in part.others)
-        elif "must" in roles and place and since:
+        elif "must" in roles and place and since and since.how not in ("until", "till"):
             yield from (fact("goals", name, place=place, by=since) for name in self._people)
         elif any((place, since, drives is not None, {"lands", "ride"} & roles)):
             is_car = bool(part.subject and part.subject["car"])
@@ -502,9 +508,9 @@ class _Reading:
         theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", part.said, re.IGNORECASE))
         along = [name for name in others if "takes_along" in roles and name not in theirs]
         yield from (fact("people", name, **self._where) for name in along)
-        if since and not place and drives is None and not part.kind:
-            yield from (fact("people", name, **{"from": since}) for name in self._beside)
-        self._beside = along if along and not drives and _SAYS.beside.match(part.passage.text) else []
+        if not part.kind and (since or place):
+            yield from (fact("people", name, place=place, **{"from": since}) for name in self._beside)
+        self._beside = along or self._beside
         if part.passage.has(_SAYS.with_me) and self._where.get("place"):
             yield fact("people", TELLER, **self._where)
 
@@ -564,5 +570,10 @@ class _Reading:
             meeting = self._told("goals", "place")
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
             is_ours = not is_other and any(_SAYS.at_home.match(each) for each in meeting)
-            return said if is_ours or not meeting else f"{self._people[0]}'s {said}"
-        return (self._spot or HERE) if said is None and part.passage.has(_SAYS.there) else said
+            hosts = (each for each in meeting if each.startswith(tuple(f"{name}'s" for name in self._people)))
+            return next(hosts, said if is_ours or not meeting else f"{self._people[0]}'s {said}")
+        if said is None and part.passage.has(_SAYS.there):
+            told = (each for each in self.facts[::-1] if self._table == each.table == "people" and "place" in each.values)
+            theirs = (each.values["place"] for each in told if part.passage.has(_SAYS.them) or each.name in self._people)
+            return self._spot or next(theirs, HERE)
+        return said

@@ -26,7 +26,7 @@ from sagagraph.language.forms import Forms
 LONGEST_TEXT: Final = 5_000
 _FOOD: Final = re.compile(rf"\b(?:{Forms(__file__, 'values').text('FOOD')}|meal|dinner|lunch)\b")
 _IN_THE_EVENING: Final = re.compile(
-    r"\b(?:dinner|supper|party|concert|(?<!good )evening|tonight|(?:poker|movie|game) night|film|movie|opera)\b", re.IGNORECASE
+    r"\b(?:dinner|supper|party|concert|(?<!good )evening(?! before)|(?:to|poker |game )night|film|movie|opera)\b", re.IGNORECASE
 )
 _IN_THE_MORNING: Final = re.compile(r"\b(?:morning|breakfast|a\.?m)\b|\dam\b", re.IGNORECASE)
 _OF_TELLER: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e)\b(?! (?:own )?(?:house|home|place|flat|apartment|garden)\b)")
@@ -89,6 +89,7 @@ class _Board:
         said = tuple(replace(each, name=name) for each in said for name in (everybody if each.name == ALL else (each.name,)))
         said = tuple(self._renamed(each, whole) for each in said)
         self._people = [each for each in said if each.table == "people"]
+        self._openings = [each.values["opens"] for each in said if each.table == "tasks" and "opens" in each.values]
         named = [*(each.name for each in self._people), *self._workers(said)]
         self._places = Places([*self._known, *named], self._told["places"])
         places = (each.values.get("place") for each in said if each.table == "goals" and not each.name)
@@ -218,7 +219,8 @@ class _Board:
         is_later = any(not each.is_bare and each.minutes > by.minutes for each in since)
         told = f"{self._told['name']} {self._text}"
         is_evening = by.minutes < _MORNING_ENDS and (is_later or _IN_THE_EVENING.search(told))
-        return later if is_evening or (by.minutes < _EIGHT and not _IN_THE_MORNING.search(told)) else by.minutes
+        is_early = any(_OPEN <= each.minutes % _NOON < by.minutes for each in self._openings)
+        return later if is_evening or (by.minutes < _EIGHT and not (is_early or _IN_THE_MORNING.search(told))) else by.minutes
 
     def _moment(self, said: When | None, *, is_opening: bool = False, is_closing: bool = False) -> str | None:
         """Return a time of the day: `until 7` is before all meet, and shops open in the morning."""
