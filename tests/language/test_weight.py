@@ -14,13 +14,13 @@ PACKAGE = Path(sagagraph.__file__).parent
 MOST = {
     "language/**/*": 2481,
     "domains/travel/text/*": 1745,
-    "domains/travel/forms.ini": 90,
-    "domains/reunion/text/*": 1832,
+    "domains/travel/forms.ini": 92,
+    "domains/reunion/text/*": 1857,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1094
+MOST_IN_TABLES = 1096
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

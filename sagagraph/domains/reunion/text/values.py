@@ -20,6 +20,7 @@ _SENTENCE_END: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
 _ON_A_DAY: Final = r",? ?\b(?:on |(?:on )?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?:the )?)"
 _WRITTEN: Final = (
+    (r"(?<=\w) \+ (?=[A-Z])", " and "),
     (r"(?i)\b(?:old|young|dear) (?=(?:mrs?|ms|miss|dr)\b)", ""),
     (r"\b(St|M[rs]{0,2}|Dr|Prof|Fr|Rev)\.(?= [A-Z]| (?:and|&) M)", r"\1"),
     (r" @ ", " at "),
@@ -27,11 +28,24 @@ _WRITTEN: Final = (
     (r"(?i)\b(is|are) by (?=the |(?-i:[A-Z]))", r"\1 at "),
     (r"(^|[.!?] )Our (?=[A-Z]\w+(?:'s| is) (?:at|in|on|home|coming))", r"\1"),
     (r"(^|[.!?\n] )(?:The |Our )?\w+(?: \w+)? is ([A-Z]\w+)[,.;] [Ss]?[Hh]e(?:'s| is) ", r"\1\2 is "),
+    (r"(?i)\breach(?:es|ing)? (?=the )", "arrives at "),
+    (r"(?i)\b(?:still|also) (?=(?:has|have|needs?|must)\b)", ""),
     (r"\b([A-Z]\w+)'s (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"\1 is \2 until "),
+    (r"(?i)\b(?:we|i)(?:'ve| have)? ordered ((?:(?:an?|the|some) )?[a-z ]+?) (?=from |at )", r"\1 must be picked up "),
+    (
+        r"(?i)\b(?:stop|swing|pop|run)(?:s|ping)? (?:by|at|into|to) ([^,.;\n]+?) for (?:the |some )?(?!an? )([a-z]+(?: [a-z]+)?)",
+        r"fetch \2 at \1",
+    ),
+    (r"(^|[.!?;,\n] )[A-Z]\w+'s (?=[a-z]+ (?:has|have|needs?|must) (?:to )?(?:be )?(?:pick|fetch|collect))", r"\1The "),
     (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
     (
+        r"(?i)\b(my|our|his|her|their) (car|van)(?:'s| is) (?:in|at) the (?:shop|garage|workshop|mechanic's?)\b",
+        r"\1 \2 is broken",
+    ),
+    (
         r"(?i)\b((?:train|bus|coach|plane|ferry|ICE)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )((?:[\w-]+ ){0,2}"
-        r"(?:station|airport|terminal|stop|hauptbahnhof))(?: at)? (?=\d)",
+        r"(?:station|airport"
+        r"|terminal|stop|hauptbahnhof))(?: at)? (?=\d)",
         r"\1, arrives at \2 at ",
     ),
     (r", (?:and )?([A-Z]\w+) (?:too|as well)(?=[.,;\n]|$)", r", \1 is at the same place"),
@@ -42,6 +56,7 @@ _WRITTEN: Final = (
     (rf"(?i){_ON_A_DAY}\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b", ""),
     (r"(?i)\b(arriv(?:es?|ing)|(?-i:l)ands?|landing|reach(?:es|ing)?) (?=(?-i:[A-ZÀ-ÞĀ-Ž]))", r"\1 at "),
     (r"(?i)\b(a|one|two|three|four) and (?:a )?half hours?", r"\1 hours and a half"),
+    (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
     (r"\bI \(([A-Z]\w+)\)", r"I am \1. I"),
     (r"\s*[()],?\s*", ", "),
@@ -51,7 +66,8 @@ _WRITTEN: Final = (
     ),
     (
         r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)"
-        r"|when|time|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
+        r"|when|time"
+        r"|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
         "we meet at ",
     ),
     (r"'s got\b", " has"),
@@ -68,6 +84,7 @@ _WRITTEN: Final = (
         r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
         " at the same place",
     ),
+    (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
 _SHORT: Final = {"re": "are", "ve": "have", "d": "will", "ll": "will", "s": "is"}
@@ -182,7 +199,7 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
     passage.tag("seats", _SAYS.seats, lambda found: _seats(found))
     passage.tag("spot", _SAYS.spot, _spot)
     passage.tag("spot", _SAYS.spots, _one_of_two)
-    passage.tag("event", _SAYS.event, lambda found: Event(found.said, names_in(found.match["whose"] or "")))
+    passage.tag("event", _SAYS.event, lambda found: _event(found, known))
     passage.tag("who", _SAYS.people, lambda found: _who(found, known))
     passage.text = _SAYS.is_short.sub(lambda found: found[0].rstrip()[:-2] + " is ", passage.text)
     return passage
@@ -203,11 +220,19 @@ def _spot(found: Found) -> Spot | None:
     return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
 
 
+def _event(found: Found, known: frozenset[str]) -> Event | None:
+    whose = found.match["whose"] or ""
+    is_of_work = bool(names_in(found.said.replace(whose, ""), known))  # `Ann working night`
+    return None if is_of_work else Event(found.said, names_in(whose))
+
+
 def _one_of_two(found: Found) -> Spot | None:
     """Take `in the inn Zur Linde at Oberdorf` for one place."""
     place, town = found.get("a", Spot), found.get("b", Spot)
     if place and town and _SAYS.activity.search(place.name):
         return town
+    if place and town and (place.how, town.how) == ("in", "at") and place.name[0].isupper():
+        place, town = Spot("at", town.name), Spot("in", place.name)  # `in Newton at Golda Meir House`
     if place is None or town is None or not {place.how, town.how} <= {"at", "in", "on"} or not town.name[0].isupper():
         return None
     return Spot(place.how, f"{place.name} {town.how} {town.name}")

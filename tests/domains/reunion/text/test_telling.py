@@ -313,3 +313,25 @@ def test_they_are_those_who_were_named_together() -> None:
 def test_who_cannot_leave_before_a_time_is_there_from_it_on() -> None:
     board = told(EMPTY, "Dinner at home at 6 pm. Ben drives from Hartford with Zoe, they can't leave before 1.").filled.problem
     assert [each.get("from") for each in board["people"]] == ["13:00", "13:00"]
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "place"),
+    [
+        ("Someone has to stop by the bakery for the cake.", "cake", "Bakery"),
+        ("I've ordered a cake from Gail's.", "cake", "Gail's"),
+        ("Ann still has to fetch the flowers at the florist.", "flowers", "Florist"),
+    ],
+)
+def test_an_errand_is_read_in_plain_words(said: str, task: str, place: str) -> None:
+    board = told(EMPTY, f"We meet at the Boathouse at 6 pm. Ann is at home and has a car. {said}")
+    assert [(each["name"], each["place"]) for each in board.filled.problem["tasks"]] == [(task, place)]
+    assert not board.unread
+
+
+def test_somebody_who_is_home_is_not_taken_for_somebody_s_house() -> None:
+    ben_and_carl = "Ben reaches the station at 4. Carl is at the office, his car is in the garage."
+    text = f"We meet at the Boathouse at 6 pm. Ann's home and has a car. {ben_and_carl}"
+    people = told(EMPTY, text).filled.problem["people"]
+    assert [(each["name"], each["place"]) for each in people] == [("Ann", "Ann's house"), ("Ben", "Station"), ("Carl", "Office")]
+    assert [each.get("drives") for each in people][::2] == [True, False]
