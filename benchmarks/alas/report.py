@@ -60,6 +60,15 @@ def written(rows: Sequence[Row], arms: Sequence[str], unmeasured: str) -> str:
             ["arm", "drafts", "success", "wrongly taken", "refused", "mean gap", "at the best known", "after a breakdown"],
             _ablation(drafts),
         ),
+        *_about_repairs(mended),
+        "## Every instance",
+        table(["instance", "best known", "seconds", *arms], _each(made, arms)),
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def _about_repairs(mended: Sequence[Row]) -> list[str]:
+    return [
         "## Repairs",
         prose(
             "A machine breaks down between 30 and 60 % of the makespan, for 2 to 10 % of it. *Places*: open steps with another",
@@ -76,10 +85,7 @@ def written(rows: Sequence[Row], arms: Sequence[str], unmeasured: str) -> str:
             _times_sooner(mended),
         ),
         table(["of its time", "reached", "in time", "within 0.5 %", "in the mean above anew"], _sooner(mended)),
-        "## Every instance",
-        table(["instance", "best known", "seconds", *arms], _each(made, arms)),
-    ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
+    ]
 
 
 def _extent(made: Sequence[Row], mended: Sequence[Row], drafts: Sequence[Row], arms: Sequence[str]) -> list[str]:

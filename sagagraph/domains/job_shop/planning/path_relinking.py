@@ -34,14 +34,14 @@ _NEAREST: Final = 0.3
 """The least weight that one of two schedules has in what lies between them."""
 _FRUITLESS: Final = 80
 """Searches without a better schedule after which the elite begins anew."""
-_PAIR: Final = 2
-"""So few are combined if a small shop has no more schedules."""
 _MORE: Final = 1.5
-"""How many times as many there are then, since there is time for them."""
+"""How many times as many schedules the next elite has: there is time for them."""
+_PAIR: Final = 2
+"""So few are combined if a small shop has no more."""
 _AHEAD: Final = 2
 """Searches begun for each core: one runs, and the next waits, so that no core waits for another's."""
 _BEGINNINGS: Final = 6
-"""How often it does so in vain before the search ends."""
+"""How often the elite begins anew in vain before the search ends."""
 
 
 def cores() -> int:
@@ -82,7 +82,7 @@ class _Elite:
         self.fruitless = 0 if self.members[:1] != leading or not self.is_filled else self.fruitless + 1
 
     def begin_anew(self, best: Starts) -> None:
-        """Forget all, or all but the best of them, in turn: it would draw all others towards it."""
+        """Forget all schedules, and every second time all but the best, which draws the others towards it."""
         self.members = [best] if self.beginnings % 2 else []
         self.most, self.fruitless, self.beginnings = round(_MORE * self.most), 0, self.beginnings + 1
 

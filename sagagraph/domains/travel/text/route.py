@@ -43,9 +43,7 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         visits[0].role = Role.ORIGIN if asked == "origin" else Role.RETURN
     stays_in = {stop.city for stop in known.stops}
     is_put_first = known.stops and passage.has(_SAYS.goes_first) and not has_role(Role.NEXT, visits)
-    ways = [b.end for a, b in pairwise(visits) if a.role is Role.ORIGIN and b.role is Role.LEFT_OUT]
-    is_wondered = any(passage.text[end:].lstrip().startswith("?") for end in ways)  # `Bonn to Sylt? Too dear.`
-    if anchors_of(visits, stays_in) or is_put_first or is_wondered:
+    if anchors_of(visits, stays_in) or is_put_first or _is_wondered(visits, passage.text):
         take_stays(passage)
         return [each.place.said for each in visits]
     loose = give_nights(visits, stays, passage.text)
@@ -98,6 +96,12 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
+
+
+def _is_wondered(visits: list[Visit], text: str) -> bool:
+    """Tell whether somebody only wonders about a whole way: `Bonn to Sylt? Too dear.`"""
+    ways = (there.end for here, there in pairwise(visits) if here.role is Role.ORIGIN and there.role is Role.LEFT_OUT)
+    return any(text[end:].lstrip().startswith("?") for end in ways)
 
 
 def _only_stop(passage: Passage, known: PartialRequest) -> str | None:
