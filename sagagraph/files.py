@@ -47,8 +47,13 @@ def text_file(path: Path, field: str) -> str:
 
 def write_json(path: Path, document: Any, field: str) -> None:
     """Write JSON to a file. Raises `InvalidInputError`, which names `field` and the file, if it cannot be written."""
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=2), field)
+
+
+def write_text(path: Path, text: str, field: str) -> None:
+    """Write lines to a file. Raises `InvalidInputError`, which names `field` and the file, if it cannot be written."""
     try:
-        path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        path.write_text(f"{text}\n", encoding="utf-8")
     except OSError as exc:
         raise InvalidInputError(f"{path} cannot be written: {exc.strerror}", field=field) from exc
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.domains.job_shop.shops import THREE
 
 pytestmark = pytest.mark.quick
 
+_SVG = "{http://www.w3.org/2000/svg}"
 DOWN = {"at": 2, "event": "machine_down", "machine": 0, "until": 4}
 LONGER = {"at": 4, "event": "duration", "job": 3, "step": 2, "minutes": 6}
 
@@ -121,6 +123,12 @@ def test_bad_input_is_one_line_that_names_the_field(command: CommandLine, file: 
         ("jobshop", "repair", file, file, "--event", event): "SCHEDULE: ",
         ("jobshop", "repair", file, half, "--event", event): "SCHEDULE: row 0 cannot be read",
         ("jobshop", "repair", file, moved, "--event", event): "SCHEDULE: is not valid before any of these events: job 1, step 1",
+        ("jobshop", "show", file, half): "SCHEDULE: row 0 cannot be read",
+        ("jobshop", "show", file, solved, "--out", tmp_path): "--out: ",
+        ("jobshop", "begin", file, "--schedule", half): "--schedule: row 0 cannot be read",
+        ("jobshop", "begin", file, "--schedule", moved): "--schedule: is not valid: job 1, step 1",
+        ("jobshop", "bench", tmp_path / "nowhere"): "FILE: ",
+        ("jobshop", "bench"): "FILE: name a file",
         ("validate", "jobshop", file, solved, "--executed-until", "3"): "--executed-until: name the plan",
         ("validate", "jobshop", file, solved, "--against", solved): "--against: say until when",
         ("validate", "jobshop", file, solved, "--against", half, "--event", event): "--against: row 0 cannot be read",
@@ -142,6 +150,57 @@ def test_a_schedule_is_carried_out_repaired_while_it_runs_and_delivered(command:
     assert command("jobshop", "deliver", "shop", "--json").json["status"] == "committed"
     assert command("jobshop", "repair", "nobody", "--event", event).code == 2
     assert command("jobshop", "repair", tmp_path / "nothing", "--event", event).code == 2
+
+
+def test_a_step_that_is_redone_is_in_the_schedule_twice(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
+    redo = written(tmp_path, "redo", {"at": 9, "event": "redo", "job": 1, "step": 1})
+    out = tmp_path / "mended.json"
+    assert command("jobshop", "repair", file, solved, "--event", redo, "--seconds", "2", "--out", out).code == 0
+    rows = json.loads(out.read_text())["schedule"]
+    before = [row for row in json.loads(solved.read_text())["schedule"] if row["job"] == 1 and row["start"] < 9]
+    again = [row for row in rows if row["job"] == 1 and row["start"] >= 9]
+    assert [row["step"] for row in again] == [1, 2, 3]
+    assert [row for row in rows if row["job"] == 1 and row["start"] < 9] == before
+    assert command("validate", "jobshop", file, out, "--event", redo, "--against", solved).code == 0
+    once = command("validate", "jobshop", file, solved, "--event", redo, "--json").json["violations"]
+    assert ("MISSING_TASK", "job 1, step 1 is not done again") in {(each["code"], each["message"]) for each in once}
+
+
+def test_a_schedule_is_drawn_and_its_faults_are_named(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
+    ended = command("jobshop", "show", file, solved)
+    chart = ElementTree.fromstring(ended.out)
+    bars = [each.text for each in chart.iter(f"{_SVG}title")]
+    rows = json.loads(solved.read_text())["schedule"]
+    assert (ended.code, ended.err) == (0, "")
+    assert set(bars[1:]) == {f"Job {row['job']}, step {row['step']}: {row['start']} to {row['end']}" for row in rows}
+    assert bars[0] == "8 steps on 3 machines; done at 11"
+    lacks, out = written(tmp_path, "lacks", rows[1:]), tmp_path / "chart.svg"
+    ended = command("jobshop", "show", file, lacks, "--out", out)
+    assert (ended.code, ended.out, "MISSING_TASK: job 1, step 1" in ended.err) == (0, "", True)
+    assert out.read_text().startswith("<svg")
+
+
+def test_a_schedule_that_somebody_has_is_carried_out(command: CommandLine, file: Path, solved: Path) -> None:
+    ended = command("jobshop", "begin", file, "--schedule", solved, "--saga-id", "given", "--yes", "--json")
+    assert (ended.code, ended.json["status"]) == (0, "running")
+    dispatched = [each["id"] for each in ended.json["operations"] if each["action"] == "dispatch"]
+    rows = json.loads(solved.read_text())["schedule"]
+    in_time = sorted(rows, key=lambda row: (row["start"], row["end"], row["step"], row["job"]))
+    assert dispatched == [f"job {row['job']} step {row['step']}" for row in in_time]
+
+
+def test_instances_are_measured_one_after_the_other_beside_what_is_known(
+    command: CommandLine, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (row,) = command("jobshop", "bench", file, "--seconds", "1", "--json").json["instances"]
+    assert (row["name"], row["makespan"], row["status"], row["verdict"]) == ("shop", 11, "optimal", "VALID")
+    (tmp_path / "jobshop").mkdir()
+    (tmp_path / "jobshop" / "shop.txt").write_text(file.read_text())
+    (tmp_path / "jobshop" / "bounds.csv").write_text("file,name,upper_bound\nshop.txt,three,10\n")
+    monkeypatch.setenv("SAGAGRAPH_DATA", str(tmp_path))
+    ended = command("jobshop", "bench", "--seconds", "1")
+    assert (ended.json["instances"][0]["best_known"], ended.json["instances"][0]["gap"]) == (10, 0.1)
+    assert "three: makespan 11 (optimal, 10.00% above the best known)" in ended.err
 
 
 def _places(rows: list[dict[str, int]]) -> dict[tuple[int, int], int]:

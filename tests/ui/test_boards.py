@@ -39,6 +39,9 @@ async def test_a_job_shop_is_planned_drawn_and_repaired_when_a_machine_fails(ann
     repaired = await ann.post(BOARD, data=down)
     assert (repaired.status_code, "Repaired: makespan " in repaired.text, "accept it" in repaired.text) == (200, True, True)
     assert "no longer" in repaired.text
+    back = {"problem": example, "job-back": "1", "step-back": "1", "back": "4"}
+    redone = await ann.post(BOARD, data=back)
+    assert ("Repaired: makespan " in redone.text, "accept it" in redone.text, redone.text.count(" 1.1</li>")) == (True, True, 2)
     lost = await ann.post(BOARD, data={**down, "until": ""})
     assert "No repair: machine 1 does not come back" in lost.text
 

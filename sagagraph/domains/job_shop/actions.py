@@ -61,7 +61,7 @@ class Floor:
     async def standing(self, saga_id: str) -> tuple[Slot, ...]:
         """Return what the floor works by: what was dispatched and not recalled, with the latest end of each."""
         made = [each for each, is_recalled in (await self.dispatches(saga_id)).values() if not is_recalled]
-        return tuple({(each.job, each.step): Slot(**each.model_dump()) for each in made}.values())
+        return tuple({(each.job, each.step, each.start): Slot(**each.model_dump()) for each in made}.values())
 
 
 def floor_actions(floor: Floor) -> tuple[Action, Action, Action]:

@@ -27,6 +27,7 @@ _LEAVE_OUT: Final = "Leave empty what has not happened."
 _NEWS: Final[Mapping[str, Mapping[str, str]]] = {
     "Machine down": {"machine": "machine", "from": "from", "until": "until"},
     "Step longer": {"job": "job", "step": "step", "minutes": "takes in all", "at": "known at"},
+    "Job goes back": {"job-back": "job", "step-back": "to step", "back": "known at"},
 }
 _FIELDS: Final = {name: label for fields in _NEWS.values() for name, label in fields.items()}
 
@@ -44,6 +45,7 @@ class JobShopBoard(Board):
         "Four jobs on three machines": {"problem": _EXAMPLE},
         "A machine fails": {"problem": _EXAMPLE, "machine": "1", "from": "2", "until": "9"},
         "A step takes longer": {"problem": _EXAMPLE, "job": "3", "step": "1", "minutes": "8", "at": "1"},
+        "A job goes back to a step": {"problem": _EXAMPLE, "job-back": "1", "step-back": "1", "back": "4"},
     }
 
     def problem_in(self, form: Form) -> str:
@@ -65,7 +67,8 @@ class JobShopBoard(Board):
             (row, tuple((Field(name, label, form.get(name, "")),) for name, label in fields.items()))
             for row, fields in _NEWS.items()
         )
-        news = Sheet("What has happened since", ("which", "from, or step", "until, or in all", "known at"), happened, _LEAVE_OUT)
+        names = ("which", "from, or step", "until, in all, or known at", "known at")
+        news = Sheet("What has happened since", names, happened, _LEAVE_OUT)
         return (Sheet("Jobs and machines", columns, rows, hint), news)
 
     def drawn(self, form: Form, seconds: float) -> Drawn:
@@ -126,6 +129,9 @@ def _events(form: Form) -> list[dict[str, Any]]:
         events.append({"event": "machine_down", "at": said.get("from", 0), **down})
     if longer or "at" in said:
         events.append({"event": "duration", "at": said.get("at", 0), **longer})
+    back = {name.removesuffix("-back"): said[name] for name in ("job-back", "step-back") if name in said}
+    if back or "back" in said:
+        events.append({"event": "redo", "at": said.get("back", 0), **back})
     return events
 
 

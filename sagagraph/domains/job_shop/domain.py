@@ -5,7 +5,7 @@ A production is an open saga until it is delivered (ADR-0037): events change its
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from sagagraph.domains.job_shop.actions import DELIVER, DISPATCH, Dispatch, Floo
 from sagagraph.domains.job_shop.monitor import delays
 from sagagraph.domains.job_shop.parsing import parse_events
 from sagagraph.domains.job_shop.planning.progress import Progress, Stuck
-from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Slot, Step, grown, makespan
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, Slot, Step, by_attempt, grown, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.planning.background import in_background
@@ -47,6 +47,8 @@ class Request(BaseModel):
     """The first machine, and the one after the last."""
     seconds: float = _SECONDS
     """How long to search for a schedule, or a repair."""
+    schedule: tuple[Slot, ...] = ()
+    """The schedule to carry out; without it, one is searched for."""
     events: tuple[dict[str, Any], ...] = ()
     delivered: bool = False
 
@@ -59,9 +61,10 @@ class Request(BaseModel):
         return parse_events(self.problem, list(self.events))
 
 
-def request_for(problem: JobShop, seconds: float) -> dict[str, Any]:
+def request_for(problem: JobShop, seconds: float, schedule: Iterable[Slot] = ()) -> dict[str, Any]:
     jobs = tuple(tuple((step.machine, step.duration) for step in steps) for steps in problem.jobs)
-    return Request(jobs=jobs, machines=(problem.machines.start, problem.machines.stop), seconds=seconds).model_dump(mode="json")
+    machines = problem.machines.start, problem.machines.stop
+    return Request(jobs=jobs, machines=machines, seconds=seconds, schedule=tuple(schedule)).model_dump(mode="json")
 
 
 class Produced(BaseModel):
@@ -79,7 +82,7 @@ class Produced(BaseModel):
 
     @property
     def slots(self) -> Schedule:
-        return {(slot.job, slot.step): slot for slot in self.schedule}
+        return by_attempt(self.schedule)
 
     @property
     def title(self) -> str:
@@ -208,6 +211,9 @@ def _first(asked: Request) -> Produced:
     from sagagraph.domains.job_shop.planning.planner import makespan_in_words, plan
     from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 
+    if asked.schedule:
+        given = _in_time(by_attempt(asked.schedule))
+        return Produced(request=asked, schedule=given, told=("as it was given",))
     workload = workload_of(asked.problem)
     found = plan(workload, Budget.of(asked.seconds))
     told = (makespan_in_words(found.makespan, found.lower_bound),)

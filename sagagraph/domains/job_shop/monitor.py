@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from sagagraph.domains.job_shop.planning.progress import Progress
-from sagagraph.domains.job_shop.request import DurationChanged, Event, MachineDown, Schedule, SpeedChanged, makespan
+from sagagraph.domains.job_shop.request import DurationChanged, Event, Key, MachineDown, Schedule, SpeedChanged, makespan
 from sagagraph.errors import InvalidInputError
 from sagagraph.planning.monitor import Finding, Observed, Thresholds, findings
 
@@ -38,9 +38,9 @@ def _check_is_a_delay(event: Event) -> None:
         raise InvalidInputError("is missing: a machine that never comes back is no delay", field="until")
 
 
-def _due(schedule: Schedule) -> dict[tuple[int, int], int]:
+def _due(schedule: Schedule) -> dict[Key, int]:
     """Return when each step must have ended: when the next of its job or on its machine begins, or everything is done."""
-    due, ends = dict[tuple[int, int], int](), makespan(schedule)
+    due, ends = dict[Key, int](), makespan(schedule)
     job_begins: dict[int, int] = defaultdict(lambda: ends)
     machine_begins: dict[int, int] = defaultdict(lambda: ends)
     for key, slot in sorted(schedule.items(), key=lambda each: (each[1].start, each[1].end, each[0][1]), reverse=True):

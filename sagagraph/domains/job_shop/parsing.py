@@ -10,7 +10,18 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from sagagraph.domains.job_shop.request import KINDS, DurationChanged, Event, JobAdded, JobCancelled, JobShop, Moment, Slot, grown
+from sagagraph.domains.job_shop.request import (
+    KINDS,
+    DurationChanged,
+    Event,
+    JobAdded,
+    JobCancelled,
+    JobShop,
+    Moment,
+    Redo,
+    Slot,
+    grown,
+)
 from sagagraph.errors import InvalidInputError
 from sagagraph.validators.complaints import in_words, shown
 
@@ -104,10 +115,10 @@ def _parse_event(said: object, field: str) -> Event:
 
 def _check_names(problem: JobShop, event: Event, field: str) -> None:
     """Check that the jobs, steps and machines exist when it happens."""
-    if isinstance(event, DurationChanged | JobCancelled):
+    if isinstance(event, DurationChanged | JobCancelled | Redo):
         if not 1 <= event.job <= len(problem.jobs):
             raise InvalidInputError(f"there is no job {event.job}; there are 1 to {len(problem.jobs)}", field=f"{field}.job")
-        if isinstance(event, DurationChanged) and problem.step(event.job, event.step) is None:
+        if isinstance(event, DurationChanged | Redo) and problem.step(event.job, event.step) is None:
             message = f"job {event.job} has no step {event.step}; it has 1 to {len(problem.jobs[event.job - 1])}"
             raise InvalidInputError(message, field=f"{field}.step")
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Self
@@ -63,8 +64,19 @@ class Slot(BaseModel):
         return self
 
 
-Schedule = Mapping[tuple[int, int], Slot]
-"""By job and step, every step once."""
+Key = tuple[int, int, int]
+"""Job, step, and which attempt at the step, from 1."""
+Schedule = Mapping[Key, Slot]
+
+
+def by_attempt(slots: Iterable[Slot]) -> Schedule:
+    """Return the schedule of these slots. The attempts at a step are numbered in the order of time."""
+    made: dict[Key, Slot] = {}
+    attempts: Counter[tuple[int, int]] = Counter()
+    for slot in sorted(slots, key=lambda slot: slot.start):
+        attempts[slot.job, slot.step] += 1
+        made[slot.job, slot.step, attempts[slot.job, slot.step]] = slot
+    return made
 
 
 def makespan(schedule: Schedule) -> int:
@@ -127,13 +139,25 @@ class JobCancelled(_Event):
     job: Number
 
 
-Event = MachineDown | DurationChanged | SpeedChanged | JobAdded | JobCancelled
+class Redo(_Event):
+    """The job goes back to this step: it and those after it that have begun by `at` are done again, none before `at`.
+
+    What is under way is finished first. A step that has not begun by `at` is done as planned, and nothing changes.
+    """
+
+    event: Literal["redo"] = "redo"
+    job: Number
+    step: Number
+
+
+Event = MachineDown | DurationChanged | SpeedChanged | JobAdded | JobCancelled | Redo
 KINDS: Final[dict[str, type[Event]]] = {
     "machine_down": MachineDown,
     "duration": DurationChanged,
     "machine_speed": SpeedChanged,
     "job_added": JobAdded,
     "job_cancelled": JobCancelled,
+    "redo": Redo,
 }
 
 

@@ -188,14 +188,31 @@ def begun_before_it_was_known(problem: JobShop, rows: list[Json], rng: Random) -
     return Corrupted(problem, rows, [len(rows) - 1], [{"at": at + 1, "event": "job_added", "steps": [[machine, 2]]}])
 
 
+def not_done_again(problem: JobShop, rows: list[Json], rng: Random) -> Corrupted:
+    """A job goes back to its last step once everything is done."""
+    job = rng.randint(1, len(problem.jobs))
+    return Corrupted(
+        problem, rows, [None], [{"at": _ends(rows), "event": "redo", "job": job, "step": len(problem.jobs[job - 1])}]
+    )
+
+
+def done_again_too_early(problem: JobShop, rows: list[Json], rng: Random) -> Corrupted:
+    """A last step is done again after everything else, and before its job goes back."""
+    row = rng.choice([row for row in rows if row["step"] == len(problem.jobs[row["job"] - 1])])
+    at = _ends(rows)
+    rows.append({**row, "start": at, "end": at + row["end"] - row["start"]})
+    event = {"at": at + rng.randint(1, 9), "event": "redo", "job": row["job"], "step": row["step"]}
+    return Corrupted(problem, rows, [len(rows) - 1], [event])
+
+
 OPERATORS: Mapping[str, tuple[Operator, ...]] = {
     "MALFORMED": (without_a_field, of_another_type, backwards, before_the_beginning, no_row_at_all),
     "UNKNOWN_REFERENCE": (of_a_stranger,),
     "NOT_ALLOWED": (on_another_machine, begun_although_cancelled),
     "REPEATED_TASK": (twice,),
-    "MISSING_TASK": (left_out,),
+    "MISSING_TASK": (left_out, not_done_again),
     "DURATION": (too_short_or_too_long, of_another_duration_by_now, working_while_its_machine_is_down),
-    "NOT_YET_AVAILABLE": (begun_while_its_machine_is_down, begun_before_it_was_known),
+    "NOT_YET_AVAILABLE": (begun_while_its_machine_is_down, begun_before_it_was_known, done_again_too_early),
     "ORDER": (out_of_order,),
     "OVERLAP": (two_at_once,),
     "PAST_REWRITTEN": (another_past, begun_in_the_past),

@@ -101,7 +101,9 @@ def faults(
     """Say what the floor has that the accepted schedule does not account for."""
     if deliveries != (status == "committed"):
         yield f"delivered {deliveries} times, and the saga is {status}"
-    stands = Counter((each.job, each.step) for each, is_recalled in dispatches if not is_recalled and not each.goes_on)
+    stands = Counter(
+        (each.job, each.step, each.start) for each, is_recalled in dispatches if not is_recalled and not each.goes_on
+    )
     yield from (f"dispatched {count} times: {key}" for key, count in stands.items() if count > 1)
     wanted = set(produced.schedule) if produced is not None and status in ("running", "committed") else set()
     if status in ("running", "committed", "compensated", "never begun") and set(standing) != wanted:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sagagraph.domains.job_shop.planning.dispatching import dispatched
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
-from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, Step
+from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, Step, by_attempt
 from sagagraph.planning.budget import Budget
 
 Json = dict[str, Any]
@@ -42,7 +42,7 @@ def rows(schedule: Schedule) -> list[Json]:
 
 
 def schedule_in(document: Json) -> Schedule:
-    return {(each["job"], each["step"]): Slot.model_validate(each) for each in document["schedule"]}
+    return by_attempt(Slot.model_validate(each) for each in document["schedule"])
 
 
 def shops(jobs: int = 4, steps: int = 4, machines: int = 3, longest: int = 5) -> st.SearchStrategy[JobShop]:
@@ -74,7 +74,12 @@ def events_for(problem: JobShop, latest: int, most: int = 3) -> st.SearchStrateg
         st.sampled_from(problem.machines),
         st.sampled_from([1, 50, 99, 150, 300]),
     )
-    return st.lists(down | longer | slower, min_size=1, max_size=most)
+    back = st.builds(
+        lambda at, each: {"at": at, "event": "redo", "job": each[0], "step": each[1]},
+        at,
+        st.sampled_from([(job, number) for job, number, _ in problem.numbered()]),
+    )
+    return st.lists(down | longer | slower | back, min_size=1, max_size=most)
 
 
 # -- everything there is ---------------------------------------------------------------------------------------------
@@ -106,12 +111,15 @@ def least_weight(problem: JobShop, old: Schedule, event: Json, latest: int) -> i
     job_free = dict.fromkeys(range(1, len(problem.jobs) + 1), now)
     machine_free = dict.fromkeys(problem.machines, now)
     left: dict[int, list[tuple[int, int, int, int]]] = {job: [] for job in job_free}
-    begun = 0
-    for (job, number), slot in sorted(old.items()):
+    begun, again = 0, set[tuple[int, int]]()
+    for (job, number, _attempt), slot in sorted(old.items()):
         duration = _duration(problem, slot, event)
         if slot.start >= now:
             left[job].append((job, number, slot.machine, duration))
             continue
+        if event["event"] == "redo" and event["job"] == job and event["step"] <= number:
+            left[job].append((job, number, slot.machine, duration))
+            again.add((job, number))
         end = slot.start + duration + (event["until"] - now if _pauses(slot, event) else 0)
         begun = max(begun, end)
         job_free[job], machine_free[slot.machine] = max(now, end), max(machine_free[slot.machine], end)
@@ -131,7 +139,8 @@ def least_weight(problem: JobShop, old: Schedule, event: Json, latest: int) -> i
         if end > latest:
             return
         if all(at[job] == len(steps) for job, steps in left.items()):
-            changed = sum(a != b for machine in machines for a, b in zip(orders[machine], promised[machine], strict=True))
+            kept = {machine: [key for key in order if key not in again] for machine, order in orders.items()}
+            changed = sum(a != b for machine in machines for a, b in zip(kept[machine], promised[machine], strict=True))
             yield 100 * max(0, end - promised_end) + a_place * changed
         for job, steps in left.items():
             if at[job] < len(steps):

@@ -14,7 +14,7 @@ import pytest
 from sagagraph.domains.job_shop.actions import Dispatch, Floor
 from sagagraph.domains.job_shop.domain import Production, accepted, checked, delivered, reported
 from sagagraph.domains.job_shop.parsing import parse_events
-from sagagraph.domains.job_shop.request import makespan
+from sagagraph.domains.job_shop.request import by_attempt, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError, NotAllowedError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
@@ -48,17 +48,17 @@ async def test_every_step_is_dispatched_once_and_recalled_when_the_production_is
 @pytest.mark.quick
 async def test_a_repair_dispatches_again_only_what_it_moves() -> None:
     async with producing() as (engine, graph, floor):
-        before = {(slot.job, slot.step): slot for slot in await floor.standing(SAGA)}
+        before = by_attempt(await floor.standing(SAGA))
         view = await graph.change(SAGA, reported(await engine.load(SAGA), DOWN), by="Ann")
         assert view.status.value == "awaiting_approval"
-        assert {(slot.job, slot.step): slot for slot in await floor.standing(SAGA)} == before  # nothing follows from a report
+        assert by_attempt(await floor.standing(SAGA)) == before  # nothing follows from a report
         await graph.decide(SAGA, approved=True, by="Ann", plan_hash=view.plan_hash)
-        after = {(slot.job, slot.step): slot for slot in await floor.standing(SAGA)}
+        after = by_attempt(await floor.standing(SAGA))
         assert after == accepted(await engine.load(SAGA)).slots
         rows = [[slot.model_dump() for slot in each.values()] for each in (before, after)]
         assert validate_schedule(THREE, rows[1], parse_events(THREE, DOWN), against=rows[0]).is_valid
         assert makespan(after) >= makespan(before)
-        recalled = {(each.job, each.step) for each, is_recalled in (await floor.dispatches(SAGA)).values() if is_recalled}
+        recalled = {(each.job, each.step, 1) for each, is_recalled in (await floor.dispatches(SAGA)).values() if is_recalled}
         assert recalled == {key for key, slot in after.items() if slot.start != before[key].start}
         assert recalled
         assert recalled < set(before)
@@ -138,6 +138,28 @@ async def test_jobs_that_come_and_go_are_dispatched_and_recalled() -> None:
         saga, standing = await engine.load(SAGA), await floor.standing(SAGA)
         assert {(slot.job, slot.step) for slot in standing if slot.job in (3, 4)} == {(3, 1), (4, 1), (4, 2)}
         assert set(standing) == set(accepted(saga).schedule)
+
+
+@pytest.mark.quick
+async def test_a_step_that_is_redone_is_dispatched_again_and_its_first_attempt_stands() -> None:
+    async with producing() as (engine, graph, floor):
+        before = by_attempt(await floor.standing(SAGA))
+        at = before[1, 1, 1].end
+        await graph.change(
+            SAGA, reported(await engine.load(SAGA), {"event": "redo", "at": at, "job": 1, "step": 1}), by="Ann", approved_by="Ann"
+        )
+        after = by_attempt(await floor.standing(SAGA))
+        assert after == accepted(await engine.load(SAGA)).slots
+        assert after[1, 1, 1] == before[1, 1, 1]
+        assert after[1, 1, 2].start >= at
+        (first,) = (
+            each
+            for each, _is_recalled in (await floor.dispatches(SAGA)).values()
+            if (each.job, each.step, each.start) == (1, 1, 0)
+        )
+        assert not first.goes_on
+        await engine.cancel(SAGA, by="Ann")
+        assert await floor.standing(SAGA) == ()
 
 
 @pytest.mark.quick

@@ -35,10 +35,13 @@ def weight(problem: JobShop, old: Schedule, new: Schedule, now: int) -> int:
     """As ADR 37 says: a delay counts a hundred, a place twice as much as the mean open step is long."""
     open_steps = [slot.end - slot.start for slot in new.values() if slot.start >= now]
     a_place = max(1, 2 * sum(open_steps) // max(1, len(open_steps)))
-    changed = 0
+    both, changed = old.keys() & new.keys(), 0
     for machine in problem.machines:
         before, after = (
-            sorted((s.start, s.end, s.step, s.job) for s in each.values() if s.machine == machine) for each in (old, new)
+            sorted(
+                (each[key].start, each[key].end, each[key].step, each[key].job) for key in both if each[key].machine == machine
+            )
+            for each in (old, new)
         )
         changed += sum(one[2:] != other[2:] for one, other in zip(before, after, strict=True))
     return 100 * max(0, makespan(new) - makespan(old)) + a_place * changed
@@ -107,20 +110,20 @@ def test_repairs_follow_each_other(data: Any, problem: JobShop) -> None:
 
 def test_a_step_under_way_pauses_while_its_machine_is_down() -> None:
     old = quick(THREE)
-    assert (old[1, 1].start, old[1, 1].end) == (0, 3)
+    assert (old[1, 1, 1].start, old[1, 1, 1].end) == (0, 3)
     answer = repaired(THREE, old, DOWN)
-    assert (answer.schedule[1, 1].start, answer.schedule[1, 1].end) == (0, 5)
+    assert (answer.schedule[1, 1, 1].start, answer.schedule[1, 1, 1].end) == (0, 5)
 
 
 def test_two_stops_one_after_the_other_pause_it_twice() -> None:
     answer = repaired(shop([(0, 5)]), quick(shop([(0, 5)])), DOWN, {**DOWN, "at": 3, "until": 6}, {**DOWN, "at": 8, "until": 9})
-    assert answer.schedule[1, 1].end == 10
+    assert answer.schedule[1, 1, 1].end == 10
 
 
 def test_a_step_under_way_takes_as_long_as_is_known_now() -> None:
     longer = {"at": 1, "event": "duration", "job": 1, "step": 1, "minutes": 7}
-    assert repaired(THREE, quick(THREE), longer).schedule[1, 1].end == 7
-    assert repaired(THREE, quick(THREE), {**longer, "minutes": 2}).schedule[1, 1].end == 2
+    assert repaired(THREE, quick(THREE), longer).schedule[1, 1, 1].end == 7
+    assert repaired(THREE, quick(THREE), {**longer, "minutes": 2}).schedule[1, 1, 1].end == 2
 
 
 def test_what_is_over_stays_as_it_was() -> None:
@@ -139,21 +142,21 @@ def test_another_order_is_taken_where_it_weighs_less_than_waiting() -> None:
     """Job 1 is late for machine 1, which job 2 was to have after it and can have before."""
     problem = shop([(0, 2), (1, 3)], [(2, 2), (1, 2), (2, 9)])
     old = quick(problem)
-    assert old[2, 2].start > old[1, 2].start
+    assert old[2, 2, 1].start > old[1, 2, 1].start
     answer = repaired(problem, old, {"at": 1, "event": "machine_down", "machine": 0, "until": 6})
-    assert answer.schedule[2, 2].start < answer.schedule[1, 2].start
+    assert answer.schedule[2, 2, 1].start < answer.schedule[1, 2, 1].start
     assert answer.makespan < makespan(answer.waiting)
 
 
 def test_what_goes_ahead_does_not_go_into_the_past() -> None:
     """To be in time, job 1 would have to have begun at 2; now it is 5."""
     problem = shop([(0, 2)])
-    old = {(1, 1): Slot(job=1, step=1, machine=0, start=8, end=10)}
+    old = {(1, 1, 1): Slot(job=1, step=1, machine=0, start=8, end=10)}
     answer = repaired(problem, old, {"at": 5, "event": "duration", "job": 1, "step": 1, "minutes": 9})
-    assert answer.schedule[1, 1].start in (5, 8)
+    assert answer.schedule[1, 1, 1].start in (5, 8)
     anew = recompute(problem, old, parse_events(problem, {**DOWN, "at": 5, "until": 5}), enough())
     assert isinstance(anew, Repaired)
-    assert anew.schedule[1, 1].start == 5
+    assert anew.schedule[1, 1, 1].start == 5
 
 
 def test_a_machine_that_never_comes_back_is_a_conflict() -> None:
@@ -180,23 +183,51 @@ def test_a_slow_machine_takes_longer_for_what_begins_on_it_and_not_for_what_has_
     old = quick(THREE)
     answer = repaired(THREE, old, {"at": 1, "event": "machine_speed", "machine": 0, "percent": 150})
     took = {key: slot.end - slot.start for key, slot in answer.schedule.items()}
-    assert (took[1, 1], took[2, 1]) == (3, 3)  # two units at half as much again; the first had begun
+    assert (took[1, 1, 1], took[2, 1, 1]) == (3, 3)  # two units at half as much again; the first had begun
 
 
 def test_an_added_job_begins_when_it_is_known_and_takes_no_place_from_others() -> None:
     added = {"at": 2, "event": "job_added", "steps": [[0, 1], [2, 2]]}
     answer = repaired(THREE, quick(THREE), added)
-    assert answer.schedule[4, 1].start >= 2
-    assert answer.schedule[4, 2].start >= answer.schedule[4, 1].end
+    assert answer.schedule[4, 1, 1].start >= 2
+    assert answer.schedule[4, 2, 1].start >= answer.schedule[4, 1, 1].end
     assert answer.edit_radius.places == 0
     longer = {"at": 3, "event": "duration", "job": 4, "step": 2, "minutes": 5}
-    assert repaired(THREE, quick(THREE), added, longer).schedule[4, 2].end >= 5
+    assert repaired(THREE, quick(THREE), added, longer).schedule[4, 2, 1].end >= 5
+
+
+def test_a_job_that_goes_back_does_again_what_it_has_begun_from_there_on() -> None:
+    """Job 1 has begun its second step at 4, and goes back to its first at 5: both are done again, and then its third."""
+    old = quick(THREE)
+    assert [old[1, step, 1].start for step in (1, 2, 3)] == [0, 4, 7]
+    answer = repaired(THREE, old, back := {"at": 5, "event": "redo", "job": 1, "step": 1})
+    steps = sorted((slot.start, slot.step) for key, slot in answer.schedule.items() if key[0] == 1)
+    assert [step for _start, step in steps] == [1, 2, 1, 2, 3]
+    assert [start for start, _step in steps[:2]] == [0, 4]
+    assert steps[2][0] >= old[1, 2, 1].end  # what is under way is finished first
+    again = repaired(THREE, old, back, {"at": 11, "event": "redo", "job": 1, "step": 2})
+    assert {key for key in again.schedule if key[0] == 1} == {(1, 1, 1), (1, 2, 1), (1, 1, 2), (1, 2, 2), (1, 2, 3), (1, 3, 1)}
+
+
+def test_a_job_goes_back_only_to_what_it_has_begun_and_not_once_it_is_cancelled() -> None:
+    old = quick(THREE)
+    assert repaired(THREE, old, {"at": 1, "event": "redo", "job": 1, "step": 2}).schedule == old
+    cancelled = {"at": 4, "event": "job_cancelled", "job": 1}
+    assert (1, 1, 2) not in repaired(THREE, old, cancelled, {"at": 5, "event": "redo", "job": 1, "step": 1}).schedule
+
+
+def test_a_job_that_was_done_goes_back_behind_all_others() -> None:
+    problem = shop([(0, 2)], [(1, 1), (0, 3)], [(0, 4)])
+    old = quick(problem)
+    answer = repaired(problem, old, {"at": 3, "event": "redo", "job": 1, "step": 1})
+    assert answer.waiting[1, 1, 2].start == makespan(old)
+    assert answer.edit_radius.places == 0
 
 
 def test_of_a_cancelled_job_only_what_has_begun_is_left() -> None:
     old = quick(THREE)
     answer = repaired(THREE, old, {"at": 1, "event": "job_cancelled", "job": 1})
-    assert [key for key in answer.schedule if key[0] == 1] == [(1, 1)]
+    assert [key for key in answer.schedule if key[0] == 1] == [(1, 1, 1)]
     assert answer.makespan <= makespan(old)
     assert {key for key in old if key[0] != 1} <= set(answer.schedule)
 

@@ -13,17 +13,19 @@ from benchmarks.jobshop.generator import generate
 from sagagraph.context.slice import DEFAULT_BUDGET_TOKENS
 from sagagraph.domains.job_shop.instances import parse_problem
 from sagagraph.domains.job_shop.parsing import parse_events, parse_schedule
-from sagagraph.domains.job_shop.request import Event, JobShop
+from sagagraph.domains.job_shop.planning.repair import Repaired, repair
+from sagagraph.domains.job_shop.request import Event, JobCancelled, JobShop, Redo
 from sagagraph.domains.job_shop.rules.case import Case, History
 from sagagraph.domains.job_shop.rules.validator import CONCERNS, validate_schedule
 from sagagraph.errors import InvalidInputError
+from sagagraph.planning.budget import Budget
 from sagagraph.validators import concern
 from sagagraph.validators.concern import Remembered, slice_of
 from sagagraph.validators.verdict import Verdict
 from tests.domains.job_shop.corruption import OPERATORS, Operator
 from tests.domains.job_shop.oracle.validator import CHECKS
 from tests.domains.job_shop.oracle.validator import validate_schedule as oracle
-from tests.domains.job_shop.shops import THREE, quick, rows, shop
+from tests.domains.job_shop.shops import THREE, Json, quick, rows, shop
 
 pytestmark = pytest.mark.quick
 
@@ -105,6 +107,83 @@ def test_windows_together_imply_every_rule(room_bytes: int, seed: int) -> None:
         patch.setattr(concern, "ROOM_BYTES", room_bytes)
         same(problem, said, parsed)
         same(problem, said, parsed, against=old, executed_until=rng.randrange(40))
+
+
+_ABOUT_ORDER = {"ORDER", "MISSING_TASK", "REPEATED_TASK", "NOT_ALLOWED", "NOT_YET_AVAILABLE", "PAST_REWRITTEN"}
+
+
+@settings(max_examples=600, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_jobs_that_go_back_are_judged_as_a_walk_through_them_says(seed: int) -> None:
+    """Repaired schedules, right or with a few faults: each job is followed step by step, which the validator does not do."""
+    rng = Random(seed)
+    problem = generate(rng.randint(1, 3), rng.randint(1, 3), seed, is_reentrant=rng.random() < 0.3)
+    old = quick(problem)
+    events = [_goes_back(problem, rng) for _ in range(rng.randint(1, 3))]
+    if rng.random() < 0.3:
+        events.append({"at": rng.randrange(200), "event": "job_cancelled", "job": rng.randint(1, len(problem.jobs))})
+    parsed = parse_events(problem, events)
+    answer = repair(problem, old, parsed, Budget.of(0))
+    assert isinstance(answer, Repaired)
+    said = rows(answer.schedule)
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        n, by = rng.randrange(len(said)), rng.randint(-60, 60)
+        match rng.randrange(4):
+            case 0 if len(said) > 1:
+                said.pop(n)
+            case 1:
+                said.append({**said[n], "start": said[n]["start"] + 200, "end": said[n]["end"] + 200})
+            case _:
+                said[n]["start"], said[n]["end"] = (max(0, said[n][name] + by) for name in ("start", "end"))
+    told = validate_schedule(problem, said, parsed, against=rows(old))
+    found = {each.code for each in told.violations} & _ABOUT_ORDER
+    walks = _is_walked(problem, said, parsed) and _is_kept(said, rows(old), parsed[0].at)
+    assert walks == (not found), told.violations
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_step_of_a_job_that_goes_back_is_missed_once_and_nothing_else_is_wrong(seed: int) -> None:
+    rng = Random(seed)
+    problem = generate(2, 3, seed)
+    old = quick(problem)
+    parsed = parse_events(problem, _goes_back(problem, rng))
+    answer = repair(problem, old, parsed, Budget.of(0))
+    assert isinstance(answer, Repaired)
+    said = rows(answer.schedule)
+    left_out = said.pop(rng.randrange(len(said)))
+    told = validate_schedule(problem, said, parsed, against=rows(old)).violations
+    assert [(each.code, each.scope) for each in told] == [("MISSING_TASK", {"job": left_out["job"], "step": left_out["step"]})]
+
+
+def _goes_back(problem: JobShop, rng: Random) -> Json:
+    job = rng.randint(1, len(problem.jobs))
+    return {"at": rng.randrange(200), "event": "redo", "job": job, "step": rng.randint(1, len(problem.jobs[job - 1]))}
+
+
+def _is_walked(problem: JobShop, said: list[Json], events: tuple[Event, ...]) -> bool:
+    """Tell whether each job goes through its steps, and back where it is told to, one after the other."""
+    for job, steps in enumerate(problem.jobs, 1):
+        ends = next((each.at for each in events if isinstance(each, JobCancelled) and each.job == job), None)
+        backs = [each for each in events if isinstance(each, Redo) and each.job == job and (ends is None or each.at < ends)]
+        step, free = 1, 0
+        for row in sorted((each for each in said if each["job"] == job), key=lambda each: (each["start"], each["end"])):
+            while backs and backs[0].at <= row["start"]:
+                step = min(step, backs.pop(0).step)
+            if row["step"] != step or row["start"] < free or (ends is not None and row["start"] >= ends):
+                return False
+            step, free = step + 1, row["end"]
+        step = min([step, *(each.step for each in backs)])
+        if ends is None and step <= len(steps):
+            return False
+    return True
+
+
+def _is_kept(said: list[Json], old: list[Json], until: int) -> bool:
+    begun, had = (
+        sorted((each["job"], each["step"], each["start"]) for each in some if each["start"] < until) for some in (said, old)
+    )
+    return begun == had
 
 
 @pytest.mark.parametrize(("jobs", "machines"), [(2, 3), (20, 5), (50, 20), (500, 2)])

@@ -11,13 +11,22 @@ from sagagraph.cli.options import Options
 from sagagraph.cli.session import acting, checked_id, show
 from sagagraph.domains.job_shop.domain import reported, request_for
 from sagagraph.domains.job_shop.instances import FIELD, parse_problem
+from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
+from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
 from sagagraph.files import json_file, text_file
 
 
-async def begin(options: Options, file: Path, seconds: float, saga_id: str | None, *, approved: bool) -> int:
-    """Begin a new production, or resume the one with that id."""
-    wish = request_for(parse_problem(text_file(file, FIELD)), seconds)
+async def begin(options: Options, file: Path, given: Path | None, seconds: float, saga_id: str | None, *, approved: bool) -> int:
+    """Begin a new production, or resume the one with that id. `given`: the schedule to carry out."""
+    problem = parse_problem(text_file(file, FIELD))
+    schedule = parse_schedule([] if given is None else json_file(given, "--schedule"))
+    check_legible(schedule, "--schedule")
+    if given is not None:
+        verdict = validate_schedule(problem, [slot.model_dump() for slot in schedule.slots.values()])
+        if not verdict.is_valid:
+            raise InvalidInputError(f"is not valid: {verdict.violations[0].message}", field="--schedule")
+    wish = request_for(problem, seconds, schedule.slots.values())
     name = beginning.new_id("jobshop") if saga_id is None else checked_id(saga_id)
     async with acting(options, "jobshop", saga_id, create=True) as opened:
         view = await beginning.started(options, opened, name, wish, approved=approved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from sagagraph.cli import render
+from sagagraph.domains.job_shop.gantt import gantt
 from sagagraph.domains.job_shop.instances import FIELD, parse_problem
 from sagagraph.domains.job_shop.parsing import check_legible, parse_events, parse_schedule
 from sagagraph.domains.job_shop.planning.planner import makespan_in_words, plan, status_of
@@ -18,10 +20,10 @@ from sagagraph.domains.job_shop.planning.progress import Stuck
 from sagagraph.domains.job_shop.planning.proposals import Asked, Shop, ask, facts_of, facts_of_repair
 from sagagraph.domains.job_shop.planning.repair import EditRadius, edit_radius, repair, told
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
-from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, makespan
+from sagagraph.domains.job_shop.request import Event, JobShop, Schedule, by_attempt, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.errors import InvalidInputError
-from sagagraph.files import json_file, text_file, write_json
+from sagagraph.files import json_file, text_file, write_json, write_text
 from sagagraph.planning.budget import Budget
 from sagagraph.registry import limits_of, model_of
 from sagagraph.settings import Settings
@@ -54,12 +56,12 @@ def mend(
         raise InvalidInputError("say what has happened", field="--event")
     said = json_file(schedule, "SCHEDULE")
     known = _known(problem, said, events)
-    old = {(slot.job, slot.step): slot for slot in parse_schedule(said).slots.values()}
+    old = by_attempt(parse_schedule(said).slots.values())
     answer = repair(problem, old, events, budget, known)
     if isinstance(answer, Stuck):
         return _tell_stuck(answer, as_json=as_json)
     stands = answer.stands
-    starts = tuple(answer.schedule[task.job, task.step].start for task in stands.workload.tasks)
+    starts = tuple(answer.schedule[task.key].start for task in stands.workload.tasks)
     facts, weigh = facts_of_repair(problem, old, events, stands.begun), stands.weight
     judge = partial(validate_schedule, problem, events=events, against=said)
     asked = _asked(Shop(facts, stands.workload, stands.begun, starts, weigh, judge, is_repair=True), settings)
@@ -76,6 +78,22 @@ def mend(
     document |= {"edit_radius": asdict(radius), "waiting": waiting, "least": answer.is_least}
     document |= _asked_json(asked)
     return _end(document, validate_schedule(problem, document, events, against=said), out)
+
+
+def show(file: Path, schedule: Path, event: list[Path], out: Path | None) -> int:
+    problem = parse_problem(text_file(file, FIELD))
+    events = parse_events(problem, *(json_file(each, "--event") for each in event))
+    said = json_file(schedule, "SCHEDULE")
+    parsed = parse_schedule(said)
+    check_legible(parsed, "SCHEDULE")
+    chart = gantt(by_attempt(parsed.slots.values()))
+    for each in validate_schedule(problem, said, events).violations:
+        _tell(f"{each.code}: {each.message}")
+    if out is None:
+        sys.stdout.write(f"{chart}\n")
+    else:
+        write_text(out, chart, "--out")
+    return 0
 
 
 def _asked(shop: Shop, settings: Settings) -> Asked | None:

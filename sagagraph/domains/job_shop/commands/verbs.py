@@ -16,6 +16,10 @@ File = Annotated[
     Path, typer.Argument(metavar="FILE", help="An instance in the standard format, Taillard's, or REALM-Bench's JSON.")
 ]
 Out = Annotated[Path | None, typer.Option("--out", metavar="SCHEDULE.json", help="Write what is printed to this file too.")]
+Svg = Annotated[Path | None, typer.Option("--out", metavar="CHART.svg", help="Write the chart to this file instead.")]
+Several = Annotated[
+    list[Path] | None, typer.Argument(metavar="[FILE]...", help="Instances; without any, those in the folder of SAGAGRAPH_DATA.")
+]
 
 
 @jobshop.command("solve")
@@ -37,9 +41,35 @@ def solve_command(
     raise typer.Exit(solve(file, seconds, out, settings, as_json=as_json))
 
 
+@jobshop.command("show")
+def show_command(
+    file: File,
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE.json")],
+    event: o.Events = None,
+    out: Svg = None,
+    _store: o.UnusedStore = "",
+    _as_json: o.AsJson = False,
+) -> None:
+    """Draw a schedule: prints a Gantt chart as SVG, and says where the validator finds fault with it."""
+    with needing("jobshop"):
+        from sagagraph.domains.job_shop.commands.scheduling import show
+
+    raise typer.Exit(show(file, schedule, event or [], out))
+
+
+@jobshop.command("bench")
+def bench_command(files: Several = None, seconds: o.Seconds = 3.0, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+    """Schedule instances one after the other: how far each is above the best makespan that is known, and how long it took."""
+    with needing("jobshop"):
+        from sagagraph.domains.job_shop.commands.bench import bench
+
+    raise typer.Exit(bench(files or [], seconds, as_json=as_json))
+
+
 @jobshop.command("begin")
 def begin_command(
     file: File,
+    schedule: Annotated[Path | None, typer.Option(metavar="SCHEDULE.json", help="Carry this schedule out.")] = None,
     seconds: o.Seconds = 30.0,
     saga_id: o.NewSagaId = None,
     yes: o.Yes = False,
@@ -50,7 +80,7 @@ def begin_command(
     with needing("jobshop"):
         from sagagraph.domains.job_shop.commands.producing import begin
 
-    o.end(begin(o.Options(store=store, as_json=as_json), file, seconds, saga_id, approved=yes))
+    o.end(begin(o.Options(store=store, as_json=as_json), file, schedule, seconds, saga_id, approved=yes))
 
 
 @jobshop.command("deliver")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isinf
@@ -11,8 +11,8 @@ from math import inf, isinf
 from sagagraph.domains.job_shop.request import (
     DurationChanged,
     Event,
-    JobAdded,
     JobShop,
+    Key,
     MachineDown,
     Schedule,
     Slot,
@@ -105,14 +105,16 @@ class Stuck:
         }
 
 
-def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
-    """Shift a schedule that was valid before `now`. What began before then is kept."""
-    made: dict[tuple[int, int], Slot] = {}
+def carried_on(ordered: Iterable[tuple[Key, Slot]], progress: Progress, now: int) -> Schedule | Stuck:
+    """Return when each slot begins and ends by what is known: what began before `now` stands, and the rest waits as needed.
+
+    `ordered`: each slot comes after those that it waits for, of its job and of its machine.
+    """
+    made: dict[Key, Slot] = {}
     stuck: list[Slot] = []
     job_free: dict[int, float] = defaultdict(int)
     machine_free: dict[int, float] = defaultdict(int)
-    # Each step comes after the ones that it waits for.
-    for slot in sorted(schedule.values(), key=lambda slot: (slot.start, slot.end, slot.step, slot.job)):
+    for key, slot in ordered:
         start: float = slot.start
         if start >= now:
             start = max(start, job_free[slot.job], machine_free[slot.machine], progress.free_from(slot.machine))
@@ -121,25 +123,5 @@ def shifted(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuc
             stuck.append(slot)
             continue
         job_free[slot.job] = machine_free[slot.machine] = end
-        made[slot.job, slot.step] = slot.model_copy(update={"start": int(start), "end": int(end)})
-    return Stuck(tuple(stuck)) if stuck else made
-
-
-def with_added(schedule: Schedule, progress: Progress, now: int) -> Schedule | Stuck:
-    """Add the steps of jobs that became known at `now`, each behind everything on its machine."""
-    made, stuck = dict(schedule), list[Slot]()
-    machine_free = {slot.machine: slot.end for slot in sorted(schedule.values(), key=lambda slot: slot.end)}
-    added = [event for event in progress.events if isinstance(event, JobAdded)]
-    for job, event in enumerate(added, start=len(progress.problem.jobs) - len(added) + 1):
-        if event.at != now or (job, 1) in schedule:
-            continue
-        free: float = now
-        for number, step in enumerate(progress.problem.jobs[job - 1], start=1):
-            start = max(free, machine_free.get(step.machine, 0), progress.free_from(step.machine))
-            free = start if isinf(start) else progress.end(job, number, int(start))
-            if isinf(free):
-                stuck.append(Slot(job=job, step=number, machine=step.machine, start=now, end=now))
-                break
-            machine_free[step.machine] = int(free)
-            made[job, number] = Slot(job=job, step=number, machine=step.machine, start=int(start), end=int(free))
+        made[key] = slot.model_copy(update={"start": int(start), "end": int(end)})
     return Stuck(tuple(stuck)) if stuck else made

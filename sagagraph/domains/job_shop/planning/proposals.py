@@ -17,7 +17,7 @@ from sagagraph.context.slice import Fact, content_hash
 from sagagraph.domains.job_shop.planning.dispatching import dispatched
 from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import Starts, Workload, makespan_bound
-from sagagraph.domains.job_shop.request import Event, JobShop, Moment, Schedule
+from sagagraph.domains.job_shop.request import Event, JobShop, Moment, Schedule, Slot
 from sagagraph.planning.background import in_background
 from sagagraph.planning.budget import Budget
 from sagagraph.planning.domain import Infeasible, Json, Proposal
@@ -44,7 +44,7 @@ _INSTRUCTIONS: Final = (
 _REPAIR: Final = (
     " Something has happened. What began before it stands, and is listed: it keeps its start. No other step begins before the "
     "latest event, or while its machine is down. Change as few starts as you can, by as little as you can, and do not let the "
-    "last step end later than it must."
+    "last step end later than it must. Of a step that is done more than once, say when it begins last."
 )
 
 
@@ -112,10 +112,13 @@ class Shop:
 
     def _rows(self, said: Mapping[tuple[int, int], int]) -> list[dict[str, int]]:
         """Return the rows that the validator judges. Steps that do not exist are left for the validator to report."""
-        takes = {key: (slot.machine, slot.end - slot.start) for key, slot in self.begun.items()}
-        takes |= {(task.job, task.step): (task.machine, task.duration) for task in self.workload.tasks}
+        begun, tasks = _latest(self.begun), self.workload.tasks
+        takes = {key: (slot.machine, slot.end - slot.start) for key, slot in begun.items()}
+        takes |= {(task.job, task.step): (task.machine, task.duration) for task in tasks}
+        latest = {*begun.values()} - {begun.get((task.job, task.step)) for task in tasks}
+        earlier = [slot.model_dump() for slot in self.begun.values() if slot not in latest]
         machines = ((key, at, *takes.get(key, (0, 0))) for key, at in said.items())
-        return [
+        return earlier + [
             {"job": job, "step": step, "machine": machine, "start": at, "end": at + duration}
             for (job, step), at, machine, duration in machines
         ]
@@ -126,12 +129,18 @@ def facts_of(problem: JobShop) -> dict[str, Json]:
     return {"jobs": [[{"machine": step.machine, "duration": step.duration} for step in steps] for steps in problem.jobs]}
 
 
+def _latest(schedule: Schedule) -> dict[tuple[int, int], Slot]:
+    """Return the latest attempt at each step."""
+    return {(job, step): slot for (job, step, _attempt), slot in sorted(schedule.items(), key=lambda each: each[0])}
+
+
 def facts_of_repair(problem: JobShop, promised: Schedule, events: tuple[Event, ...], begun: Schedule) -> dict[str, Json]:
+    latest = _latest(promised)
     return {
         **facts_of(problem),
         "what has happened": [each.model_dump(mode="json") for each in events],
         "starts until now": [
-            [promised[job, n].start for n in range(1, len(row) + 1) if (job, n) in promised]
+            [latest[job, n].start for n in range(1, len(row) + 1) if (job, n) in latest]
             for job, row in enumerate(problem.jobs, 1)
         ],
         "stands": [{"job": slot.job, "step": slot.step, "start": slot.start, "end": slot.end} for slot in begun.values()],

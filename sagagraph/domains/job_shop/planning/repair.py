@@ -14,12 +14,13 @@ from itertools import groupby
 from typing import Final
 
 from sagagraph.domains.job_shop.planning.least_repair import lightest_of_all
+from sagagraph.domains.job_shop.planning.news import with_news
 from sagagraph.domains.job_shop.planning.path_relinking import searched
-from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, shifted, with_added
+from sagagraph.domains.job_shop.planning.progress import Progress, Stuck, carried_on
 from sagagraph.domains.job_shop.planning.stability import Standing, joined, lightest
 from sagagraph.domains.job_shop.planning.tabu_search import improved
 from sagagraph.domains.job_shop.planning.workload import Starts, Task, Workload, makespan_bound, schedule_of
-from sagagraph.domains.job_shop.request import Event, JobCancelled, JobShop, Schedule, grown, makespan
+from sagagraph.domains.job_shop.request import Event, JobShop, Key, Schedule, grown, makespan
 from sagagraph.planning.budget import Budget
 
 _PROVABLE: Final = 40
@@ -79,23 +80,17 @@ def standing(problem: JobShop, schedule: Schedule, events: tuple[Event, ...], kn
         happened = tuple(together)
         until_then = tuple(event for event in events if event.at <= at)
         progress = Progress(grown(problem, until_then), until_then)
-        waiting = shifted(_without_cancelled(stands, happened), progress, at)
-        if not isinstance(waiting, Stuck):
-            waiting = with_added(waiting, progress, at)
+        waiting = carried_on(with_news(stands, happened, progress), progress, at)
         if isinstance(waiting, Stuck):
             return waiting
         stands = dict(waiting)
     begun = {key: slot for key, slot in stands.items() if slot.start < now}
     tasks = _tasks_left(stands, Progress(grown(problem, events), events), now)
     workload = Workload(tasks, makespan(begun))
-    promised = tuple(schedule.get((task.job, task.step), stands[task.job, task.step]).start for task in tasks)
-    added = frozenset(place for place, task in enumerate(tasks) if (task.job, task.step) not in schedule)
-    return Standing(workload, promised, makespan(schedule), begun, stands, added)
-
-
-def _without_cancelled(schedule: Schedule, events: tuple[Event, ...]) -> Schedule:
-    cancelled = {event.job: event.at for event in reversed(events) if isinstance(event, JobCancelled)}
-    return {key: slot for key, slot in schedule.items() if slot.start < cancelled.get(slot.job, slot.start + 1)}
+    promised = [schedule.get(task.key, stands[task.key]) for task in tasks]
+    order = sorted(range(len(tasks)), key=lambda n: (promised[n].start, promised[n].end, promised[n].step, n))
+    added = frozenset(place for place, task in enumerate(tasks) if task.key not in schedule)
+    return Standing(workload, tuple(slot.start for slot in promised), order, makespan(schedule), begun, stands, added)
 
 
 def _tasks_left(stands: Schedule, progress: Progress, now: int) -> tuple[Task, ...]:
@@ -106,12 +101,11 @@ def _tasks_left(stands: Schedule, progress: Progress, now: int) -> tuple[Task, .
             job_free[slot.job] = max(job_free.get(slot.job, 0), slot.end)
             machine_free[slot.machine] = max(machine_free.get(slot.machine, 0), slot.end)
     tasks: list[Task] = []
-    for job, number, step in progress.problem.numbered():
-        left = stands.get((job, number))
-        if left is not None and left.start >= now:
-            down_until = int(progress.free_from(step.machine))
-            release = max(now, down_until, job_free.get(job, 0), machine_free.get(step.machine, 0))
-            tasks.append(Task(job, number, step.machine, left.end - left.start, release))
+    for (job, number, attempt), left in sorted(stands.items()):
+        if left.start >= now:
+            down_until = int(progress.free_from(left.machine))
+            release = max(now, down_until, job_free.get(job, 0), machine_free.get(left.machine, 0))
+            tasks.append(Task(job, number, left.machine, left.end - left.start, release, attempt))
     return tuple(tasks)
 
 
@@ -181,13 +175,13 @@ def edit_radius(old: Schedule, new: Schedule) -> EditRadius:
     moved = {key: abs(new[key].start - old[key].start) for key in both if new[key].start != old[key].start}
     before, after = (_places({key: schedule[key] for key in both}) for schedule in (old, new))
     places = sum(place != after[key] for key, place in before.items())
-    return EditRadius(len(moved), len({job for job, _step in moved}), sum(moved.values()), places)
+    return EditRadius(len(moved), len({job for job, _step, _attempt in moved}), sum(moved.values()), places)
 
 
-def _places(schedule: Schedule) -> dict[tuple[int, int], int]:
+def _places(schedule: Schedule) -> dict[Key, int]:
     """Return the place of each step in the order of its machine."""
     taken: dict[int, int] = {}
-    places: dict[tuple[int, int], int] = {}
+    places: dict[Key, int] = {}
     for key, slot in sorted(schedule.items(), key=lambda each: (each[1].start, each[1].end, each[1].step, each[1].job)):
         places[key] = taken[slot.machine] = taken.get(slot.machine, -1) + 1
     return places

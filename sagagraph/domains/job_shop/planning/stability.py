@@ -5,6 +5,7 @@ moving them, and nothing begins earlier than promised without need.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -35,6 +36,8 @@ class Standing:
     """Everything that has not begun."""
     promised: Starts
     """When its tasks were to begin."""
+    promised_order: Sequence[int]
+    """The tasks in the order in which they were to begin."""
     promised_end: int
     begun: Schedule
     waiting: Schedule
@@ -44,7 +47,7 @@ class Standing:
     @cached_property
     def waited(self) -> Starts:
         """Return when the tasks of the workload begin if everything simply waits."""
-        return tuple(self.waiting[task.job, task.step].start for task in self.workload.tasks)
+        return tuple(self.waiting[task.key].start for task in self.workload.tasks)
 
     @cached_property
     def latest(self) -> int:
@@ -54,7 +57,7 @@ class Standing:
     @cached_property
     def places(self) -> tuple[int, ...]:
         """Return the place of each task on its machine, as promised."""
-        return self.workload.places(self.promised, self.added)
+        return self.workload.places(self.promised_order, self.added)
 
     @cached_property
     def place_weight(self) -> int:
@@ -64,7 +67,8 @@ class Standing:
 
     def changed(self, starts: Starts) -> int:
         """Return how many tasks have another place on their machine than promised."""
-        return sum(place != was for place, was in zip(self.workload.places(starts, self.added), self.places, strict=True))
+        places = self.workload.places(self.workload.sequence(starts), self.added)
+        return sum(place != was for place, was in zip(places, self.places, strict=True))
 
     def late(self, starts: Starts) -> int:
         return max(0, self.workload.ends(starts) - self.promised_end)

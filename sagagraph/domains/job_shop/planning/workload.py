@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot
+from sagagraph.domains.job_shop.request import JobShop, Key, Schedule, Slot
 from sagagraph.planning.cp_sat import interrupted
 
 
@@ -19,6 +19,11 @@ class Task:
     duration: int
     release: int = 0
     """It begins no earlier: until then its machine is down or taken, or its job is on another machine."""
+    attempt: int = 1
+
+    @property
+    def key(self) -> Key:
+        return self.job, self.step, self.attempt
 
 
 Starts = Sequence[int]
@@ -69,10 +74,10 @@ class Workload:
         """Return the tasks so that each comes after the ones that it waits for."""
         return sorted(range(len(starts)), key=lambda n: (starts[n], starts[n] + self.tasks[n].duration, self.tasks[n].step, n))
 
-    def places(self, starts: Starts, uncounted: Collection[int] = ()) -> tuple[int, ...]:
+    def places(self, sequence: Sequence[int], uncounted: Collection[int] = ()) -> tuple[int, ...]:
         """Return the place of each task in the order of its machine, from 0; 0 for those that are not counted."""
-        places, taken = [0] * len(starts), dict.fromkeys(self.on_machine, 0)
-        for n in (n for n in self.sequence(starts) if n not in uncounted):
+        places, taken = [0] * len(sequence), dict.fromkeys(self.on_machine, 0)
+        for n in (n for n in sequence if n not in uncounted):
             places[n] = taken[self.tasks[n].machine]
             taken[self.tasks[n].machine] += 1
         return tuple(places)
@@ -89,10 +94,10 @@ def workload_of(problem: JobShop) -> Workload:
 
 
 def schedule_of(workload: Workload, starts: Starts) -> Schedule:
-    made: dict[tuple[int, int], Slot] = {}
+    made: dict[Key, Slot] = {}
     for each, start in zip(workload.tasks, starts, strict=True):
         end = start + each.duration
-        made[each.job, each.step] = Slot.model_construct(job=each.job, step=each.step, machine=each.machine, start=start, end=end)
+        made[each.key] = Slot.model_construct(job=each.job, step=each.step, machine=each.machine, start=start, end=end)
     return made
 
 

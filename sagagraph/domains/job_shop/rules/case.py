@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,11 +12,23 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from sagagraph.domains.job_shop.parsing import ParsedSchedule
-from sagagraph.domains.job_shop.request import DurationChanged, Event, JobAdded, JobCancelled, JobShop, MachineDown, SpeedChanged
+from sagagraph.domains.job_shop.request import (
+    DurationChanged,
+    Event,
+    JobAdded,
+    JobCancelled,
+    JobShop,
+    MachineDown,
+    Redo,
+    SpeedChanged,
+)
+from sagagraph.domains.job_shop.rules.rounds import Round, round_at, rounds_of
 from sagagraph.validators.verdict import Violation
 
 T = TypeVar("T")
 K = TypeVar("K")
+Place = tuple[int, int, int]
+"""Place in the order of all jobs: job, round of it (from 0), and step."""
 
 
 class Row(Struct, frozen=True, array_like=True):
@@ -66,9 +78,36 @@ class Case:
     """None: nothing has been done yet."""
 
     @cached_property
-    def rows(self) -> Mapping[tuple[int, int], Row]:
-        """Return, for each step, the first row that the schedule has."""
-        return rows_of(self.problem, self.plan)
+    def rows(self) -> Mapping[Place, Row]:
+        """Return the row of each place: for a step that is to be done once, the first that the schedule has."""
+        found: dict[Place, Row] = {}
+        for (job, step), rows in self._written.items():
+            rounds = [number for number, each in enumerate(self.rounds[job]) if each.begins <= step <= each.reached]
+            found |= {(job, number, step): row for number, row in self._placed(rows, rounds)}
+        return found
+
+    def _placed(self, rows: Sequence[Row], rounds: Sequence[int]) -> Iterator[tuple[int, Row]]:
+        """Yield in which of these rounds each row of a step is, in the order of time; where some lack, in the nearest."""
+        in_time = rows if len(rounds) == 1 else sorted(rows, key=lambda row: row.start)
+        if len(rows) >= len(rounds):
+            yield from zip(rounds, in_time, strict=False)
+            return
+        free = list(rounds)
+        for row in in_time:
+            nearest = min(free, key=lambda number: abs(number - self.round_of(row.job, row.start)))
+            free.remove(nearest)
+            yield nearest, row
+
+    @cached_property
+    def first(self) -> Mapping[int, Row]:
+        """Return, for each row that has no place, the first of its step, by index."""
+        have_places = {row.index for row in self.rows.values()}
+        return {row.index: rows[0] for rows in self._written.values() for row in rows if row.index not in have_places}
+
+    @cached_property
+    def _written(self) -> Mapping[tuple[int, int], tuple[Row, ...]]:
+        """Return the rows of each step, in the order of the schedule."""
+        return _grouped(rows_of(self.problem, self.plan), lambda row: (row.job, row.step))
 
     @cached_property
     def jobs(self) -> Mapping[int, tuple[Row, ...]]:
@@ -112,17 +151,37 @@ class Case:
         return {event.job: event.at for event in reversed(self.events) if isinstance(event, JobCancelled)}
 
     @cached_property
-    def needed(self) -> tuple[tuple[int, int], ...]:
-        """Return the steps that the schedule must have: of a cancelled job, those that had begun, or stand before one it has."""
-        begun = dict.fromkeys(self.cancelled, 0)
-        for row in self.rows.values():
-            if row.job in begun:
-                begun[row.job] = max(begun[row.job], row.step)
+    def redone(self) -> Mapping[int, tuple[Redo, ...]]:
+        """Return when each job goes back to which step, in the order of time."""
+        return _grouped((event for event in self.events if isinstance(event, Redo)), lambda event: event.job)
+
+    def round_of(self, job: int, moment: int) -> int:
+        return round_at(self.redone.get(job, ()), moment)
+
+    @cached_property
+    def rounds(self) -> Mapping[int, tuple[Round, ...]]:
+        """Return the rounds of each job: of a cancelled one, with the steps that had begun, or stand before one it has."""
+        begun: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for slot in self.plan.slots.values():
+            if self.problem.step(slot.job, slot.step) is not None:
+                begun[slot.job].append((slot.start, slot.step))
         for slot in () if self.history is None else self.history.old.slots.values():
-            if slot.job in begun and self.history and slot.start < min(self.history.until, self.cancelled[slot.job]):
-                begun[slot.job] = max(begun[slot.job], slot.step)
-        steps = ((job, number) for job, number, _step in self.problem.numbered())
-        return tuple(sorted(key for key in steps if key[1] <= begun.get(key[0], key[1])))
+            if self.history and slot.start < min(self.history.until, self.cancelled.get(slot.job, self.history.until)):
+                begun[slot.job].append((slot.start, slot.step))
+        return {
+            job: rounds_of(len(steps), self.redone.get(job, ()), begun[job], is_cancelled=job in self.cancelled)
+            for job, steps in enumerate(self.problem.jobs, start=1)
+        }
+
+    @cached_property
+    def needed(self) -> tuple[Place, ...]:
+        """Return the places that the schedule must fill, in order."""
+        return tuple(
+            (job, number, step)
+            for job, rounds in self.rounds.items()
+            for number, each in enumerate(rounds)
+            for step in range(each.begins, each.reached + 1)
+        )
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[T, ...]]:
@@ -132,13 +191,11 @@ def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[T, ...]
     return {name: tuple(group) for name, group in found.items()}
 
 
-def rows_of(problem: JobShop, plan: ParsedSchedule) -> dict[tuple[int, int], Row]:
-    rows: dict[tuple[int, int], Row] = {}
+def rows_of(problem: JobShop, plan: ParsedSchedule) -> Iterator[Row]:
     for index, slot in plan.slots.items():
         step = problem.step(slot.job, slot.step)
         if step is not None:
-            rows.setdefault((slot.job, slot.step), Row(index, slot.job, slot.step, step.machine, slot.start, slot.end))
-    return rows
+            yield Row(index, slot.job, slot.step, step.machine, slot.start, slot.end)
 
 
 def named(what: str, rows: list[Row]) -> str:

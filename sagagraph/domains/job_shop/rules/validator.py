@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sagagraph.domains.job_shop.parsing import check_legible, parse_schedule
 from sagagraph.domains.job_shop.request import Event, JobShop, Slot, grown
-from sagagraph.domains.job_shop.rules.case import Case, History, Row, Stop, named, rows_of
+from sagagraph.domains.job_shop.rules.case import Case, History, Place, Row, Stop, named, rows_of
 from sagagraph.validators import concern
 from sagagraph.validators.concern import Concern, Remembered, certified, history_end, in_order_of, judge_scopes, windows
 from sagagraph.validators.kinds import Kind
@@ -28,7 +28,7 @@ class Entry(Struct, frozen=True, array_like=True):
     machine: int
     needed: int | None
     first: Row | None = None
-    """An earlier row of the same step."""
+    """The first row of the same step, where this one is too much."""
 
 
 class EntriesView(Struct, frozen=True):
@@ -41,9 +41,8 @@ def _entries_scopes(case: Case) -> Iterator[tuple[str, EntriesView]]:
     machines = case.problem.machines[0], case.problem.machines[-1]
 
     def entry(index: int, slot: Slot) -> Entry:
-        step, first = case.problem.step(slot.job, slot.step), case.rows.get((slot.job, slot.step))
-        earlier = first if first is not None and first.index != index else None
-        return Entry(index, slot.job, slot.step, slot.machine, None if step is None else step.machine, earlier)
+        step = case.problem.step(slot.job, slot.step)
+        return Entry(index, slot.job, slot.step, slot.machine, None if step is None else step.machine, case.first.get(index))
 
     for window in windows(starmap(entry, case.plan.slots.items())):
         yield f"rows {window[0].index} to {window[-1].index}", EntriesView(machines, tuple(window))
@@ -88,6 +87,8 @@ class Known(Struct, frozen=True, array_like=True):
     job: int
     step: int
     is_told: bool
+    is_again: bool
+    """The job went back before it."""
 
 
 class MissingView(Struct, frozen=True):
@@ -118,7 +119,9 @@ def _missing_scopes(case: Case) -> Iterator[tuple[str, MissingView]]:
     known_keys = {(job, number) for job, number, _step in case.problem.numbered()}
     strange = sum(each.of not in known_keys for each in case.plan.illegible)
     strange += sum((slot.job, slot.step) not in known_keys for slot in case.plan.slots.values())
-    for window in windows(Known(*key, key in case.rows or key in about) for key in known):
+    told = ((job, number, step) in case.rows or (job, step) in about for job, number, step in known)
+    steps = (Known(job, step, is_told, number > 0) for (job, number, step), is_told in zip(known, told, strict=True))
+    for window in windows(steps):
         first, last = window[0], window[-1]
         yield f"job {first.job}, step {first.step} to job {last.job}, step {last.step}", MissingView(tuple(window), strange)
         strange = max(0, strange - sum(not each.is_told for each in window))
@@ -127,36 +130,44 @@ def _missing_scopes(case: Case) -> Iterator[tuple[str, MissingView]]:
 def _check_missing(view: MissingView) -> Iterator[Violation]:
     missing = [each for each in view.steps if not each.is_told]
     for each in missing[view.excused :]:
-        message = f"job {each.job}, step {each.step} is not in the schedule"
+        message = f"job {each.job}, step {each.step} is not {'done again' if each.is_again else 'in the schedule'}"
         yield Violation(code="MISSING_TASK", message=message, scope={"job": each.job, "step": each.step})
 
 
 class OrderView(Struct, frozen=True):
-    """View of an added or cancelled job. `since`: when it became known; `until`: when it was cancelled."""
+    """View of a job that was added or cancelled, or goes back. `until`: when it was cancelled."""
 
-    since: int
+    added: int
+    """When it became known."""
+    since: tuple[int, ...]
+    """For each row, when the job went back last before it."""
     until: int | None
     rows: tuple[Row, ...]
 
 
 def _orders_scopes(case: Case) -> Iterator[tuple[str, OrderView]]:
+    since = {row.index: case.rounds[job][number].since for (job, number, _step), row in case.rows.items() if job in case.redone}
     for job, rows in case.jobs.items():
-        if job in case.added or job in case.cancelled:
+        if job in case.added or job in case.cancelled or job in case.redone:
             for window in windows(rows):
-                yield named(f"job {job}", window), OrderView(case.added.get(job, 0), case.cancelled.get(job), tuple(window))
+                went_back = tuple(since.get(row.index, 0) for row in window)
+                view = OrderView(case.added.get(job, 0), went_back, case.cancelled.get(job), tuple(window))
+                yield named(f"job {job}", window), view
 
 
 def _check_orders(view: OrderView) -> Iterator[Violation]:
-    for row in view.rows:
-        if row.start < view.since:
-            yield row.breaks("NOT_YET_AVAILABLE", f"begins before its job is known, at {view.since}", known=view.since)
+    for row, since in zip(view.rows, view.since, strict=True):
+        if row.start < view.added:
+            yield row.breaks("NOT_YET_AVAILABLE", f"begins before its job is known, at {view.added}", known=view.added)
+        if row.start < since:
+            yield row.breaks("NOT_YET_AVAILABLE", f"begins before its job goes back, at {since}", known=since)
         if view.until is not None and row.start >= view.until:
             yield row.breaks("NOT_ALLOWED", f"begins although its job was cancelled at {view.until}", cancelled=view.until)
 
 
-ORDERS = Concern("order", Kind.FACTUAL, OrderView, _orders_scopes, _check_orders)
+ORDERS = Concern("order", Kind.FACTUAL, OrderView, _orders_scopes, _check_orders, version=3)
 JOBS = Concern("job", Kind.DEPENDENCY, JobView, _jobs_scopes, _check_jobs)
-MISSING = Concern("missing steps", Kind.RETENTION, MissingView, _missing_scopes, _check_missing)
+MISSING = Concern("missing steps", Kind.RETENTION, MissingView, _missing_scopes, _check_missing, version=3)
 
 
 class MachineView(Struct, frozen=True):
@@ -310,8 +321,16 @@ def _past_scopes(case: Case) -> Iterator[tuple[str, PastView]]:
     if case.history is None:
         return
     until = case.history.until
-    both = ((case.rows.get(key), old.start) for key, old in rows_of(case.problem, case.history.old).items())
-    for window in windows(Moved(row, was) for row, was in both if row is not None and min(row.start, was) < until):
+    begun: dict[Place, int] = {}
+    planned: dict[tuple[int, int], int] = {}
+    for old in rows_of(case.problem, case.history.old):
+        if old.start < until:
+            begun.setdefault((old.job, case.round_of(old.job, old.start), old.step), old.start)
+        else:
+            planned.setdefault((old.job, old.step), old.start)
+    both = ((row, begun.get(place, planned.get((row.job, row.step)))) for place, row in case.rows.items())
+    moved = (Moved(row, was) for row, was in both if was is not None and min(row.start, was) < until)
+    for window in windows(moved):
         first, last = window[0].row, window[-1].row
         yield f"job {first.job}, step {first.step} to job {last.job}, step {last.step}", PastView(until, tuple(window))
 
@@ -324,7 +343,7 @@ def _check_past(view: PastView) -> Iterator[Violation]:
             yield each.row.breaks("PAST_REWRITTEN", told, began=each.was, until=until)
 
 
-PAST = Concern("past", Kind.CONSISTENCY, PastView, _past_scopes, _check_past)
+PAST = Concern("past", Kind.CONSISTENCY, PastView, _past_scopes, _check_past, version=3)
 
 
 CONCERNS: Final[tuple[Concern[Case, Any], ...]] = (UNREAD, ENTRIES, JOBS, MACHINES, DOWNTIME, ORDERS, MISSING, PAST)

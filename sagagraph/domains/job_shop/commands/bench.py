@@ -1,0 +1,62 @@
+"""Bench: published instances are scheduled, judged, and compared with the best makespan that is known."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+from sagagraph.cli import render
+from sagagraph.domains.job_shop.instances import FIELD, parse_problem
+from sagagraph.domains.job_shop.planning.planner import plan, status_of
+from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
+from sagagraph.domains.job_shop.rules.validator import validate_schedule
+from sagagraph.errors import InvalidInputError
+from sagagraph.files import text_file
+from sagagraph.planning.budget import Budget
+
+_TABLE: Final = "bounds.csv"
+"""In a folder of instances: `name`, `file`, and `upper_bound`, the least makespan that anybody has published."""
+
+
+def bench(files: Sequence[Path], seconds: float, *, as_json: bool) -> int:
+    """Measure the instances in these files, or in $SAGAGRAPH_DATA."""
+    rows: list[dict[str, Any]] = []
+    for name, text, best_known in _instances(files):
+        rows.append(_measured(name, text, seconds, best_known))
+        if not as_json:
+            render.stderr.print(_sentence(rows[-1]), markup=False)
+    render.print_json({"seconds": seconds, "instances": rows})
+    return 0 if all(row["verdict"] == "VALID" for row in rows) else 1
+
+
+def _measured(name: str, text: str, seconds: float, best_known: int | None) -> dict[str, Any]:
+    problem, began = parse_problem(text), perf_counter()
+    workload = workload_of(problem)
+    found = plan(workload, Budget.of(seconds))
+    took = round(perf_counter() - began, 3)
+    slots = [slot.model_dump() for slot in schedule_of(workload, found.starts).values()]
+    verdict = validate_schedule(problem, slots).verdict.value
+    row = {"name": name, "makespan": found.makespan, "lower_bound": found.lower_bound, "seconds": took, "verdict": verdict}
+    row["status"] = status_of(found.makespan, found.lower_bound).value
+    return row if best_known is None else row | {"best_known": best_known, "gap": round(found.makespan / best_known - 1, 6)}
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    above = f", {row['gap']:.2%} above the best known" if "gap" in row else ""
+    return f"{row['name']}: makespan {row['makespan']} ({row['status']}{above}), {row['seconds']:g} s, {row['verdict']}"
+
+
+def _instances(files: Sequence[Path]) -> Iterator[tuple[str, str, int | None]]:
+    """Yield the name and the text of each instance, and its best known makespan."""
+    if files:
+        yield from ((file.stem, text_file(file, FIELD), None) for file in files)
+        return
+    if not (data := os.environ.get("SAGAGRAPH_DATA")):
+        raise InvalidInputError("name a file, or a folder of benchmark data in SAGAGRAPH_DATA", field=FIELD)
+    folder = Path(data, "jobshop")
+    for row in csv.DictReader(text_file(folder / _TABLE, FIELD).splitlines()):
+        yield row["name"], text_file(folder / row["file"], FIELD), int(row["upper_bound"])
