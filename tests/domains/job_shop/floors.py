@@ -27,6 +27,8 @@ from tests.domains.job_shop.shops import THREE
 SAGA: Final = "production"
 REQUEST: Final = request_for(THREE, 2.0)
 DOWN: Final[dict[str, Any]] = {"event": "machine_down", "at": 2, "machine": 0, "until": 5}
+REDO: Final[dict[str, Any]] = {"event": "redo", "at": 9, "job": 1, "step": 1}
+_NEWS: Final = {"repaired": DOWN, "redone": REDO}
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Shift:
             elif self.happens == "cancelled":
                 await engine.cancel(SAGA, by="Ann")
             else:
-                after = {"delivered": True} if self.happens == "delivered" else {"events": [DOWN]}
+                after = {"delivered": True} if self.happens == "delivered" else {"events": [_NEWS[self.happens]]}
                 await graph.change(SAGA, {**REQUEST, **after}, by="Ann", approved_by="Ann")
 
     async def resume(self, folder: Path) -> None:
@@ -113,4 +115,5 @@ def faults(
 BEGUN = Shift("a production is begun")
 CALLED_OFF = Shift("it is called off", "cancelled")
 REPAIRED = Shift("a machine breaks down", "repaired")
+REDONE = Shift("a job goes back", "redone")
 DELIVERED = Shift("it is delivered", "delivered")

@@ -174,7 +174,7 @@ async def test_the_judge_of_the_sweep_sees_what_is_wrong() -> None:
     assert list(faults("compensated", produced, rows, standing, 0))
 
 
-@pytest.mark.parametrize("scenario", ["BEGUN", "CALLED_OFF", "REPAIRED", "DELIVERED"])
+@pytest.mark.parametrize("scenario", ["BEGUN", "CALLED_OFF", "REPAIRED", "REDONE", "DELIVERED"])
 @pytest.mark.parametrize(("harm", "store"), [("kill", "sqlite"), ("cut", "postgresql")])
 def test_nothing_is_dispatched_twice_whatever_happens_to_its_worker(scenario: str, harm: str, store: str) -> None:
     words = ["--harm", harm, "--store", store, "--sample", "2", "--seed", "5", "--json"]
