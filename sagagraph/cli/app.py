@@ -431,6 +431,19 @@ def config(
 
 
 @app.command()
+def init(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="A folder that is not there yet, or empty.")],
+    _store: o.UnusedStore = "",
+    _as_json: o.AsJson = False,
+) -> None:
+    """Begin a project of your own: a saga that books and undoes, its test, and how to run them."""
+    from sagagraph.cli.skeleton import begin_project
+
+    for each in begin_project(name):
+        typer.echo(each)
+
+
+@app.command()
 def audit(
     options: o.Stored,
     days: Annotated[float | None, typer.Option("--days", min=0.0, help="Only what was done in the last days.")] = None,

@@ -1,0 +1,35 @@
+"""`sagagraph init`: a project that runs, whose test passes, and that overwrites nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import CommandLine
+
+pytestmark = pytest.mark.quick
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_project_books_everything_or_nothing_and_its_test_passes(command: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "trips"
+    assert command("init", folder).code == 0
+    assert run(folder, "main.py", "one", "a flight", "a hotel").stdout == "committed\n"
+    undone = run(folder, "main.py", "two", "a flight", "a hotel on the moon")
+    assert (undone.stdout, "there is nothing on the moon" in undone.stderr) == ("compensated\n", True)
+    assert len(list((folder / "bookings").iterdir())) == 2
+    assert "2 passed" in run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider").stdout
+
+
+def test_what_is_in_a_folder_stays(command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("mine")
+    ended = command("init", tmp_path)
+    assert (ended.code, ended.complaint.startswith("NAME: ")) == (2, True)
+    assert [each.name for each in tmp_path.iterdir() if each.suffix] == ["main.py"]
+    assert command("init", tmp_path / "main.py" / "deeper").code == 2
