@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from benchmarks.jobshop.anew import recompute
 from benchmarks.jobshop.generator import generate, strikes
 from sagagraph.domains.job_shop.parsing import parse_events
+from sagagraph.domains.job_shop.planning.planner import plan
 from sagagraph.domains.job_shop.planning.progress import Stuck
 from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, repair
+from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
 from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
@@ -146,6 +148,30 @@ def test_another_order_is_taken_where_it_weighs_less_than_waiting() -> None:
     answer = repaired(problem, old, {"at": 1, "event": "machine_down", "machine": 0, "until": 6})
     assert answer.schedule[2, 2, 1].start < answer.schedule[1, 2, 1].start
     assert answer.makespan < makespan(answer.waiting)
+
+
+def test_five_jobs_on_three_machines_end_at_22_instead_of_19() -> None:
+    """Of the size and with the figures of ALAS's white-box example, whose data the specification does not have.
+
+    Machine 0 is down from 7 to 12. If every machine keeps its order, the last step ends at 23; if two steps change their
+    places, at 22.
+    """
+    problem = shop(
+        [(2, 2), (0, 4), (1, 3)],
+        [(0, 2), (1, 2), (2, 3)],
+        [(1, 5), (2, 3), (0, 3)],
+        [(1, 5), (2, 2), (0, 5)],
+        [(1, 3), (0, 2), (2, 3)],
+    )
+    starts = [0, 2, 15, 0, 13, 16, 8, 13, 16, 0, 5, 10, 5, 8, 10]
+    old = schedule_of(workload_of(problem), starts)
+    assert validate_schedule(problem, rows(old)).is_valid
+    assert makespan(old) == 19 == plan(workload_of(problem), enough()).lower_bound
+    down = {"at": 7, "event": "machine_down", "machine": 0, "until": 12}
+    answer = repaired(problem, old, down)
+    assert (makespan(answer.waiting), answer.makespan, answer.is_least) == (23, 22, True)
+    assert (answer.edit_radius.places, answer.edit_radius.operations, answer.edit_radius.jobs) == (2, 5, 4)
+    assert weight(problem, old, answer.schedule, 7) == least_weight(problem, old, down, 23)
 
 
 def test_what_goes_ahead_does_not_go_into_the_past() -> None:
