@@ -6,9 +6,7 @@ of the time. (What each is worth: docs/adr/0019-job-shops.md.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
 from typing import Final
 
 from ortools.sat.python import cp_model
@@ -22,9 +20,6 @@ from sagagraph.planning.cp_sat import Status, proven_bound, solver_with
 
 _TASKS_A_SECOND: Final = 5_000
 """Approximate number of tasks that are modelled."""
-
-Groups = Mapping[int, Sequence[Sequence[int]]]
-"""The tasks of each machine: in any order inside a group, one group after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +38,8 @@ class Answer:
     """Lower bound of every answer to the same question."""
 
 
-def modelled(workload: Workload, latest: int, groups: Groups | None = None) -> Model:
-    """Model all schedules that end by `latest`; without `groups`, every machine's tasks may be in any order."""
+def modelled(workload: Workload, latest: int) -> Model:
+    """Model all schedules that end by `latest`."""
     cp = cp_model.CpModel()
     heads, tails = workload.heads, workload.tails
     starts = tuple(
@@ -56,14 +51,9 @@ def modelled(workload: Workload, latest: int, groups: Groups | None = None) -> M
         if workload.follows[n]:
             cp.add(starts[n] >= starts[n - 1] + workload.tasks[n - 1].duration)
         cp.add(makespan >= starts[n] + task.duration)
-    for row in (groups or {machine: (places,) for machine, places in workload.on_machine.items()}).values():
-        for group in row:
-            if len(group) > 1:
-                durations = ((n, workload.tasks[n].duration) for n in group)
-                cp.add_no_overlap(cp.new_fixed_size_interval_var(starts[n], took, f"task {n}") for n, took in durations)
-        for before, later in pairwise(row):
-            for first, second in product(before, later):
-                cp.add(starts[second] >= starts[first] + workload.tasks[first].duration)
+    for places in workload.on_machine.values():
+        durations = ((n, workload.tasks[n].duration) for n in places)
+        cp.add_no_overlap(cp.new_fixed_size_interval_var(starts[n], took, f"task {n}") for n, took in durations)
     return Model(workload, cp, starts, makespan)
 
 
