@@ -19,7 +19,7 @@ from matplotlib import pyplot as plt
 from benchmarks.markdown import prose, table
 from benchmarks.plots import log_log, save
 from sagagraph import Engine
-from sagagraph.saga.core.events import Driver, Entry, SagaBegun, SagaCommitted
+from sagagraph.saga.core.events import Driver, Entry, Event, SagaBegun, SagaCommitted
 from sagagraph.saga.core.state import Stage
 from sagagraph.saga.engine.holder import SagaHolder
 from sagagraph.saga.stores import statements as sql
@@ -76,7 +76,7 @@ def fill(engine: SagaHolder, ended: int) -> None:
     sagas += [(f"ann-{number}", Stage.RUNNING) for number in range(_OPEN)]
     events, heads = [], []
     for at, (name, stage) in enumerate(sagas):
-        said = [SagaBegun(Driver.BODY, "", None), *([SagaCommitted()] if stage is Stage.COMMITTED else [])]
+        said: list[Event] = [SagaBegun(Driver.BODY, "", None), *([SagaCommitted()] if stage is Stage.COMMITTED else [])]
         events += [(name, *row_of(name, Entry(version, 1, float(at), each))) for version, each in enumerate(said, 1)]
         heads.append((name, "", stage.value, 1, len(said), None, 0.0, float(at), float(at)))
     connection = store._connection

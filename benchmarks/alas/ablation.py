@@ -57,7 +57,7 @@ def _draft(instance: Instance, draft: int, seconds: float) -> Schedule:
 
 def _finished(problem: JobShop, draft: Schedule, seconds: float) -> Schedule:
     workload = workload_of(problem)
-    order = [draft[task.job, task.step].start for task in workload.tasks]
+    order = [draft[task.key].start for task in workload.tasks]
     return schedule_of(workload, improved(workload, dispatched(workload, order), Budget.of(seconds), makespan_bound(workload)))
 
 
@@ -66,7 +66,7 @@ def _told(problem: JobShop, arm: str, made: Schedule | None, draft: int, seconds
         return {"verdict": "refused", "struck": "refused"}
     holds = _holds(problem, made)
     events = breakdown(problem, makespan(made), draft)
-    kept: Schedule | None = made
+    kept = made
     if arm != UNREPAIRED:
         answer = repair(problem, made, events, Budget.of(seconds)) if holds else None
         kept = answer.schedule if isinstance(answer, Repaired) else made

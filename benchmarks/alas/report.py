@@ -184,7 +184,7 @@ def _sooner(mended: Sequence[Row]) -> Iterable[list[str]]:
 def _ends_after(row: Row, part: int) -> int:
     """Return the makespan of the repair that had this part of the time. JSON knows no numbers as keys."""
     soon = {int(key): ends for key, ends in row["soon"].items()}
-    return int(soon.get(part, row["repair"]))
+    return int(soon[part] if part in soon else row["repair"])
 
 
 def _times_sooner(mended: Sequence[Row]) -> str:

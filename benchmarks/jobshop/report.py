@@ -57,7 +57,7 @@ def _parts(cases: Sequence[Case], seconds: float) -> list[str]:
 
 def _gap(case: Case) -> float:
     known = case["best_known"] or case["bound"]
-    return 100 * (case["makespan"] - known) / known
+    return float(100 * (case["makespan"] - known) / known)
 
 
 def _scheduled(case: Case) -> list[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchmarks.repair.trips import Outcome
+    from sagagraph.domains.travel.provider.receipts import PaymentRow, ReservationRow
 
 
 async def faults_of(outcome: Outcome) -> list[str]:
@@ -36,7 +37,8 @@ def _repairs_that_keep_less(outcome: Outcome) -> Iterator[str]:
 
 def _landed_twice(outcome: Outcome) -> Iterator[str]:
     ledger = outcome.ledger
-    landed = Counter((row.saga_id, row.operation_id) for row in (*ledger.reservations, *ledger.payments))
+    made: list[ReservationRow | PaymentRow] = [*ledger.reservations, *ledger.payments]
+    landed = Counter((row.saga_id, row.operation_id) for row in made)
     undone = Counter(row.reservation_id for row in ledger.cancellations) + Counter(row.payment_id for row in ledger.refunds)
     for name, times in (*landed.items(), *undone.items()):
         if times > 1:

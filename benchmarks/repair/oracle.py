@@ -90,7 +90,7 @@ async def look_around(wreck: Wreck, provider: ReservationProvider) -> World:
         journeys[number] = sorted(usable, key=lambda each: each.offer_id not in wreck.planned)  # a good trip early saves many
         if number == len(request.stops):
             break
-        stop, beds = request.stops[number], []
+        stop, beds = request.stops[number], list[HotelOffer]()
         for day in sorted({offer.arrives.date() for offer in journeys[number]}):
             beds += await provider.hotels(stop.city, day, day + timedelta(days=stop.nights), request.rooms)
         held = [each.offer for each in wreck.held.values() if isinstance(each.offer, HotelOffer) and each.offer.city == stop.city]

@@ -26,7 +26,7 @@ async def _struck(number: int, disruption: Disruption) -> dict[str, Any]:
     trip = TRIPS[number]
     with tempfile.TemporaryDirectory() as folder:
         outcome = await struck(Path(folder) / "repair", trip.request, disruption)
-        case = {
+        case: dict[str, Any] = {
             "trip": number,
             "disruption": str(disruption),
             "blows": len(disruption.blows),

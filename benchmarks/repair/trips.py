@@ -24,7 +24,8 @@ from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import TripRequest
 from sagagraph.errors import SagaGraphError
 from sagagraph.graph.planning_graph import planning_graph
-from sagagraph.planning.domain import Infeasible
+from sagagraph.planning.domain import Infeasible, object_of
+from sagagraph.saga.core.events import PlanProposed
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
@@ -33,7 +34,7 @@ from sagagraph.sandbox.server import EmbeddedSandbox, SandboxSettings
 from sagagraph.sandbox.world.questions import find_offer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from benchmarks.repair.disruptions import Disruption
@@ -89,7 +90,7 @@ class Outcome:
     """What stands after everything, and what is needed to judge it."""
 
     status: str
-    journal: list[Entry]
+    journal: Sequence[Entry]
     ledger: Ledger
     travel: Travel
     repairs: list[Repaired]
@@ -187,7 +188,7 @@ def _accepted_legs(saga: Saga) -> list[Any]:
 def kept_by(saga: Saga, proposed: Proposal) -> Best:
     planned = {leg["offer"]["offer_id"] for leg in _accepted_legs(saga)}
     booked = {each.id for each in bookings(saga) if each.status.value == "succeeded" and not each.removed}
-    legs = proposed.plan["legs"]
+    legs: Any = object_of(proposed.plan)["legs"]
     return Best(sum(leg["label"] in booked for leg in legs), sum(leg["offer"]["offer_id"] in planned for leg in legs))
 
 
@@ -233,8 +234,8 @@ async def struck(
         )
 
 
-def _first_plan(journal: list[Entry]) -> Any:
-    return next(entry.event.plan for entry in journal if type(entry.event).__name__ == "PlanProposed")
+def _first_plan(journal: Sequence[Entry]) -> Any:
+    return next(entry.event.plan for entry in journal if isinstance(entry.event, PlanProposed))
 
 
 def _file_of(folder: Path, disruption: Disruption | None) -> Path:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from sagagraph.domains.travel.provider.provider import ReservationProvider
-from sagagraph.domains.travel.provider.receipts import Ledger, Reservation, ReservationRow
+from sagagraph.domains.travel.provider.receipts import Ledger, PaymentRow, Reservation, ReservationRow
 
 
 async def faults(provider: ReservationProvider, saga_id: str, plan: Mapping[str, Any] | None) -> list[str]:
@@ -29,7 +29,7 @@ async def faults(provider: ReservationProvider, saga_id: str, plan: Mapping[str,
 
 def strangers(ledger: Ledger, committed: Collection[str]) -> list[str]:
     """What stands in the ledger beside the bookings of these sagas: where none turned back, nothing."""
-    rows = [*ledger.reservations, *ledger.payments]
+    rows: list[ReservationRow | PaymentRow] = [*ledger.reservations, *ledger.payments]
     counts = {
         "cancellations": len(ledger.cancellations),
         "refunds": len(ledger.refunds),

@@ -10,7 +10,7 @@ from benchmarks.trips import rules
 from benchmarks.trips.exhaustive import PRICE, Trips
 from sagagraph.domains.travel.domain import Travel
 from sagagraph.domains.travel.money import as_json_number
-from sagagraph.planning.domain import Infeasible
+from sagagraph.planning.domain import Infeasible, object_of
 
 
 def limits(trips: Trips) -> list[int]:
@@ -37,7 +37,7 @@ async def faults(body: Mapping[str, Any], trips: Trips, more: Trips, travel: Tra
         budget = Decimal(limit) / 100
         request = {**body, "currency": rules.PRICES_IN, "budget": as_json_number(budget)}
         proposed = await travel.propose(request)
-        chosen = () if isinstance(proposed, Infeasible) else _offers(proposed[0].plan)
+        chosen = () if isinstance(proposed, Infeasible) else _offers(object_of(proposed[0].plan))
         wanted = best[-1] if best else ()
         if chosen != wanted:
             found.append(

@@ -26,6 +26,7 @@ from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import parse_request
 from sagagraph.errors import SagaGraphError
 from sagagraph.graph.planning_graph import PlanningGraph, planning_graph
+from sagagraph.planning.domain import object_of
 from sagagraph.saga.core.status import SagaStatus
 from sagagraph.saga.engine.engine import Engine
 from sagagraph.saga.stores.urls import open_store
@@ -95,7 +96,7 @@ async def _planned(bench: _Bench, world: World, asked: Asked, trip: Trip) -> Map
         trip.faults += (f"judged {verdict.verdict.value}: {each.message}" for each in verdict.violations)
     if view.status is not SagaStatus.AWAITING_APPROVAL:
         return None
-    plan: Mapping[str, Any] = next(each.plan for each in noted.proposals if each.plan_hash == view.plan_hash)
+    plan: Mapping[str, Any] = next(object_of(each.plan) for each in noted.proposals if each.plan_hash == view.plan_hash)
     trip.legs = len(plan["legs"])
     return plan
 
