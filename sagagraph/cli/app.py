@@ -5,6 +5,8 @@ Only the names, options and help are here; what a command does is imported when 
 
 from __future__ import annotations
 
+import errno
+import json
 import re
 import sys
 from dataclasses import replace
@@ -434,13 +436,16 @@ def config(
 def init(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="A folder that is not there yet, or empty.")],
     _store: o.UnusedStore = "",
-    _as_json: o.AsJson = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Begin a project of your own: a saga that books and undoes, its test, and how to run them."""
     from sagagraph.cli.skeleton import begin_project
 
-    for each in begin_project(name):
-        typer.echo(each)
+    files = begin_project(name)
+    if as_json:
+        typer.echo(json.dumps({"files": [str(each) for each in files]}, indent=2))
+    else:
+        typer.echo("\n".join(map(str, files)))
 
 
 @app.command()
@@ -472,6 +477,10 @@ def main() -> None:
         _fail("interrupted", INTERRUPTED)
     except SagaGraphError as exc:
         _fail(str(exc), exc.exit_code, getattr(exc, "field", None))
+    except OSError as exc:
+        if exc.errno != errno.ENOSPC:
+            raise
+        _fail("standard output cannot be written: no space is left", 2)
 
 
 def _fail(message: str, code: int, field: str | None = None) -> None:

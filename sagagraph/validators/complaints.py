@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -60,6 +61,8 @@ def _message(error: ErrorDetails) -> str:
             return f"has more than {error['ctx']['max_length']} of them"
         case "tuple_type":
             return f"must be a list, not {shown(error['input'])}"
+        case "model_type" | "dict_type":
+            return f"must be a JSON object, not {shown(error['input'])}"
         case "decimal_type" | "decimal_parsing":
             return f"must be a number, not {shown(error['input'])}"
         case _:
@@ -68,4 +71,6 @@ def _message(error: ErrorDetails) -> str:
 
 
 def shown(value: object) -> str:
-    return repr(value)[:SHOWN_OF_A_VALUE]
+    """Return a value as its author may know it: what JSON has words for, by those."""
+    words = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+    return words[:SHOWN_OF_A_VALUE]

@@ -86,6 +86,11 @@ def test_a_repair_keeps_the_past_and_tells_what_changed(command: CommandLine, fi
     assert again.json["schedule"] == told["schedule"]
 
 
+def test_a_row_that_is_nothing_is_said_in_words_of_json(command: CommandLine, file: Path, tmp_path: Path) -> None:
+    told = command("validate", "jobshop", file, written(tmp_path, "nothing", [None]))
+    assert "row 0 cannot be read: must be a JSON object, not null" in told.out
+
+
 def test_a_machine_that_does_not_come_back_is_a_conflict(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
     event = written(tmp_path, "event", {**DOWN, "until": None})
     ended = command("jobshop", "repair", file, solved, "--event", event)
@@ -123,11 +128,20 @@ def test_bad_input_is_one_line_that_names_the_field(command: CommandLine, file: 
         ("jobshop", "repair", file, file, "--event", event): "SCHEDULE: ",
         ("jobshop", "repair", file, half, "--event", event): "SCHEDULE: row 0 cannot be read",
         ("jobshop", "repair", file, moved, "--event", event): "SCHEDULE: is not valid before any of these events: job 1, step 1",
+        ("jobshop", "repair", file, "--event", event): f"SCHEDULE: name the schedule of {file} too",
+        ("jobshop", "repair", "nobody", "--event", event, "--out", half): "--out: is for a schedule in a file",
+        ("jobshop", "repair", "nobody"): "--event: say what has happened",
         ("jobshop", "show", file, half): "SCHEDULE: row 0 cannot be read",
         ("jobshop", "show", file, solved, "--out", tmp_path): "--out: ",
         ("jobshop", "begin", file, "--schedule", half): "--schedule: row 0 cannot be read",
-        ("jobshop", "begin", file, "--schedule", moved): "--schedule: is not valid: job 1, step 1",
-        ("jobshop", "bench", tmp_path / "nowhere"): "FILE: ",
+        (
+            "jobshop",
+            "begin",
+            file,
+            "--schedule",
+            moved,
+        ): "--schedule: is not a valid schedule of this shop before anything happens: job 1, step 1",
+        ("jobshop", "bench", file, tmp_path / "nowhere"): f"{tmp_path / 'nowhere'}: ",
         ("jobshop", "bench"): "FILE: name a file",
         ("validate", "jobshop", file, solved, "--executed-until", "3"): "--executed-until: name the plan",
         ("validate", "jobshop", file, solved, "--against", solved): "--against: say until when",
@@ -164,6 +178,9 @@ def test_a_step_that_is_redone_is_in_the_schedule_twice(command: CommandLine, fi
     assert command("validate", "jobshop", file, out, "--event", redo, "--against", solved).code == 0
     once = command("validate", "jobshop", file, solved, "--event", redo, "--json").json["violations"]
     assert ("MISSING_TASK", "job 1, step 1 is not done again") in {(each["code"], each["message"]) for each in once}
+    assert "3 steps are done again" in command("jobshop", "repair", file, solved, "--event", redo, "--seconds", "2").err
+    short = written(tmp_path, "short", [row for row in rows if row != again[0]])
+    assert "job 1, step 1 is not done again" in command("jobshop", "repair", file, short, "--event", redo).err
 
 
 def test_a_schedule_is_drawn_and_its_faults_are_named(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
@@ -173,10 +190,11 @@ def test_a_schedule_is_drawn_and_its_faults_are_named(command: CommandLine, file
     rows = json.loads(solved.read_text())["schedule"]
     assert (ended.code, ended.err) == (0, "")
     assert set(bars[1:]) == {f"Job {row['job']}, step {row['step']}: {row['start']} to {row['end']}" for row in rows}
-    assert bars[0] == "8 steps on 3 machines; done at 11"
+    assert bars[0] == "Steps: 8; machines: 3; done at 11"
     lacks, out = written(tmp_path, "lacks", rows[1:]), tmp_path / "chart.svg"
     ended = command("jobshop", "show", file, lacks, "--out", out)
     assert (ended.code, ended.out, "MISSING_TASK: job 1, step 1" in ended.err) == (0, "", True)
+    assert command("jobshop", "show", file, lacks, "--json").json["verdict"] == "INVALID"
     assert out.read_text().startswith("<svg")
 
 
@@ -201,6 +219,10 @@ def test_instances_are_measured_one_after_the_other_beside_what_is_known(
     ended = command("jobshop", "bench", "--seconds", "1")
     assert (ended.json["instances"][0]["best_known"], ended.json["instances"][0]["gap"]) == (10, 0.1)
     assert "three: makespan 11 (optimal, 10.00% above the best known)" in ended.err
+    for line in ("shop.txt,three,ten", "shop.txt"):
+        (tmp_path / "jobshop" / "bounds.csv").write_text(f"file,name,upper_bound\n{line}\n")
+        ended = command("jobshop", "bench")
+        assert (ended.code, "bounds.csv: line 2 needs a `name`" in ended.err) == (2, True)
 
 
 def _places(rows: list[dict[str, int]]) -> dict[tuple[int, int], int]:

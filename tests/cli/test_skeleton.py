@@ -33,3 +33,11 @@ def test_what_is_in_a_folder_stays(command: CommandLine, tmp_path: Path) -> None
     assert (ended.code, ended.complaint.startswith("NAME: ")) == (2, True)
     assert [each.name for each in tmp_path.iterdir() if each.suffix] == ["main.py"]
     assert command("init", tmp_path / "main.py" / "deeper").code == 2
+
+
+def test_a_trip_that_is_not_booked_ends_with_code_1_and_one_line(tmp_path: Path, command: CommandLine) -> None:
+    folder = tmp_path / "trips"
+    assert command("init", folder, "--json").json["files"][1] == str(folder / "main.py")
+    for words in ((), ("", "a flight"), ("one", "a hotel on the moon")):
+        ended = run(folder, "main.py", *words)
+        assert (ended.returncode > 0, "Traceback" in ended.stderr) == (True, False)

@@ -14,7 +14,7 @@ import pytest
 def test_everything_is_booked_or_nothing(
     wanted: list[str], status: str, left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(main, "BOOKINGS", tmp_path / "bookings")
     for _ in range(2):  # the second time, nothing is booked again
-        assert asyncio.run(main.trip("trip-1", wanted)) == status
-        assert len(list(Path("bookings").iterdir())) == left
+        assert asyncio.run(main.trip("trip-1", wanted, f"sqlite:///{tmp_path / 'sagas.db'}")) == status
+        assert len(list(main.BOOKINGS.iterdir())) == left

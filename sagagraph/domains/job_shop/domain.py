@@ -33,7 +33,7 @@ from sagagraph.workflow.operation import OperationSpec
 
 _FLOOR: Final = "floor"
 """The operation that all others come after."""
-_SECONDS: Final = 30.0
+SECONDS: Final = 30.0
 
 
 class Request(BaseModel):
@@ -45,7 +45,7 @@ class Request(BaseModel):
     """For each step of each job, its machine and its duration."""
     machines: tuple[int, int]
     """The first machine, and the one after the last."""
-    seconds: float = _SECONDS
+    seconds: float = SECONDS
     """How long to search for a schedule, or a repair."""
     schedule: tuple[Slot, ...] = ()
     """The schedule to carry out; without it, one is searched for."""
@@ -183,16 +183,17 @@ def accepted(saga: Saga) -> Produced:
     return Produced.model_validate(saga.plan.accepted and saga.plan.accepted.content)
 
 
-def reported(saga: Saga, event: object) -> dict[str, Any]:
-    """Return the request of a production under way, with what has just happened. Raises `InvalidInputError`,
-    `NotAllowedError`.
+def reported(saga: Saga, event: object, seconds: float | None = None) -> dict[str, Any]:
+    """Return the request of a production under way, with what has just happened. `seconds`: how long to search for repairs from
+    now on; None: as long as before. Raises `InvalidInputError`, `NotAllowedError`.
     """
     _check_under_way(saga)
     asked = checked(saga.request)
-    new, latest = parse_events(asked.problem, event)[0], max((each.at for each in asked.happened), default=0)
+    happened = asked.happened
+    new, latest = parse_events(grown(asked.problem, happened), event)[0], max((each.at for each in happened), default=0)
     if new.at < latest:
         raise InvalidInputError(f"it is {latest} already: nothing becomes known at {new.at} any more", field="at")
-    return {**saga.request, "events": [*saga.request.get("events", ()), event]}
+    return {**saga.request, "seconds": seconds or asked.seconds, "events": [*saga.request.get("events", ()), event]}
 
 
 def delivered(saga: Saga) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def gantt(schedule: Schedule) -> str:
     size = {"width": str(_WIDTH), "height": str(height), "viewBox": f"0 0 {_WIDTH} {height}"}
     style = {"font-family": "sans-serif", "font-size": "11"}
     chart = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **size, **style})
-    SubElement(chart, "title").text = f"{len(slots)} steps on {len(rows)} machines; done at {makespan(schedule)}"
+    SubElement(chart, "title").text = f"Steps: {len(slots)}; machines: {len(rows)}; done at {makespan(schedule)}"
     for machine, place in rows.items():
         SubElement(chart, "text", x="0", y=str(_ROW * place + 15)).text = f"Machine {machine}"
     for slot in slots:

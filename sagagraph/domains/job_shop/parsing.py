@@ -86,7 +86,9 @@ def parse_events(problem: JobShop, *files: object) -> tuple[Event, ...]:
 def parse_moment_said(text: str, field: str) -> int:
     """Parse a moment in the arguments of a command. Raises `InvalidInputError`."""
     try:
-        return _MOMENT.validate_python(int(text) if text.isascii() and text.isdigit() and len(text) < 19 else text)
+        return _MOMENT.validate_python(
+            int(text) if text.isascii() and text.removeprefix("-").isdigit() and len(text) < 19 else text
+        )
     except ValidationError as exc:
         raise InvalidInputError(in_words(exc)[0][1], field=field) from exc
 

@@ -44,6 +44,8 @@ LATEST: Final = 10**15
 Moment = Annotated[int, Field(strict=True, ge=0, le=LATEST)]
 """In the unit of the instance, from its beginning."""
 Number = Annotated[int, Field(strict=True)]
+_END: Final = 10**17
+"""The latest end: work that begins at the latest moment ends before it, even if it is slow and done again."""
 
 
 class Slot(BaseModel):
@@ -54,8 +56,8 @@ class Slot(BaseModel):
     job: Number
     step: Number
     machine: Number
-    start: Moment
-    end: Moment
+    start: Annotated[int, Field(strict=True, ge=0, le=_END)]
+    end: Annotated[int, Field(strict=True, ge=0, le=_END)]
 
     @model_validator(mode="after")
     def _runs_forwards(self) -> Self:

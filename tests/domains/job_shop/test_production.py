@@ -133,10 +133,12 @@ async def test_jobs_that_come_and_go_are_dispatched_and_recalled() -> None:
         for event in (
             {"event": "job_added", "at": 1, "steps": [[0, 2], [1, 1]]},
             {"event": "job_cancelled", "at": 3, "job": 3},
+            {"event": "redo", "at": 9, "job": 4, "step": 1},
         ):
             await graph.change(SAGA, reported(await engine.load(SAGA), event), by="Ann", approved_by="Ann")
         saga, standing = await engine.load(SAGA), await floor.standing(SAGA)
         assert {(slot.job, slot.step) for slot in standing if slot.job in (3, 4)} == {(3, 1), (4, 1), (4, 2)}
+        assert {key for key in by_attempt(standing) if key[0] == 4} > {(4, 1, 1), (4, 1, 2)}
         assert set(standing) == set(accepted(saga).schedule)
 
 

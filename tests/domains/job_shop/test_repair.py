@@ -14,7 +14,7 @@ from sagagraph.domains.job_shop.planning.planner import plan
 from sagagraph.domains.job_shop.planning.progress import Stuck
 from sagagraph.domains.job_shop.planning.repair import EditRadius, Repaired, edit_radius, repair
 from sagagraph.domains.job_shop.planning.workload import schedule_of, workload_of
-from sagagraph.domains.job_shop.request import JobShop, Schedule, Slot, makespan
+from sagagraph.domains.job_shop.request import LATEST, JobShop, Schedule, Slot, makespan
 from sagagraph.domains.job_shop.rules.validator import validate_schedule
 from sagagraph.planning.budget import Budget
 from tests.domains.job_shop.shops import THREE, Json, enough, events_for, least_weight, quick, rows, shop, shops
@@ -248,6 +248,17 @@ def test_a_job_that_was_done_goes_back_behind_all_others() -> None:
     answer = repaired(problem, old, {"at": 3, "event": "redo", "job": 1, "step": 1})
     assert answer.waiting[1, 1, 2].start == makespan(old)
     assert answer.edit_radius.places == 0
+
+
+def test_a_job_that_is_added_and_cancelled_at_once_is_never_begun() -> None:
+    added: Json = {"at": 5, "event": "job_added", "steps": [[0, 2]]}
+    cancelled: Json = {"at": 5, "event": "job_cancelled", "job": 4}
+    back: Json = {"at": 5, "event": "redo", "job": 1, "step": 1}
+    assert not [key for key in repaired(THREE, quick(THREE), back, added, cancelled).schedule if key[0] == 4]
+
+
+def test_what_begins_at_the_latest_moment_may_end_later() -> None:
+    assert repaired(THREE, quick(THREE), {"at": LATEST, "event": "redo", "job": 1, "step": 1}).makespan > LATEST
 
 
 def test_of_a_cancelled_job_only_what_has_begun_is_left() -> None:

@@ -141,6 +141,15 @@ def test_jobs_that_go_back_are_judged_as_a_walk_through_them_says(seed: int) -> 
     assert walks == (not found), told.violations
 
 
+def test_an_attempt_too_many_names_the_one_before_it() -> None:
+    old = quick(THREE)
+    parsed = parse_events(THREE, {"at": 20, "event": "redo", "job": 1, "step": 3})
+    again = {**rows(old)[2], "start": 20, "end": 22}
+    said = [*rows(old), again, {**again, "start": 30, "end": 32}]
+    (told,) = validate_schedule(THREE, said, parsed).violations
+    assert (told.code, told.message) == ("REPEATED_TASK", "row 9: job 1, step 3 (20 to 22) is there already, in row 8")
+
+
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_step_of_a_job_that_goes_back_is_missed_once_and_nothing_else_is_wrong(seed: int) -> None:

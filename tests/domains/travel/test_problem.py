@@ -104,7 +104,7 @@ def test_a_window_and_a_day_of_departure_may_both_be_given(cities: Gazetteer) ->
     ("changes", "line"),
     [
         ({"origin": ...}, "origin: is missing"),
-        ({"origin": None}, "origin: must be a valid string, not None"),
+        ({"origin": None}, "origin: must be a valid string, not null"),
         ({"origin": "Atlantis"}, "origin: no city called 'Atlantis' is known"),
         ({"stops": ...}, "stops: is missing"),
         ({"stops": []}, "stops: is empty"),
@@ -114,7 +114,7 @@ def test_a_window_and_a_day_of_departure_may_both_be_given(cities: Gazetteer) ->
         ({"stops": [{"city": "Belrin", "nights": 2}]}, "stops[0].city: no city called 'Belrin' is known; did you mean Berlin?"),
         ({"stops": [{"city": "Berlin", "nights": -1}]}, "stops[0].nights: must be greater than or equal to 0, not -1"),
         ({"stops": [{"city": "Berlin", "nights": 1.5}]}, "stops[0].nights: must be a valid integer, not 1.5"),
-        ({"stops": [{"city": "Berlin", "nights": True}]}, "stops[0].nights: must be a valid integer, not True"),
+        ({"stops": [{"city": "Berlin", "nights": True}]}, "stops[0].nights: must be a valid integer, not true"),
         ({"stops": [{"city": "Berlin", "nights": 10**9}]}, "stops[0].nights: must be less than or equal to 365, not 1000000000"),
         ({"stops": [{"city": "Berlin", "nights": 2, "hotel": 1}]}, "stops[0].hotel: is not a known field"),
         (
@@ -161,7 +161,7 @@ def test_a_window_and_a_day_of_departure_may_both_be_given(cities: Gazetteer) ->
         ({"budget": -5}, "budget: must be greater than 0, not -5"),
         ({"budget": float("nan")}, "budget: must be a finite number, not nan"),
         ({"budget": "plenty"}, "budget: must be a number, not 'plenty'"),
-        ({"budget": True}, "budget: must be a number, not True"),
+        ({"budget": True}, "budget: must be a number, not true"),
         ({"budget": 10.001}, "budget: must have no more than 2 decimal places, not 10.001"),
         ({"currency": "XAU"}, f"currency: 'XAU' is not supported; {', '.join(sorted(CURRENCIES))} are"),
         ({"stops": STOPS * 4}, "stops: has more than 6 of them"),

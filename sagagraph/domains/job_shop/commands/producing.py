@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ async def begin(options: Options, file: Path, given: Path | None, seconds: float
     if given is not None:
         verdict = validate_schedule(problem, [slot.model_dump() for slot in schedule.slots.values()])
         if not verdict.is_valid:
-            raise InvalidInputError(f"is not valid: {verdict.violations[0].message}", field="--schedule")
+            why = verdict.violations[0].message
+            raise InvalidInputError(f"is not a valid schedule of this shop before anything happens: {why}", field="--schedule")
     wish = request_for(problem, seconds, schedule.slots.values())
     name = beginning.new_id("jobshop") if saga_id is None else checked_id(saga_id)
     async with acting(options, "jobshop", saga_id, create=True) as opened:
@@ -33,12 +34,24 @@ async def begin(options: Options, file: Path, given: Path | None, seconds: float
     return show(options, view)
 
 
-def report(options: Options, saga_id: str, files: Sequence[Path], *, approved: bool) -> Coroutine[Any, Any, int]:
+def refuse_unused(saga_id: str, options: Mapping[str, object]) -> None:
+    """Raise `InvalidInputError` for what only the repair of a file can use."""
+    if Path(saga_id).is_file():
+        raise InvalidInputError(f"name the schedule of {saga_id} too", field="SCHEDULE")
+    for name in (name for name, value in options.items() if value is not None):
+        raise InvalidInputError("is for a schedule in a file, not for a production under way", field=name)
+
+
+def report(
+    options: Options, saga_id: str, files: Sequence[Path], seconds: float | None, *, approved: bool
+) -> Coroutine[Any, Any, int]:
     """Report an event to a production under way. Raises `InvalidInputError` unless it is exactly one."""
     told = [event for file in map(_listed, files) for event in file]
+    if not told:
+        raise InvalidInputError("say what has happened", field="--event")
     if len(told) != 1:  # each event is known on top of the schedule that was made for those before
         raise InvalidInputError("report one event at a time to a production under way", field="--event")
-    return beginning.told(options, "jobshop", saga_id, lambda saga: reported(saga, told[0]), approved=approved)
+    return beginning.told(options, "jobshop", saga_id, lambda saga: reported(saga, told[0], seconds), approved=approved)
 
 
 def _listed(file: Path) -> list[Any]:

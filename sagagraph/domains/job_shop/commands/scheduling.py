@@ -59,7 +59,7 @@ def mend(
     old = by_attempt(parse_schedule(said).slots.values())
     answer = repair(problem, old, events, budget, known)
     if isinstance(answer, Stuck):
-        return _tell_stuck(answer, as_json=as_json)
+        return _tell_stuck(answer, out, as_json=as_json)
     stands = answer.stands
     starts = tuple(answer.schedule[task.key].start for task in stands.workload.tasks)
     facts, weigh = facts_of_repair(problem, old, events, stands.begun), stands.weight
@@ -70,6 +70,8 @@ def mend(
     radius, bound = answer.edit_radius, answer.lower_bound
     if not as_json:
         _tell(f"{makespan_in_words(answer.makespan, bound)}; it was {makespan(old)}")
+        if again := sum(attempt > 1 for _job, _step, attempt in answer.schedule.keys() - old.keys()):
+            _tell(f"{again} steps are done again")
         _tell(f"{radius.places} steps change their places in the order of their machines")
         _tell(f"{radius.operations} steps of {radius.jobs} jobs begin at another time, by {radius.displacement} in all")
         _tell_asked(asked)
@@ -80,19 +82,22 @@ def mend(
     return _end(document, validate_schedule(problem, document, events, against=said), out)
 
 
-def show(file: Path, schedule: Path, event: list[Path], out: Path | None) -> int:
+def show(file: Path, schedule: Path, event: list[Path], out: Path | None, *, as_json: bool) -> int:
     problem = parse_problem(text_file(file, FIELD))
     events = parse_events(problem, *(json_file(each, "--event") for each in event))
     said = json_file(schedule, "SCHEDULE")
     parsed = parse_schedule(said)
     check_legible(parsed, "SCHEDULE")
-    chart = gantt(by_attempt(parsed.slots.values()))
-    for each in validate_schedule(problem, said, events).violations:
-        _tell(f"{each.code}: {each.message}")
-    if out is None:
-        sys.stdout.write(f"{chart}\n")
-    else:
+    chart, verdict = gantt(by_attempt(parsed.slots.values())), validate_schedule(problem, said, events)
+    if not as_json:
+        for each in verdict.violations:
+            _tell(f"{each.code}: {each.message}")
+    if out is not None:
         write_text(out, chart, "--out")
+    elif not as_json:
+        sys.stdout.write(f"{chart}\n")
+    if as_json:
+        render.print_json({"chart": chart, "verdict": verdict.verdict.value, "violations": to_builtins(verdict.violations)})
     return 0
 
 
@@ -105,12 +110,13 @@ def _asked(shop: Shop, settings: Settings) -> Asked | None:
 def _known(problem: JobShop, said: Any, events: tuple[Event, ...]) -> int:
     """Return how many of the events the schedule already takes into account. It must have been valid at that point."""
     check_legible(parse_schedule(said), "SCHEDULE")
-    remembered = Remembered()
+    remembered, verdicts = Remembered(), list[Verdict]()
     for known in range(len(events), -1, -1):
-        verdict = validate_schedule(problem, said, events[:known], remembered=remembered)
-        if verdict.is_valid:
+        verdicts.insert(0, validate_schedule(problem, said, events[:known], remembered=remembered))
+        if verdicts[0].is_valid:
             return known
-    why = verdict.violations[0].message if verdict.violations else verdict.reason
+    nearest = min(verdicts, key=lambda verdict: len(verdict.violations))
+    why = nearest.violations[0].message if nearest.violations else nearest.reason
     raise InvalidInputError(f"is not valid before any of these events: {why}", field="SCHEDULE")
 
 
@@ -144,7 +150,7 @@ def _tell_asked(asked: Asked | None) -> None:
         _tell("; ".join([f"proposed by {asked.proposed_by}", *asked.reasons]))
 
 
-def _tell_stuck(stuck: Stuck, *, as_json: bool) -> int:
+def _tell_stuck(stuck: Stuck, out: Path | None, *, as_json: bool) -> int:
     conflict: list[dict[str, Any]] = []
     for machine, slots in stuck.by_machine.items():
         sentence = stuck.sentences[machine]
@@ -153,7 +159,10 @@ def _tell_stuck(stuck: Stuck, *, as_json: bool) -> int:
         steps = [{"job": slot.job, "step": slot.step} for slot in slots]
         conflict.append({"sentence": sentence, "machine": machine, "steps": steps})
     nothing: dict[str, Any] = {"makespan": None, "lower_bound": None, "status": "infeasible", "schedule": []}
-    render.print_json({**nothing, "edit_radius": asdict(EditRadius(0, 0, 0, 0)), "verdict": "INVALID", "conflict": conflict})
+    document = {**nothing, "edit_radius": asdict(EditRadius(0, 0, 0, 0)), "verdict": "INVALID", "conflict": conflict}
+    if out is not None:
+        write_json(out, document, "--out")
+    render.print_json(document)
     return 1
 
 

@@ -17,6 +17,13 @@ File = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option("--out", metavar="SCHEDULE.json", help="Write what is printed to this file too.")]
 Svg = Annotated[Path | None, typer.Option("--out", metavar="CHART.svg", help="Write the chart to this file instead.")]
+Sought = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds", metavar="N", min=0.1, max=86400.0, help="The time limit of the search: 30, or what a production began with."
+    ),
+]
+Each = Annotated[float, typer.Option("--seconds", metavar="N", min=0.1, max=86400.0, help="The time limit for each instance.")]
 Several = Annotated[
     list[Path] | None, typer.Argument(metavar="[FILE]...", help="Instances; without any, those in the folder of SAGAGRAPH_DATA.")
 ]
@@ -48,17 +55,17 @@ def show_command(
     event: o.Events = None,
     out: Svg = None,
     _store: o.UnusedStore = "",
-    _as_json: o.AsJson = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Draw a schedule: prints a Gantt chart as SVG, and says where the validator finds fault with it."""
     with needing("jobshop"):
         from sagagraph.domains.job_shop.commands.scheduling import show
 
-    raise typer.Exit(show(file, schedule, event or [], out))
+    raise typer.Exit(show(file, schedule, event or [], out, as_json=as_json))
 
 
 @jobshop.command("bench")
-def bench_command(files: Several = None, seconds: o.Seconds = 3.0, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
+def bench_command(files: Several = None, seconds: Each = 3.0, _store: o.UnusedStore = "", as_json: o.AsJson = False) -> None:
     """Schedule instances one after the other: how far each is above the best makespan that is known, and how long it took."""
     with needing("jobshop"):
         from sagagraph.domains.job_shop.commands.bench import bench
@@ -97,7 +104,7 @@ def repair_command(
     file: Annotated[str, typer.Argument(metavar="FILE|SAGA", help="An instance, with its schedule; or a production under way.")],
     schedule: Annotated[Path | None, typer.Argument(metavar="[SCHEDULE.json]")] = None,
     event: o.Events = None,
-    seconds: o.Seconds = 30.0,
+    seconds: Sought = None,
     out: Out = None,
     model_seconds: o.ModelSeconds = None,
     max_cost: o.MaxCost = None,
@@ -108,11 +115,13 @@ def repair_command(
 ) -> None:
     """Repair a schedule after events: what has begun is kept, and the rest moves as little as possible."""
     with needing("jobshop"):
-        from sagagraph.domains.job_shop.commands.producing import report
+        from sagagraph.domains.job_shop.commands.producing import refuse_unused, report
         from sagagraph.domains.job_shop.commands.scheduling import mend
+        from sagagraph.domains.job_shop.domain import SECONDS
 
     if schedule is None:
-        o.end(report(o.Options(store=store, as_json=as_json), file, event or [], approved=yes))
+        refuse_unused(file, {"--out": out, "--model-seconds": model_seconds, "--max-cost": max_cost, "--max-tokens": max_tokens})
+        o.end(report(o.Options(store=store, as_json=as_json), file, event or [], seconds, approved=yes))
 
     settings = o.Options(model_seconds=model_seconds, max_cost=max_cost, max_tokens=max_tokens).settings
-    raise typer.Exit(mend(Path(file), schedule, event or [], seconds, out, settings, as_json=as_json))
+    raise typer.Exit(mend(Path(file), schedule, event or [], seconds or SECONDS, out, settings, as_json=as_json))

@@ -21,7 +21,8 @@ def with_news(schedule: Schedule, events: Sequence[Event], progress: Progress) -
     ordered = sorted(stands, key=lambda each: (each[1].start, each[1].end, each[1].step, each[1].job))
     added = [event for event in events if isinstance(event, JobAdded)]
     for job, event in enumerate(added, start=len(progress.problem.jobs) + 1 - len(added)):
-        ordered += [_begun_anew(job, step, 1, event.at, progress) for step in range(1, len(event.steps) + 1)]
+        if job not in cancelled:
+            ordered += [_begun_anew(job, step, 1, event.at, progress) for step in range(1, len(event.steps) + 1)]
     for redo in (event for event in events if isinstance(event, Redo) and event.job not in cancelled):
         _redo(ordered, redo, progress)
     return ordered

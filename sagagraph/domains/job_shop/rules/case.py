@@ -99,10 +99,11 @@ class Case:
             yield nearest, row
 
     @cached_property
-    def first(self) -> Mapping[int, Row]:
-        """Return, for each row that has no place, the first of its step, by index."""
-        have_places = {row.index for row in self.rows.values()}
-        return {row.index: rows[0] for rows in self._written.values() for row in rows if row.index not in have_places}
+    def taken_by(self) -> Mapping[int, Row]:
+        """Return, for each row that has no place, the last of its step that has one, by index."""
+        placed = {(row.job, row.step): row for row in sorted(self.rows.values(), key=lambda row: row.start)}
+        indexes = {row.index for row in self.rows.values()}
+        return {row.index: placed[step] for step, rows in self._written.items() for row in rows if row.index not in indexes}
 
     @cached_property
     def _written(self) -> Mapping[tuple[int, int], tuple[Row, ...]]:

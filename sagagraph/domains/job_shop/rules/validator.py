@@ -27,8 +27,8 @@ class Entry(Struct, frozen=True, array_like=True):
     step: int
     machine: int
     needed: int | None
-    first: Row | None = None
-    """The first row of the same step, where this one is too much."""
+    taken_by: Row | None = None
+    """The row of the same step that makes this one too many."""
 
 
 class EntriesView(Struct, frozen=True):
@@ -42,7 +42,7 @@ def _entries_scopes(case: Case) -> Iterator[tuple[str, EntriesView]]:
 
     def entry(index: int, slot: Slot) -> Entry:
         step = case.problem.step(slot.job, slot.step)
-        return Entry(index, slot.job, slot.step, slot.machine, None if step is None else step.machine, case.first.get(index))
+        return Entry(index, slot.job, slot.step, slot.machine, None if step is None else step.machine, case.taken_by.get(index))
 
     for window in windows(starmap(entry, case.plan.slots.items())):
         yield f"rows {window[0].index} to {window[-1].index}", EntriesView(machines, tuple(window))
@@ -52,9 +52,9 @@ def _check_entries(view: EntriesView) -> Iterator[Violation]:
     for entry in view.entries:
         yield from _names(entry, view.machines)
     for entry in view.entries:
-        if entry.first is not None:
-            message = f"row {entry.index}: {entry.first} is there already, in row {entry.first.index}"
-            yield Violation(code="REPEATED_TASK", message=message, scope={**entry.first.scope, "row": entry.index})
+        if entry.taken_by is not None:
+            message = f"row {entry.index}: {entry.taken_by} is there already, in row {entry.taken_by.index}"
+            yield Violation(code="REPEATED_TASK", message=message, scope={**entry.taken_by.scope, "row": entry.index})
 
 
 def _names(entry: Entry, machines: tuple[int, int]) -> Iterator[Violation]:
