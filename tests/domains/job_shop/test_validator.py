@@ -141,6 +141,14 @@ def test_jobs_that_go_back_are_judged_as_a_walk_through_them_says(seed: int) -> 
     assert walks == (not found), told.violations
 
 
+def test_steps_that_do_not_exist_are_not_missed_however_the_old_schedule_names_them() -> None:
+    old = [*rows(quick(THREE)), {"job": 1, "step": 9, "machine": 0, "start": 0, "end": 1}]
+    events = parse_events(THREE, {"at": 3, "event": "job_cancelled", "job": 1}, {"at": 9, "event": "redo", "job": 2, "step": 1})
+    said = [row for row in rows(quick(THREE)) if row["job"] != 1 or row["start"] < 3]
+    told = validate_schedule(THREE, said, events, against=old, executed_until=9)
+    assert {(each.code, *each.scope.values()) for each in told.violations if each.scope["job"] == 1} == set()
+
+
 def test_an_attempt_too_many_names_the_one_before_it() -> None:
     old = quick(THREE)
     parsed = parse_events(THREE, {"at": 20, "event": "redo", "job": 1, "step": 3})

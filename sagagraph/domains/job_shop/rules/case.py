@@ -162,12 +162,11 @@ class Case:
     @cached_property
     def rounds(self) -> Mapping[int, tuple[Round, ...]]:
         """Return the rounds of each job: of a cancelled one, with the steps that had begun, or stand before one it has."""
+        old, until = ({}, 0) if self.history is None else (self.history.old.slots, self.history.until)
+        done = (slot for slot in old.values() if slot.start < min(until, self.cancelled.get(slot.job, until)))
         begun: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for slot in self.plan.slots.values():
+        for slot in (*self.plan.slots.values(), *done):
             if self.problem.step(slot.job, slot.step) is not None:
-                begun[slot.job].append((slot.start, slot.step))
-        for slot in () if self.history is None else self.history.old.slots.values():
-            if self.history and slot.start < min(self.history.until, self.cancelled.get(slot.job, self.history.until)):
                 begun[slot.job].append((slot.start, slot.step))
         return {
             job: rounds_of(len(steps), self.redone.get(job, ()), begun[job], is_cancelled=job in self.cancelled)
