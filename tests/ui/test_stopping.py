@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx2
 import psutil
 import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
 from sagagraph.domains.reunion.planning.solver import PLAN_S
 from sagagraph.domains.reunion.shipped import shipped
+from sagagraph.ui.server.shutdown import Shutdown
 from tests.ui.conftest import Serve
 from tests.ui.nursery import PATIENCE_S
 from tests.ui.server import Server
@@ -109,3 +114,20 @@ def test_nothing_of_a_killed_server_goes_on_thinking(thinking: tuple[Server, htt
     while any(map(is_alive, left)):
         assert time.monotonic() - killed_at < PLAN_S / 2
         time.sleep(0.02)
+
+
+async def test_a_request_that_is_sent_while_the_server_stops_is_read_to_its_end() -> None:
+    """It was answered with 400, as if the visitor had sent half of it."""
+
+    async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse(await Request(scope, receive).body())(scope, receive, send)
+
+    async def slowly() -> AsyncIterator[bytes]:
+        for part in (b"who", b"le"):
+            await asyncio.sleep(0.05)
+            yield part
+
+    stopping = Shutdown(echo)
+    stopping.begin()
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=stopping), base_url="http://localhost") as visitor:
+        assert (await visitor.post("/", content=slowly())).text == "whole"

@@ -23,7 +23,15 @@ class Shutdown:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        is_answered = False
+        is_answered = is_read = False
+
+        async def received() -> Message:
+            nonlocal is_read
+            if is_read:
+                return await self._received(receive)
+            message = await receive()  # nobody leaves in the middle of what they say: half a request is none
+            is_read = not message.get("more_body", False)
+            return message
 
         async def sending(message: Message) -> None:
             nonlocal is_answered
@@ -31,7 +39,7 @@ class Shutdown:
             await send(message)
 
         try:
-            await self._app(scope, lambda: self._received(receive), sending)
+            await self._app(scope, received, sending)
         except asyncio.CancelledError:  # a stopping server waits for answers, but not for ever
             if is_answered:
                 await send({"type": "http.response.body", "body": b""})
