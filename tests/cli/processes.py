@@ -89,6 +89,7 @@ def in_a_terminal(arguments: list[str], question: str, answer: str | signal.Sign
 
 
 def _be_command(arguments: list[str], environment: dict[str, str], stdin: str, out: str, err: str) -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # servers of ours start fork servers that do not hear it
     os.environ.clear()
     os.environ.update(environment)
     for number, name in enumerate((stdin, out, err)):
