@@ -480,7 +480,7 @@ def main() -> None:
     except OSError as exc:
         if exc.errno != errno.ENOSPC:
             raise
-        _fail("standard output cannot be written: no space is left", 2)
+        _fail(f"{exc.filename or 'standard output'} cannot be written: no space is left", 2)
 
 
 def _fail(message: str, code: int, field: str | None = None) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -196,6 +198,14 @@ def test_a_schedule_is_drawn_and_its_faults_are_named(command: CommandLine, file
     assert (ended.code, ended.out, "MISSING_TASK: job 1, step 1" in ended.err) == (0, "", True)
     assert command("jobshop", "show", file, lacks, "--json").json["verdict"] == "INVALID"
     assert out.read_text().startswith("<svg")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_is_one_line(file: Path, solved: Path) -> None:
+    words = [sys.executable, "-m", "sagagraph", "jobshop", "show", file, solved]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "sagagraph: standard output cannot be written: no space is left\n")
 
 
 def test_a_schedule_that_somebody_has_is_carried_out(command: CommandLine, file: Path, solved: Path) -> None:

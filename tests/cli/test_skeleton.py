@@ -41,3 +41,33 @@ def test_a_trip_that_is_not_booked_ends_with_code_1_and_one_line(tmp_path: Path,
     for words in ((), ("", "a flight"), ("one", "a hotel on the moon")):
         ended = run(folder, "main.py", *words)
         assert (ended.returncode > 0, "Traceback" in ended.stderr) == (True, False)
+
+
+_KILLED = """
+import asyncio, os, pathlib, sys
+import main
+name, when = sys.argv[1:3]
+real = getattr(pathlib.Path, name)
+def dies(*words, **named):
+    when == "before" and os._exit(9)
+    real(*words, **named)
+    os._exit(9)
+setattr(pathlib.Path, name, dies)
+asyncio.run(main.trip("killed", sys.argv[3:]))
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("effect", "second", "ended", "left"),
+    [("replace", "a hotel", "committed", ["a flight", "a hotel"]), ("unlink", "a hotel on the moon", "compensated", [])],
+)
+def test_a_project_that_is_killed_around_an_effect_goes_on(
+    effect: str, when: str, second: str, ended: str, left: list[str], tmp_path: Path, command: CommandLine
+) -> None:
+    folder = tmp_path / "trips"
+    assert command("init", folder).code == 0
+    assert run(folder, "-c", _KILLED, effect, when, "a flight", second).returncode == 9
+    assert run(folder, "main.py", "killed", "a flight", second).stdout == f"{ended}\n"
+    booked = [each.read_text() for each in (folder / "bookings").iterdir() if "unfinished" not in each.name]
+    assert sorted(booked) == left

@@ -33,7 +33,7 @@ async def book(what: str, call: Call) -> str:
     if "moon" in what:
         raise Refused("there is nothing on the moon")
     BOOKINGS.mkdir(exist_ok=True)
-    unfinished = BOOKINGS / "unfinished"
+    unfinished = file_of(f"{call.idempotency_key} unfinished")
     unfinished.write_text(what)
     unfinished.replace(file_of(call.idempotency_key))  # whole, or not at all
     return call.idempotency_key

@@ -24,7 +24,7 @@ _TABLE: Final = "bounds.csv"
 
 
 Named = tuple[str, JobShop, int | None]
-"""An instance, its name, and the best makespan that is known."""
+"""An instance's name, the instance, and the best makespan that is known."""
 
 
 def bench(files: Sequence[Path], seconds: float, *, as_json: bool) -> int:
@@ -60,7 +60,7 @@ def _named(files: Sequence[Path]) -> Iterator[Named]:
         try:
             yield file.stem, parse_problem(text_file(file, FIELD)), None
         except InvalidInputError as exc:
-            raise InvalidInputError(str(exc), field=str(file)) from exc
+            raise InvalidInputError(str(exc).removeprefix(f"{FIELD}: "), field=str(file)) from exc
 
 
 def _published() -> Iterator[Named]:

@@ -97,7 +97,13 @@ def show(file: Path, schedule: Path, event: list[Path], out: Path | None, *, as_
     elif not as_json:
         sys.stdout.write(f"{chart}\n")
     if as_json:
-        render.print_json({"chart": chart, "verdict": verdict.verdict.value, "violations": to_builtins(verdict.violations)})
+        render.print_json(
+            {
+                "chart": chart,
+                "verdict": verdict.verdict.value,
+                "violations": [each.model_dump(mode="json") for each in verdict.violations],
+            }
+        )
     return 0
 
 
