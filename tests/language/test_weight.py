@@ -15,12 +15,12 @@ MOST = {
     "language/**/*": 2481,
     "domains/travel/text/*": 1749,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 1857,
+    "domains/reunion/text/*": 1984,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1096
+MOST_IN_TABLES = 1095
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

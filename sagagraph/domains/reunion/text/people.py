@@ -1,0 +1,135 @@
+"""People: who is where, from when on, who drives what, and who is fetched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from sagagraph.domains.reunion.text.clause import SAYS, Clause
+from sagagraph.domains.reunion.text.facts import EVERYBODY, RENTAL, TELLER, Fact, car_of, fact
+from sagagraph.domains.reunion.text.talk import Talk
+from sagagraph.domains.reunion.text.values import UP_TO, Who, names_in
+
+_SINCE: Final = ("until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
+_SEVERAL: Final = 3
+"""So many people do not drive one car."""
+
+
+def read_company(clause: Clause, talk: Talk) -> Iterator[Fact]:
+    names = talk.who if clause.kind in ("person", "pronoun") else (EVERYBODY,) if clause.passage.has(SAYS.all) else ()
+    if "alone" in clause.roles and "watched" not in clause.roles:
+        yield from (fact("people", name, never_alone=True) for name in names)
+
+
+def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
+    """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
+    is_along = "brings" in clause.roles and (clause.kind == "person" or (not clause.kind and bool(talk.who)))
+    if is_along or not {"fetch", "ride"} & clause.roles or ("ride" in clause.roles and clause.kind != "somebody"):
+        return
+    is_of_things = talk.table == "tasks" or (talk.facts and talk.facts[-1].table == "tasks")
+    if is_of_things and clause.passage.has(SAYS.of_it):
+        return  # `the balls are in the hall, somebody must fetch them`
+    by = next(iter(talk.who), None) if clause.kind in ("person", "pronoun") else None
+    them = clause.others or (talk.who if by is None and clause.passage.has(SAYS.them) else ())
+    place = talk.place(clause, "at", "in", "on", "from", "near")
+    if by and them:
+        yield fact("people", by, drives=True)
+        yield fact("vehicles", car_of(by), drivers=(by,))
+    for name in them:
+        values = {"place": place, "from": clause.at("after", "at", "from"), "drives": False, "fetched": True}
+        yield fact("people", name, prefers=by, **values)
+    if them:
+        talk.who, talk.table = them, "people"
+        talk.mentioned.append(them)
+
+
+def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
+    """Read who is where, from when on, and who drives what."""
+    roles = clause.roles
+    if not talk.who or not _is_about_people(clause, talk):
+        return
+    last = talk.facts[-1] if talk.facts and talk.facts[-1].table == "vehicles" else None
+    is_theirs = last is not None and last.name in (RENTAL, *map(car_of, talk.who))
+    if last is not None and is_theirs and clause.kind in ("", "it") and clause.seats is not None:
+        yield fact("vehicles", last.name, seats=clause.seats)
+        return
+    if talk.where.get("place") and clause.passage.whole(SAYS.only_there):
+        return  # `at her house in Rome, in Trastevere`
+    since, drives = clause.at(*_SINCE), _drives(clause, talk)
+    place = _whereabouts(clause, talk, is_driving=drives is True or "drives" in roles)
+    if "no_drive" in roles and talk.where.get("place"):
+        place = None  # `they do not drive in Italy`
+    is_of_them = place or clause.passage.has(SAYS.moves) or (not clause.kind and clause.passage.whole(SAYS.only_then))
+    if since is not None and since.how in ("at", "by", "around", "about") and not is_of_them:
+        since = None  # `I would like to serve at 2`
+    is_of_one = len(talk.who) == 1 and SAYS.of_several.match(clause.passage.text)
+    if is_of_one or (since is not None and since.how == "at" and "busy" in roles):
+        return  # it is of somebody else, too; or nobody says when it ends
+    whose = clause.subject.said.partition("'s ") if clause.subject and clause.kind == "person" else ("", "", "")
+    them = names_in(whose[0], talk.known) if whose[1] and clause.passage.has(SAYS.them) else ()
+    others = tuple(each for each in (*them, *clause.others) if each not in talk.who)  # `Ann's mum brings her`
+    if "no_drive" in roles and clause.others:
+        yield from (fact("people", name, drives=False) for name in clause.others)
+    elif "must" in roles and place and since and since.how not in ("until", "till"):
+        yield from (fact("goals", name, place=place, by=since) for name in talk.who)
+    elif any((place, since, drives is not None, {"lands", "ride"} & roles)):
+        is_car = bool(clause.subject and clause.subject["car"])
+        talk.where = {"place": None if is_car else place or talk.where.get("place"), "from": since}
+        said = {"lands": "lands" in roles or None, "fetched": "ride" in roles or None, "drives": drives}
+        values = {"place": None if is_car else place, "from": since, **said}
+        values["own_home"] = bool(place and SAYS.own_home.fullmatch(place)) or None
+        drivers = _drivers(clause, talk) if drives else talk.who
+        for name in talk.who:
+            yield fact("people", name, **values if name in drivers else {**values, "drives": None})
+        yield from _car(clause, talk, place, drivers) if drives else ()
+    elif clause.passage.has(SAYS.joins):
+        yield from (fact("people", name) for name in talk.who)
+    theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", clause.said, re.IGNORECASE))
+    along = [name for name in others if "takes_along" in roles and name not in theirs]
+    yield from (fact("people", name, **talk.where) for name in along)
+    if not clause.kind and (since or place):
+        yield from (fact("people", name, place=place, **{"from": since}) for name in talk.beside)
+    talk.beside = along or talk.beside
+    if clause.passage.has(SAYS.with_me) and talk.where.get("place"):
+        yield fact("people", TELLER, **talk.where)
+
+
+def _is_about_people(clause: Clause, talk: Talk) -> bool:
+    return talk.table == "people" and clause.kind not in ("thing", "somebody") and not {"opens", "closes"} & clause.roles
+
+
+def _whereabouts(clause: Clause, talk: Talk, *, is_driving: bool) -> str | None:
+    """Return where they are: where they land or are, or where they come from."""
+    at = ("at", "in", "inside", "into", "on", "near")
+    is_there = "busy" in clause.roles or ({"lands", "rides_along"} & clause.roles and not is_driving)
+    ways = ("from", *at) if is_driving else (*at, "from", "to")  # `drives from Bristol in a Ford`
+    place = talk.place(clause, *((*at, "to") if is_there else ways))  # `has the van from the pool`
+    if place is None and SAYS.gapped.fullmatch(clause.passage.text.strip()):
+        return talk.spot or None
+    return place
+
+
+def _drives(clause: Clause, talk: Talk) -> bool | None:
+    if {"no_drive", "ride"} & clause.roles:
+        return False
+    if clause.kind == "own" and talk.facts and talk.facts[-1].values.get("drives") is False:
+        return None  # `I need a lift, my car is in the garage`
+    return bool({"drives", "car", "rents"} & clause.roles or clause.seats or (clause.subject and clause.subject["car"])) or None
+
+
+def _drivers(clause: Clause, talk: Talk) -> tuple[str, ...]:
+    """Return who drives: whose car it is, or one or two who have it; of more it is not known who."""
+    owner = clause.passage.first(SAYS.whose_car)
+    who = owner.get("who", Who) if owner else None
+    names = who.names if who else talk.who
+    adults = tuple(name for name in names if name.split()[-1] not in talk.persons.children or talk.who == (name,))
+    return adults if len(adults) < _SEVERAL else ()
+
+
+def _car(clause: Clause, talk: Talk, place: str | None, drivers: tuple[str, ...]) -> Iterator[Fact]:
+    if "rents" in clause.roles:
+        yield fact("vehicles", RENTAL, place=place, seats=clause.seats, drivers=talk.who)
+        return
+    is_named = bool(clause.roles & {"car"} or clause.seats or clause.kind == "own" or (clause.subject and clause.subject["car"]))
+    yield fact("vehicles", car_of((drivers or talk.who)[0]), seats=clause.seats, drivers=drivers, named=is_named or None)

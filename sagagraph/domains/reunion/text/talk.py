@@ -1,0 +1,147 @@
+"""Talk: what was said of a day until now, and whom and what the next clause is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sagagraph.domains.reunion.text.clause import SAYS, Clause
+from sagagraph.domains.reunion.text.facts import HERE, TELLER, Fact
+from sagagraph.domains.reunion.text.places import is_our_home, names_venue
+from sagagraph.domains.reunion.text.values import People, Spot, When, Who
+
+
+@dataclass(slots=True)
+class Talk:
+    """A talk, which clauses are told in turn."""
+
+    persons: People
+    known: frozenset[str]
+    is_long: bool
+    facts: list[Fact] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)
+    """Who is only named in a clause."""
+    mentioned: list[tuple[str, ...]] = field(default_factory=list)
+    """Who was spoken of together, or alone."""
+    who: tuple[str, ...] = ()
+    """Whom the last clause about people was about."""
+    table: str = ""
+    """What the last clause of this sentence was about."""
+    last_table: str = ""
+    """What the last sentence was about."""
+    thing: str = ""
+    spot: str = ""
+    last_spot: str = ""
+    beside: list[str] = field(default_factory=list)
+    """Who is with them, in the same sentence."""
+    moment: When | None = None
+    """The last time that was said."""
+    where: dict[str, Any] = field(default_factory=dict)
+    """Where they are, and from when on."""
+    way: str = ""
+    """Where the last way ended."""
+    is_due: bool = False
+    """What is said of where all meet is when they have to be there, and not when something begins there."""
+    has_place: bool = False
+    is_of_shop: bool = False
+
+    def turn_to(self, clause: Clause) -> None:
+        """Notice what the clause is about; without a subject, it is about the same as the one before."""
+        if clause.kind == "group":
+            clause.kind, clause.subject = ("", None) if self.table == "people" else ("everybody", clause.subject)
+        found = clause.subject
+        is_food = clause.kind == "thing" and clause.subject is not None and SAYS.FOOD.search(clause.subject["thing"])
+        if clause.kind in ("thing", "event") and "there_all" in clause.roles and not is_food:
+            clause.kind = "everybody"  # `the singers have to be there at 5`
+        is_bare = clause.kind == "thing" and not {"fetched", "fetch", "must"} & clause.roles and clause.minutes is None
+        is_verb = is_bare and found and not SAYS.determined.match(found.said)  # `waits at the library`, `and be here at 10`
+        is_bidden = clause.kind == "everybody" and SAYS.of_the_same.match(clause.passage.text) and self.who != (TELLER,)
+        if self.table == "people" and (is_verb or is_bidden):
+            clause.kind, found = "", None
+        if clause.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self.table in ("tasks", "goals"):
+            clause.kind = "it" if self.table == "tasks" else "everybody" if "there_all" in clause.roles else clause.kind
+        is_of_somebody = clause.passage.values(Spot) or any("who" in each.values for each in self.facts[-1:])
+        is_of_shop = self.thing and self.table == "tasks" and clause.when and not is_of_somebody
+        if clause.kind == "pronoun" and found and found["whose"] in ("he", "she") and is_of_shop:
+            clause.kind = "it"  # `the cake is at Ann's, she is up by 8`
+        if found is None:
+            return
+        who, whose = found.get("who", Who), found["whose"]
+        if who is not None:
+            self.where = self.where if who.names == self.who else {}
+            if re.search(rf"(?i)(?:'s|^his|^her|^their) {re.escape(who.names[-1])}$", found.said):
+                self.named.append(found.said)  # `Tess's mum`, of whom the board says only that she is somebody's
+                is_unseen = "no_drive" in clause.roles and not clause.passage.values(Spot)
+                who = replace(who, names=()) if is_unseen else who
+            self.who = who.names
+            self.mentioned += [who.names, *([(*who.names, *clause.others)] if clause.others else [])]
+        elif whose:
+            self.who = self.meant_by(whose)
+        is_errand = {"fetched", "closes", "opens"} & clause.roles
+        is_place = clause.kind == "thing" and not clause.roles and names_venue(found["thing"])
+        is_begun = self.table == "goals" and (clause.when or is_place) and clause.minutes is None and not is_errand
+        is_alone = self.table == "goals" and len(self.who) == 1 and clause.is_only_named
+        self.table = {
+            "person": "goals" if is_alone else "people",
+            "everybody": "goals",
+            "hosting": "goals",
+            "event": "goals",
+            "somebody": "tasks" if {"fetch", "makes", "watched"} & clause.roles or clause.passage.has(SAYS.them) else "",
+            "it": self.table or ("goals" if self.last_table == "goals" and clause.minutes is None else ""),
+            "thing": "goals" if is_begun else "tasks",
+        }.get(clause.kind, "people")
+
+    def meant_by(self, pronoun: str) -> tuple[str, ...]:
+        """Return whom a pronoun means: the last of those who were spoken of whom it fits."""
+        last = self.mentioned[::-1]
+        fits: Iterator[tuple[str, ...]]
+        if pronoun in ("he", "she", "his", "her"):
+            own = {"his": "he", "her": "she"}.get(pronoun, pronoun)
+            fits = (
+                each for each in last if len(each) == 1 and TELLER not in each and self.persons.pronouns.get(each[0], own) == own
+            )
+        elif pronoun in ("my", "our", "we"):
+            fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun != "my" or len(each) == 1))
+        elif pronoun.startswith("both"):
+            fits = iter([tuple(dict.fromkeys(name for group in self.mentioned for name in group))[-2:]])
+        else:
+            fits = (each for each in last if len(each) > 1 and {*self.who} <= {*each})
+        if (one := next(fits, None)) is None and pronoun in ("he", "she", "his", "her"):
+            both = [name for name in (last[0] if last else ()) if self.persons.pronouns.get(name) == own]
+            return tuple(both) if len(both) == 1 else ()
+        return one or (self.who if pronoun in ("they", "their") and len(self.who) > 1 else ())
+
+    def told(self, table: str, key: str) -> list[Any]:
+        """Return what was told of a column until now; of goals, of that of everybody."""
+        own = (each for each in self.facts if each.table == table and (table != "goals" or not each.name))
+        return [each.values[key] for each in own if key in each.values]
+
+    def place(self, clause: Clause, *how: str) -> str | None:
+        """Return the place that was said with the first of these words; `her house` is `Ann's house`."""
+        said = clause.spot(*how)
+        if said and (of_kin := SAYS.of_kin.fullmatch(said)):
+            said = of_kin["whose"]  # `my sister Ann's in Rome`
+        if said and said.startswith("the same "):
+            noun = said.removeprefix("the same ")
+            last = [each for each in self.told("people", "place")[-1:] if noun in ("place", *each.split())]
+            said = last[0] if last else None if noun == "place" else f"the {noun}"
+        own = SAYS.own_place.fullmatch(said) if said else None
+        if own and self.who:
+            return f"{self.who[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
+        if said is None and clause.passage.has(SAYS.here):
+            return HERE
+        is_theirs = bool(self.who) and not {TELLER, *self.persons.household} & {*self.who, *clause.others}
+        if is_theirs and said and SAYS.at_home.fullmatch(said) and not is_our_home(said):
+            meeting = self.told("goals", "place")
+            is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
+            is_ours = not is_other and any(SAYS.at_home.match(each) for each in meeting)
+            hosts = (each for each in meeting if each.startswith(tuple(f"{name}'s" for name in self.who)))
+            return next(hosts, said if is_ours or not meeting else f"{self.who[0]}'s {said}")
+        if said is None and clause.passage.has(SAYS.there):
+            told = (each for each in self.facts[::-1] if self.table == each.table == "people" and "place" in each.values)
+            theirs = (each.values["place"] for each in told if clause.passage.has(SAYS.them) or each.name in self.who)
+            return self.spot or next(theirs, HERE)
+        return said

@@ -1,0 +1,94 @@
+"""Tasks: what has to be done, where, how long, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from sagagraph.domains.reunion.text.clause import SAYS, Clause
+from sagagraph.domains.reunion.text.facts import Fact, fact
+from sagagraph.domains.reunion.text.talk import Talk
+from sagagraph.domains.reunion.text.values import UP_TO
+
+
+def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
+    """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
+    roles, is_of_it = clause.roles, clause.kind in ("", "it") or "watched" in clause.roles or clause.passage.has(SAYS.of_it)
+    place = talk.place(clause, "at", "in", "on", "inside", "from", "near", "to")
+    if {"rents", "car"} & roles or clause.seats is not None:
+        return
+    is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
+    is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
+    who = talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
+    thing = clause.subject["thing"] if clause.kind == "thing" and clause.subject else None
+    is_errand = bool({"fetch", "fetched"} & roles)
+    if thing and ({"opens", "closes"} & roles or clause.passage.has(SAYS.there)) and _is_of_its_place(thing, talk):
+        thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
+    if "fetch" in roles and "fetched" not in roles:
+        thing = clause.said_as("fetches") or thing
+    if not thing and (is_errand or "makes" in roles):
+        thing = clause.said_as("fetches" if is_errand else "made")
+    if thing and talk.thing and SAYS.handling.fullmatch(thing):
+        thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
+    if not thing and who and clause.minutes is not None:
+        thing = clause.said_as("for_it")
+    if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and "must" not in roles:
+        is_errand = _is_fetched_there(clause, thing, place, talk)
+        thing = thing if is_errand else None
+    if "brings" in roles and who and not (place or clause.when or clause.minutes):
+        talk.thing, talk.table = thing or "", "tasks"
+        return  # it comes along with whoever brings it
+    if clause.kind == "thing" and _is_of_somebody(clause, thing, place, talk, is_errand=is_errand):
+        return
+    if thing:
+        talk.thing, talk.table = thing, "tasks"
+    elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
+        return
+    at = ("at", "around", "about")
+    opens = clause.at("after", "from", "since", "not before", *((*at, "by") if "opens" in roles else ()))
+    if is_errand and opens is None and "closes" not in roles and (moment := clause.at(*at)):
+        opens = replace(moment, how="from")
+    closes = clause.at(*(each for each in UP_TO if opens is None or each != opens.how), *(at if "closes" in roles else ()))
+    if opens and clause.passage.has(SAYS.is_ready):
+        opens = replace(opens, how="from")  # `the pizza is ready at 7` is not said of a shop
+    minutes = clause.minutes if clause.minutes is not None or not is_errand else 0
+    place = None if "watched" in roles and clause.kind == "somebody" else place
+    values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
+    values |= {"who": who, "watched": "watched" in roles or None}
+    if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (
+        place and ("makes" not in roles or clause.kind == "thing")
+    ):
+        if clause.when and opens is None and closes is None:
+            talk.unread.append(clause.said)
+        of = [each.name for each in talk.facts if each.table == "tasks"] if clause.passage.has(SAYS.of_several) else []
+        for name in dict.fromkeys([*of[-2:], talk.thing]):
+            yield fact("tasks", name, is_errand=is_errand or None, **values)
+
+
+def _is_fetched_there(clause: Clause, thing: str, place: str | None, talk: Talk) -> bool:
+    """Tell whether a thing that is somewhere is to be fetched there, though nobody says so."""
+    has_food = bool(SAYS.FOOD.search(thing))
+    is_food = bool(clause.spot("from")) and (has_food or SAYS.shop.fullmatch(place or "") is not None)
+    is_next = is_food or talk.is_of_shop or bool(talk.facts and talk.facts[-1].table == "tasks")
+    is_there = clause.passage.has(SAYS.is_there) or (is_next and clause.passage.whole(SAYS.from_there))
+    is_thing = SAYS.determined.match(thing) or thing.endswith("s") or has_food or talk.is_of_shop
+    return bool(place and is_there and is_thing and (not clause.when or "opens" in clause.roles or is_food or has_food))
+
+
+def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: Talk, *, is_errand: bool) -> bool:
+    """Tell whether it may be said of somebody, who has to be somewhere, or is called as things are."""
+    is_bidden = "must" in clause.roles and bool(clause.when) and clause.minutes is None
+    if is_bidden and not {"fetch", "fetched", "makes", "watched"} & clause.roles:
+        return True
+    is_name = clause.passage.text[:1].isupper() and " " not in (thing or " ")
+    is_one = is_name and not clause.passage.has(SAYS.SEVERAL) and not SAYS.shop.fullmatch(place or "")
+    is_said = talk.is_of_shop or SAYS.FOOD.fullmatch(thing or "")
+    return bool(is_one and (is_errand or clause.passage.whole(SAYS.needs)) and not is_said)
+
+
+def _is_of_its_place(thing: str, talk: Talk) -> bool:
+    """Tell whether it is where the last task is done, or who lets people in there."""
+    place = next(iter(talk.told("tasks", "place")[-1:]), "")
+    noun = thing.split()[-1].casefold()
+    return bool(place) and (noun in place.casefold() or SAYS.keeper.fullmatch(noun) is not None)
