@@ -60,6 +60,7 @@ _AT_HOME: Final = dict.fromkeys(_EURO.split(), "EUR") | {
     "Switzerland": "CHF", "Thailand": "THB", "Turkey": "TRY", "United Kingdom": "GBP", "United States": "USD",
 }  # fmt: skip
 """Currencies of budgets, by the country where they are used."""
+_WITH_ARTICLE: Final = ("Netherlands", "Philippines", "United Kingdom", "United States")
 _NEAR_KM: Final = 500
 _OTHER_DOLLARS: Final = ("AUD", "CAD", "HKD", "NZD", "SGD")
 
@@ -70,7 +71,7 @@ def with_currency_at_home(said: PartialRequest, cities: Gazetteer) -> PartialReq
     here = _AT_HOME.get(start.country) if start else None
     if start is None or here is None:
         return said
-    because = f"as used in {start.country}"
+    because = f"as used in {'the ' if start.country in _WITH_ARTICLE else ''}{start.country}"
     if ("currency", ANY_DOLLARS) in said.notes:
         notes = tuple(each for each in said.notes if each[0] != "currency")
         notes += (("currency", because),) if here in _OTHER_DOLLARS else ()

@@ -279,7 +279,7 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         about: dict[str, Any] = {"first": holiday.first, "last": holiday.last, "is_rough": True}
         if holiday.first and holiday.last and "weekend" in holiday.name:
             about["total_nights"] = (holiday.last - holiday.first).days
-        dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name)
+        dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name.capitalize())
     leaving = [day for day in dates.departs if day not in dates.named]
     if len(leaving) == 1 and any(each.unit in NIGHTS and each.count for each in passage.values(Quantity)):
         dates.departs = leaving  # `3 nights for his 50th on 14 November, leave the 13th`

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sagagraph.domains.travel.completion import completed
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import ANY_HOURS, Direct, Order
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from sagagraph.domains.travel.request import TripRequest
 
 TODAY: Final = date(2025, 3, 1)
+_USUAL: Final = ("nobody else was mentioned", "a round trip", "two in each room")
+"""Reasons of what is assumed of nearly every request."""
 DOCUMENT: Final = Path(__file__).parents[4] / "docs" / "phrasings.md"
 
 Row = tuple[tuple[str, ...], str]
@@ -42,10 +45,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; 3 people, rooms: 2",
         ),
         (
-            ("Berlin to Lisbon, 3 nights, 5 June, budget 900, pay in Swiss francs",),
-            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 EUR (not understood: pay in Swiss francs)",
-        ),
-        (
             ("Berlin to Lisbon, 3 nights, 5 June, budget 900 euros, pay in Swiss francs",),
             "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 EUR (not understood: pay in Swiss francs)",
         ),
@@ -60,10 +59,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("3-7 June Paris, 7-10 June Lisbon, from London, for two",),
             "asks: Between which days: 3 June 2025 to 7 June 2025 or 7 June 2025 to 10 June 2025?",
-        ),
-        (
-            ("Business: Boston to Paris, arrive by 9 June, leave on 12 June",),
-            "asks: How many nights in Paris?",
         ),
         (
             ("Boston to Paris for 3 nights in May, 2 people, $1,000/person",),
@@ -82,8 +77,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("my mum, dad and brother and I, London to Rome, 5 nights, 2 June",),
             "London → Rome 5 → London; leaves 2025-06-02; 4 people, rooms: 2",
         ),
-        (("Weekend for two in Paris, leaving Berlin on 6 June, back on 8 June",), "asks: How many nights in Paris?"),
-        (("London to Rome 02.06-07.06 for two",), "asks: How many nights in Rome?"),
         (
             ("Boston to Rome, stopping 2 nights in Paris on the way, 5 nights in Rome, August",),
             "Boston → Paris 2 → Rome 5 → Boston; 2025-08-01 to 2025-08-31",
@@ -290,12 +283,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Seattle → Tokyo 5 → Kyoto 3 → Seattle; 2025-04-02 to 2025-04-20; direct flights preferred; not on saturday",
         ),
         (
-            (
-                "hi we're a family of five living in Chicago and would like to see Rome for 4 nights and Florence for 3 nights in July, budget 9 grand",
-            ),
-            "Chicago → Rome 4 → Florence 3 → Chicago; 2025-07-01 to 2025-07-31; 5 people, rooms: 3; at most $9,000",
-        ),
-        (
             ("Need to be in Berlin for two nights, coming from Vienna, 12 June, home by 14 June",),
             "Vienna → Berlin 2 → Vienna; leaves 2025-06-12; 2025-06-12 to 2025-06-14",
         ),
@@ -387,12 +374,128 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Delhi → Bangkok 3 → Singapore 4 → Sydney; 2026-03-01 to 2026-03-31",
         ),
     ),
+    "Assumed, and shown": (
+        (
+            ("Berlin to Lisbon, 3 nights, 5 June, budget 900, pay in Swiss francs",),
+            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; at most 900 EUR (assumed: as used in Germany) (not understood: pay in Swiss francs)",
+        ),
+        (
+            ("Business: Boston to Paris, arrive by 9 June, leave on 12 June",),
+            "Boston → Paris 2 → Boston; 2025-06-09 to 2025-06-12 (assumed: from the dates, one night under way)",
+        ),
+        (
+            ("Weekend for two in Paris, leaving Berlin on 6 June, back on 8 June",),
+            "Berlin → Paris 2 → Berlin; leaves 2025-06-06; 2025-06-06 to 2025-06-08; 2 people, rooms: 1 (assumed: from the dates)",
+        ),
+        (
+            ("London to Rome 02.06-07.06 for two",),
+            "London → Rome 5 → London; 2025-06-02 to 2025-06-07; 2 people, rooms: 1 (assumed: from the dates)",
+        ),
+        (
+            (
+                "hi we're a family of five living in Chicago and would like to see Rome for 4 nights and Florence for 3 nights in July, budget 9 grand",
+            ),
+            "Chicago → Rome 4 → Florence 3 → Chicago; 2025-07-01 to 2025-07-31; 5 people, rooms: 3; at most $9,000 (assumed: as used in the United States)",
+        ),
+        (
+            ("From Portland to Paris for 4 nights in June",),
+            "Portland → Paris 4 → Portland; 2025-06-01 to 2025-06-30 (assumed: most likely Portland)",
+        ),
+        (
+            ("London to Rome for 3 nights on 05/06",),
+            "London → Rome 3 → London; leaves 2025-06-05 (assumed: figures in their likely order)",
+        ),
+        (
+            ("London to Rome for 4 nights over Easter",),
+            "London → Rome 4 → London; 2025-04-17 to 2025-04-22 (assumed: as long as the nights, Easter)",
+        ),
+        (("London to Rome for 4 nights in the summer",), "London → Rome 4 → London; 2025-06-01 to 2025-08-29 (assumed: Summer)"),
+        (
+            ("London to Rome for 4 nights at Christmas",),
+            "London → Rome 4 → London; 2025-12-22 to 2025-12-28 (assumed: as long as the nights, Christmas)",
+        ),
+        (
+            ("London to Rome next Friday for 2 nights",),
+            "London → Rome 2 → London; leaves 2025-03-07 (assumed: the first such day)",
+        ),
+        (
+            ("plz: boston-paris-boston, 12-19 june, 2 adults + 2 kids, 4* , budget eur 6000",),
+            "Boston → Paris 6 → Boston; 2025-06-12 to 2025-06-19; 4 people, rooms: 2; at most 6,000 EUR; 4 stars (assumed: from the dates, one night under way)",
+        ),
+        (
+            ("From Berlin to Parris for 3 nights in May",),
+            "Berlin → Paris 3 → Berlin; 2025-05-01 to 2025-05-31 (assumed: read 'Parris' so)",
+        ),
+        (
+            ("From São Paulo to Buenos Aires for 4 nights in April, R$ 9.000",),
+            "São Paulo → Buenos Aires 4 → São Paulo; 2025-04-01 to 2025-04-30; at most 9,000 BRL (assumed: three digits are thousands)",
+        ),
+        (
+            ("Madrid to Lisbon in June for 3 to 5 nights",),
+            "Madrid → Lisbon 5 → Madrid; 2025-06-01 to 2025-06-30 (assumed: about as long as was said)",
+        ),
+        (
+            ("Madrid to Lisbon in June for a few days",),
+            "Madrid → Lisbon 3 → Madrid; 2025-06-01 to 2025-06-30 (assumed: about as long as was said)",
+        ),
+        (
+            ("Madrid to Lisbon in June or July for 4 nights",),
+            "Madrid → Lisbon 4 → Madrid; 2025-06-01 to 2025-07-31 (assumed: in either of them)",
+        ),
+        (
+            ("Madrid to Lisbon for 4 nights in June, between 500 and 800 euros",),
+            "Madrid → Lisbon 4 → Madrid; 2025-06-01 to 2025-06-30; at most 800 EUR (assumed: the upper end)",
+        ),
+        (
+            ("Madrid to Lisbon for 4 nights in June, 2.000 €",),
+            "Madrid → Lisbon 4 → Madrid; 2025-06-01 to 2025-06-30; at most 2,000 EUR (assumed: three digits are thousands)",
+        ),
+        (
+            ("Boston to Paris 3 nights", "may or june"),
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-06-30 (assumed: in either of them)",
+        ),
+        (
+            ("Boston to Paris for 3 nights in May", "leave on Friday"),
+            "Boston → Paris 3 → Boston; leaves 2025-05-02; 2025-05-01 to 2025-05-31 (assumed: the first such day)",
+        ),
+        (
+            ("London to Rome next Friday for 2 nights", "14"),
+            "London → Rome 2 → London; leaves 2025-03-07 (assumed: the first such day) (not understood: 14)",
+        ),
+        (
+            ("Madrid to Lisbon for 4 nights leaving between 3 and 6 June", "4"),
+            "Madrid → Lisbon 4 → Madrid; 2025-06-03 to 2025-06-10 (assumed: any of these days) (not understood: 4)",
+        ),
+        (
+            ("ten days in Tokyo and Kyoto from Singapore in November",),
+            "Singapore → Tokyo 5 → Kyoto 5 → Singapore; 2025-11-01 to 2025-11-30 (assumed: a part of the whole)",
+        ),
+        (
+            ("ten days in Tokyo and Kyoto from Singapore in November", "evenly"),
+            "Singapore → Tokyo 5 → Kyoto 5 → Singapore; 2025-11-01 to 2025-11-30 (assumed: a part of the whole)",
+        ),
+        (
+            ("ten days in Tokyo and Kyoto from Singapore in November", "6 in Tokyo"),
+            "Singapore → Tokyo 6 → Kyoto 4 → Singapore; 2025-11-01 to 2025-11-30 (assumed: a part of the whole)",
+        ),
+        (
+            ("ten days in Tokyo and Kyoto from Singapore in November", "6"),
+            "Singapore → Tokyo 6 → Kyoto 4 → Singapore; 2025-11-01 to 2025-11-30 (assumed: a part of the whole)",
+        ),
+        (
+            ("Madrid to Lisbon and Rome: 7 nights in total, June", "split evenly"),
+            "Madrid → Lisbon 4 → Rome 3 → Madrid; 2025-06-01 to 2025-06-30 (assumed: a part of the whole)",
+        ),
+        (
+            ("Madrid to Lisbon, 12 nights in late June", "8"),
+            "Madrid → Lisbon 12 → Madrid; 2025-06-21 to 2025-07-03 (assumed: as long as the nights) (not understood: 8)",
+        ),
+    ),
     "Asked about": (
         (
             ("Return flight from Manchester to Split, 5 nights, June",),
             "asks: No city called 'Manchester' is known. Which city do you mean?",
         ),
-        (("From Portland to Paris for 4 nights in June",), "asks: Which Portland: Portland (United States) or Portland, Maine?"),
         (
             ("Boston to Rome for 3 nights in May, no arrivals after 9",),
             "asks: 'no arrivals after 9': at what hour do you want to leave at the earliest, and arrive at the latest?",
@@ -402,34 +505,11 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             "Boston → Rome 3 → Boston; 2025-05-01 to 2025-05-31 (not understood: 9am)",
         ),
         (("Toronto to Rome for 3 nights on 05/06",), "asks: When do you want to travel? 05/06 can be 5 June or 6 May."),
-        (("London to Rome for 3 nights on 05/06",), "London → Rome 3 → London; leaves 2025-06-05"),
-        (
-            ("London to Rome for 4 nights over Easter",),
-            "asks: Easter: between which days?",
-        ),
-        (
-            ("London to Rome for 4 nights in the summer",),
-            "asks: Summer: between which days?",
-        ),
-        (
-            ("London to Rome for 4 nights at Christmas",),
-            "asks: Christmas: between which days?",
-        ),
-        (
-            ("London to Rome next Friday for 2 nights",),
-            "asks: Which day is meant by 'next Friday'?",
-        ),
-        (("plz: boston-paris-boston, 12-19 june, 2 adults + 2 kids, 4* , budget eur 6000",), "asks: How many nights in Paris?"),
-        (("From Berlin to Parris for 3 nights in May",), "asks: No city called 'Parris' is known; did you mean Paris?"),
         (
             ("Boston to Paris for 3 nights in May, 500 kr",),
             "asks: Which currency is meant by '500 kr': CZK or DKK or ISK or NOK or SEK?",
         ),
         (("Boston to Paris via Reykjavik, 3 nights in Paris, May",), "asks: How many nights in Reykjavik?"),
-        (
-            ("From São Paulo to Buenos Aires for 4 nights in April, R$ 9.000",),
-            "asks: How much is 'R$ 9.000'? Please write thousands with a comma and cents with a point.",
-        ),
         (("Hello!",), "asks: Where does the trip start?"),
         (("Book me a cruise to Mars",), "asks: Where does the trip start? (not understood: cruise)"),
         (("take me somewhere warm in May",), "asks: Where does the trip start? (not understood: somewhere warm)"),
@@ -445,10 +525,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (("I want to go to Paris",), "asks: Where does the trip start?"),
         (("Paris in May",), "asks: Where does the trip start?"),
-        (("Madrid to Lisbon in June for 3 to 5 nights",), "asks: How many nights in Lisbon?"),
-        (("Madrid to Lisbon in June for a few days",), "asks: How many nights in Lisbon?"),
         (("Madrid to Lisbon or Rome in June for 4 nights",), "asks: Lisbon or Rome. Which city do you mean?"),
-        (("Madrid to Lisbon in June or July for 4 nights",), "asks: In which month: June 2025 or July 2025?"),
         (
             ("Madrid to Lisbon for 4 nights starting 12.06.2025",),
             "Madrid → Lisbon 4 → Madrid; leaves 2025-06-12",
@@ -458,14 +535,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("Madrid to Lisbon for 4 nights in June, $100 per night",),
             "asks: '$100 per night' is for one night; what may the whole trip cost?",
-        ),
-        (
-            ("Madrid to Lisbon for 4 nights in June, between 500 and 800 euros",),
-            "Madrid → Lisbon 4 → Madrid; 2025-06-01 to 2025-06-30; at most 800 EUR",
-        ),
-        (
-            ("Madrid to Lisbon for 4 nights in June, 2.000 €",),
-            "asks: How much is '2.000 €'? Please write thousands with a comma and cents with a point.",
         ),
         (("Madrid to Lisbon for 4 nights in June, ¥90,000",), "asks: Which currency is meant by '¥90,000': CNY or JPY?"),
         (
@@ -805,7 +874,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (("Boston to Paris 3 nights", "may"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
         (("Boston to Paris 3 nights", "may please"), "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31"),
         (("Boston to Paris 3 nights", "march"), "Boston → Paris 3 → Boston; 2025-03-01 to 2025-03-31"),
-        (("Boston to Paris 3 nights", "may or june"), "asks: In which month: May 2025 or June 2025?"),
         (
             ("Boston to Paris 3 nights", "I may come back"),
             "asks: When do you want to travel: in which month, between which days, or leaving on which day?",
@@ -862,7 +930,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (("Boston to Paris for 3 nights in May", "June rather than May"), "Boston → Paris 3 → Boston; 2025-06-01 to 2025-06-30"),
         (("Boston to Paris for 3 nights in May", "not on 5 May"), "asks: When do you want to travel, if not on 5 May?"),
         (("Boston to Paris for 3 nights in May", "not 5 stars"), "asks: How many stars do you want, if not 5 stars?"),
-        (("Boston to Paris for 3 nights in May", "leave on Friday"), "asks: Which day is meant by 'on Friday'?"),
         (("Boston to Paris for 3 nights in May", "return on Sunday"), "asks: Which date is meant by 'on Sunday'?"),
         (
             ("Boston to Paris for 3 nights in May", "no trains"),
@@ -898,14 +965,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("Boston to Paris 3 nights and Rome 2 nights, 1-25 June", "could we squeeze in Madrid for a night between the two?"),
             "asks: 1 night in Madrid: instead of Paris or Rome, or in addition (“add”)? (not understood: two)",
-        ),
-        (
-            ("London to Rome next Friday for 2 nights", "14"),
-            "asks: Which day is meant by 'next Friday'? (not understood: 14)",
-        ),
-        (
-            ("Madrid to Lisbon for 4 nights leaving between 3 and 6 June", "4"),
-            "asks: On which day between 3 June 2025 and 6 June 2025 do you leave? (not understood: 4)",
         ),
         (
             (
@@ -947,11 +1006,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ),
             "Boston → Berlin 5 → Cologne 2 → Boston; 2025-06-01 to 2025-06-30; at most $5,000; 3 to 4 stars (not understood: 4 is fine)",
         ),
-        (("ten days in Tokyo and Kyoto from Singapore in November",), "asks: How many nights in Tokyo?"),
-        (("ten days in Tokyo and Kyoto from Singapore in November", "evenly"), "asks: How many nights in Tokyo?"),
-        (("ten days in Tokyo and Kyoto from Singapore in November", "6 in Tokyo"), "asks: How many nights in Kyoto?"),
-        (("ten days in Tokyo and Kyoto from Singapore in November", "6"), "asks: How many nights in Kyoto?"),
-        (("Madrid to Lisbon and Rome: 7 nights in total, June", "split evenly"), "asks: How many nights in Lisbon?"),
         (
             ("Boston to Rome for 3 nights in May, no late arrivals", "not after 10"),
             "asks: 'not after 10': at what hour do you want to leave at the earliest, and arrive at the latest?",
@@ -992,11 +1046,6 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("Madrid to Lisbon and Rome: 7 nights in total, June", "4 and 3"),
             "Madrid → Lisbon 4 → Rome 3 → Madrid; 2025-06-01 to 2025-06-30",
-        ),
-        (
-            ("Madrid to Lisbon, 12 nights in late June", "8"),
-            "asks: 2025-06-21 to 2025-06-30 has room for 9 nights; the stops need 12: take fewer nights, or a later last day "
-            "(not understood: 8)",
         ),
         (
             (
@@ -1075,10 +1124,15 @@ def after(*turns: str) -> PartialRequest:
 
 
 def made_of(turns: tuple[str, ...]) -> str:
-    """The first question, or the request; and what was not understood in the last turn."""
+    """The first question, or the request with why it was assumed; and what was not understood in the last turn."""
     known = after(*turns)
-    questions = known.missing()
-    answer = f"asks: {questions[0].text}" if questions else shown(known.complete())
+    whole, assumed = completed(known, TODAY, is_far=ATLAS.takes_a_night)
+    questions = whole.missing()
+    if questions:
+        answer = f"asks: {questions[0].text}"
+    else:
+        reasons = [why for why in dict.fromkeys(assumed.values()) if why not in _USUAL]
+        answer = shown(whole.complete()) + (f" (assumed: {', '.join(reasons)})" if reasons else "")
     return f"{answer} (not understood: {', '.join(known.unread)})" if known.unread else answer
 
 
@@ -1124,11 +1178,11 @@ def document() -> str:
         "",
         f"{rows} ways to ask for a trip. This document is made of the table in `tests/domains/travel/text/phrasings.py`, which the",
         f"tests hold to be true (`python -m tests.domains.travel.text.phrasings` writes it). Today is {TODAY}; the cities are those of",
-        "the tests. Numbers behind a city are nights. This is what the words say: the app then assumes what nobody minds, and shows it at its",
-        "field, instead of asking (docs/adr/0032).",
+        "the tests. Numbers behind a city are nights. What nobody minds is assumed, and shown at its field with the reason; one traveller, a",
+        "round trip and a room for two are not written out here (docs/adr/0032).",
     ]
     for title, table in TABLE.items():
-        lines += ["", f"## {title}", "", "| said | understood or asked |", "|---|---|"]
+        lines += ["", f"## {title}", "", "| said | understood, assumed or asked |", "|---|---|"]
         lines += [f"| {' ⏎ '.join(map(_cell, turns))} | {_cell(answer)} |" for turns, answer in table]
     return "\n".join(lines) + "\n"
 

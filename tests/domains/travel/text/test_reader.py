@@ -470,8 +470,8 @@ def test_an_amount_for_each_follows_the_party(cities: Gazetteer) -> None:
 @pytest.mark.parametrize(
     ("text", "currency", "why"),
     [
-        ("From London to Rome for 3 nights in May, budget 900", "GBP", "as used in United Kingdom"),
-        ("From Boston to Rome for 3 nights in May, budget 900", "USD", "as used in United States"),
+        ("From London to Rome for 3 nights in May, budget 900", "GBP", "as used in the United Kingdom"),
+        ("From Boston to Rome for 3 nights in May, budget 900", "USD", "as used in the United States"),
         ("From London to Rome for 3 nights in May, budget 900 euros", "EUR", None),
         ("Rome for 3 nights in May, budget 900", None, None),
     ],
