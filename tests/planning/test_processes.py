@@ -22,6 +22,7 @@ from sagagraph.errors import InvalidInputError, PlannerError
 from sagagraph.planning.background import apart, in_background, in_processes, telling
 from sagagraph.planning.sketch import Sketch
 from tests.planning import thoughts
+from tests.support.processes import is_alive
 
 pytestmark = pytest.mark.skipif("forkserver" not in get_all_start_methods(), reason="there they think in threads")
 
@@ -51,10 +52,6 @@ def helpers() -> list[psutil.Process]:
             if any("multiprocessing" in word for word in each.cmdline()):
                 found.append(each)
     return found
-
-
-def is_alive(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
 def wait_for_the_end_of(process: psutil.Process) -> None:

@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 from sagagraph.domains.reunion.planning.solver import PLAN_S
 from sagagraph.domains.reunion.shipped import shipped
 from sagagraph.ui.server.shutdown import Shutdown
+from tests.support.processes import is_alive
 from tests.ui.conftest import Serve
 from tests.ui.nursery import PATIENCE_S
 from tests.ui.server import Server
@@ -45,10 +46,6 @@ def thinkers_of(server: Server) -> list[psutil.Process]:
     """They stand back; what serves does not."""
     here = psutil.Process(server.pid)
     return [each for each in here.children(recursive=True) if is_alive(each) and each.nice() > here.nice()]
-
-
-def is_alive(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
 def test_a_server_does_not_wait_for_its_solvers_nor_for_who_listens_and_goes_on_at_the_next_start(
