@@ -64,6 +64,8 @@ _DOMAINS: Final = {
     "neighbour": "reunion",
     "cousin": "reunion",
     "captain": "reunion",
+    "visitor": "trip",
+    "uncle": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)

@@ -46,10 +46,12 @@ LEAST_OF_STRANGERS = {
     "tourist": (0.84, 0.79),
     "nomad": (0.84, 0.49),
     "drifter": (0.79, 0.59),
+    "visitor": (0.85, 0.84),
+    "uncle": (0.28, 0.33),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
-MOST_IN_SILENCE = {"neighbour": 5, "cousin": 3, "captain": 8}
-"""Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
+MOST_IN_SILENCE = {"neighbour": 5, "cousin": 3, "captain": 8, "visitor": 3, "uncle": 6}
+"""Openings of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}
 
