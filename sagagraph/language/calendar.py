@@ -14,7 +14,7 @@ from dateutil.easter import easter
 
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Nth, Number
-from sagagraph.language.quantities import Quantity
+from sagagraph.language.quantities import NIGHTS, Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,7 +162,9 @@ def _relative(found: Found, today: date) -> Expression | None:
     if found["this_month"] or found["next_month"]:
         months = today.month - 1 + bool(found["next_month"])
         return _one(found.said, Rough(1, 31, months % 12 + 1, today.year + months // 12, ""))
-    days = 2 if found["after"] else 1 if found["tomorrow"] else 0
+    ahead = found.get("ahead", Quantity)
+    days = (ahead.count or 0) * NIGHTS.get(ahead.unit, 0) if ahead else 0
+    days += 2 if found["after"] else "tomorrow" in (found["tomorrow"], found["sure"])
     return _one(found.said, _exactly(today + timedelta(days=days, weeks=bool(found["week"] or found["later"]))))
 
 

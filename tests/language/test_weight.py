@@ -12,15 +12,15 @@ pytestmark = pytest.mark.quick
 
 PACKAGE = Path(sagagraph.__file__).parent
 MOST = {
-    "language/**/*": 2481,
-    "domains/travel/text/*": 1749,
+    "language/**/*": 2483,
+    "domains/travel/text/*": 1767,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 1984,
+    "domains/reunion/text/*": 2023,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1095
+MOST_IN_TABLES = 1096
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

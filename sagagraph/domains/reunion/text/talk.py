@@ -33,6 +33,8 @@ class Talk:
     last_table: str = ""
     """What the last sentence was about."""
     thing: str = ""
+    made_at: str | None = None
+    """Where whoever makes that thing is, as it was named."""
     spot: str = ""
     last_spot: str = ""
     beside: list[str] = field(default_factory=list)
@@ -63,10 +65,12 @@ class Talk:
             clause.kind, found = "", None
         if clause.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self.table in ("tasks", "goals"):
             clause.kind = "it" if self.table == "tasks" else "everybody" if "there_all" in clause.roles else clause.kind
-        is_of_somebody = clause.passage.values(Spot) or any("who" in each.values for each in self.facts[-1:])
+        is_theirs = any(SAYS.host.fullmatch(each) for each in self.told("tasks", "place")[-1:])
+        spots = [each for each in clause.passage.values(Spot) if not (is_theirs and SAYS.at_home.fullmatch(each.name))]
+        is_of_somebody = spots or any("who" in each.values for each in self.facts[-1:])
         is_of_shop = self.thing and self.table == "tasks" and clause.when and not is_of_somebody
         if clause.kind == "pronoun" and found and found["whose"] in ("he", "she") and is_of_shop:
-            clause.kind = "it"  # `the cake is at Ann's, she is up by 8`
+            clause.kind = "it"  # `the cake is at Ann's, she is up by 8`, `she is home until 5`
         if found is None:
             return
         who, whose = found.get("who", Who), found["whose"]
@@ -118,6 +122,11 @@ class Talk:
         """Return what was told of a column until now; of goals, of that of everybody."""
         own = (each for each in self.facts if each.table == table and (table != "goals" or not each.name))
         return [each.values[key] for each in own if key in each.values]
+
+    def where_is(self, name: str) -> str | None:
+        """Return where somebody is, as far as it was told."""
+        theirs = (each.values for each in self.facts[::-1] if each.table == "people" and each.name == name)
+        return next((each["place"] for each in theirs if "place" in each), None)
 
     def place(self, clause: Clause, *how: str) -> str | None:
         """Return the place that was said with the first of these words; `her house` is `Ann's house`."""

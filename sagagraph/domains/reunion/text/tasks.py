@@ -9,7 +9,7 @@ from typing import Any
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import Fact, fact
 from sagagraph.domains.reunion.text.talk import Talk
-from sagagraph.domains.reunion.text.values import UP_TO
+from sagagraph.domains.reunion.text.values import UP_TO, Spot
 
 
 def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
@@ -25,6 +25,8 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     is_errand = bool({"fetch", "fetched"} & roles)
     if thing and ({"opens", "closes"} & roles or clause.passage.has(SAYS.there)) and _is_of_its_place(thing, talk):
         thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
+    if thing and place is None and {"opens", "closes"} & roles and _is_where_it_is(thing, talk):
+        thing, is_of_it, place = None, True, thing  # `fetch the wreath, the flower shop opens at 9`
     if "fetch" in roles and "fetched" not in roles:
         thing = clause.said_as("fetches") or thing
     if not thing and (is_errand or "makes" in roles):
@@ -42,7 +44,9 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     if clause.kind == "thing" and _is_of_somebody(clause, thing, place, talk, is_errand=is_errand):
         return
     if thing:
+        talk.unread += [clause.said] if _may_be_a_verb(thing, clause) else []
         talk.thing, talk.table = thing, "tasks"
+        talk.made_at = place or next((talk.where_is(name) for name in who or ()), None)
     elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
         return
     at = ("at", "around", "about")
@@ -54,6 +58,11 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         opens = replace(opens, how="from")  # `the pizza is ready at 7` is not said of a shop
     minutes = clause.minutes if clause.minutes is not None or not is_errand else 0
     place = None if "watched" in roles and clause.kind == "somebody" else place
+    is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
+    if clause.kind == "it" and is_home and "place" in _told_of_it(talk):
+        place = None  # `she is home until 5`
+    if minutes and not thing and not _told_of_it(talk):
+        place = place or talk.made_at  # `I make the salad at home, about 40 minutes`
     values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
     values |= {"who": who, "watched": "watched" in roles or None}
     if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (
@@ -85,6 +94,23 @@ def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: 
     is_one = is_name and not clause.passage.has(SAYS.SEVERAL) and not SAYS.shop.fullmatch(place or "")
     is_said = talk.is_of_shop or SAYS.FOOD.fullmatch(thing or "")
     return bool(is_one and (is_errand or clause.passage.whole(SAYS.needs)) and not is_said)
+
+
+def _may_be_a_verb(thing: str, clause: Clause) -> bool:
+    """Tell whether it may be no thing: `the van is there and waits at the pool`. It is taken, and named."""
+    is_bare = clause.kind == "thing" and " " not in thing and clause.passage.text.startswith(thing.lower())
+    return is_bare and not SAYS.FOOD.fullmatch(thing)
+
+
+def _told_of_it(talk: Talk) -> set[str]:
+    """Return the columns of the last task that are known."""
+    return {key for each in talk.facts if each.table == "tasks" and each.name == talk.thing for key in each.values}
+
+
+def _is_where_it_is(thing: str, talk: Talk) -> bool:
+    """Tell whether it is the shop where the last task, an errand, is done."""
+    told = _told_of_it(talk)
+    return SAYS.shop.fullmatch(thing) is not None and "is_errand" in told and "place" not in told
 
 
 def _is_of_its_place(thing: str, talk: Talk) -> bool:

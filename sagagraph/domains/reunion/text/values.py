@@ -25,6 +25,10 @@ _WRITTEN: Final = (
     (r"\b(St|M[rs]{0,2}|Dr|Prof|Fr|Rev)\.(?= [A-Z]| (?:and|&) M)", r"\1"),
     (r" @ ", " at "),
     (r"(?i)\b(?:a )?quarter to(?=\s*(?:[.,;!?\n]|$))", "15 minutes earlier"),
+    (
+        r"(^|[.!?;\n] )([A-Z]\w+), (?:our|the) \w+(?: \w+)?, (?=(?:is|has|drives|comes|lives|works|gets|lands|needs)\b)",
+        r"\1\2 ",
+    ),
     (r"(?i)\b(is|are) by (?=the |(?-i:[A-Z]))", r"\1 at "),
     (r"(^|[.!?] )Our (?=[A-Z]\w+(?:'s| is) (?:at|in|on|home|coming))", r"\1"),
     (r"(^|[.!?\n] )(?:The |Our )?\w+(?: \w+)? is ([A-Z]\w+)[,.;] [Ss]?[Hh]e(?:'s| is) ", r"\1\2 is "),

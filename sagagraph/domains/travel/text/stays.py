@@ -285,7 +285,7 @@ def _visit_beside(stay: Stay, visits: list[Visit], text: str) -> Visit | None:
 def _is_of_all(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:
     """Tell whether the only duration is that of a list of cities: `10 days in Berlin and Cologne`, `Tokyo and Kyoto, 10 days`."""
     places = [each for each in visits if _can_be_stayed_in(each, visits) and each.role in WHERE]
-    if len(stays) > 1 or len(places) == 1:
+    if len(stays) > 1 or len(places) < 2:
         return False
     if places[0].start >= stay.end:
         return places[1].role is Role.LISTED

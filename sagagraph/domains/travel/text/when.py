@@ -280,12 +280,29 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         if holiday.first and holiday.last and "weekend" in holiday.name:
             about["total_nights"] = (holiday.last - holiday.first).days
         dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name.capitalize())
+    if not (holidays or expressions or dates.departs):
+        _add_ahead(passage, dates, today)
     leaving = [day for day in dates.departs if day not in dates.named]
     if len(leaving) == 1 and any(each.unit in NIGHTS and each.count for each in passage.values(Quantity)):
         dates.departs = leaving  # `3 nights for his 50th on 14 November, leave the 13th`
     dates.conclude(said)
     if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
         said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
+
+
+def _add_ahead(passage: Passage, dates: _Dates, today: date) -> None:
+    """Read `in three weeks` as about that day: where it is said how long one stays, it is not that."""
+    ahead = passage.find(_SAYS.ahead)
+    stays = {each for each in passage.values(Quantity) if each.unit in NIGHTS} - {
+        each for one in ahead for each in one.values(Quantity)
+    }
+    is_only = len(ahead) == 1 and stays != set()
+    for found in passage.take(_SAYS.ahead, lambda found: is_only or found["sure"] != ""):
+        span = found.values(Quantity)[0]
+        day = today + timedelta(days=(span.count or 0) * {**NIGHTS, "month": 30}.get(span.unit, 0))
+        about = {"first": day - _ONE_DAY, "begins_by": day + _ONE_DAY}
+        if day > today:
+            dates.doubts.ask("depart", f"On which day do you leave {found.said}?", otherwise=about, because="around that day")
 
 
 def read_shift(passage: Passage, said: Said, known: PartialRequest) -> None:

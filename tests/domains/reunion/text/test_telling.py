@@ -321,6 +321,7 @@ def test_who_cannot_leave_before_a_time_is_there_from_it_on() -> None:
         ("Someone has to stop by the bakery for the cake.", "cake", "Bakery"),
         ("I've ordered a cake from Gail's.", "cake", "Gail's"),
         ("Ann still has to fetch the flowers at the florist.", "flowers", "Florist"),
+        ("We also need to pick up the wreath, the flower shop opens at 8:30.", "wreath", "Flower shop"),
     ],
 )
 def test_an_errand_is_read_in_plain_words(said: str, task: str, place: str) -> None:
@@ -335,3 +336,27 @@ def test_somebody_who_is_home_is_not_taken_for_somebody_s_house() -> None:
     people = told(EMPTY, text).filled.problem["people"]
     assert [(each["name"], each["place"]) for each in people] == [("Ann", "Ann's house"), ("Ben", "Station"), ("Carl", "Office")]
     assert [each.get("drives") for each in people][::2] == [True, False]
+
+
+def test_what_somebody_makes_is_where_they_are_and_a_clause_later_how_long_it_takes() -> None:
+    board = told(EMPTY, "We meet at the lake at 4 pm. Ann is at the lodge and does the roast, that takes 90 minutes.")
+    assert [(each["name"], each["place"], each["minutes"]) for each in board.filled.problem["tasks"]] == [("roast", "Lodge", 90)]
+    assert board.unread == ("does the roast",)
+
+
+def test_whoever_is_home_until_then_is_not_the_last_guest_but_whose_house_it_is() -> None:
+    tickets = "The tickets are at my mum's house and she's only home until 5:30."
+    problem = told(EMPTY, f"We meet at the arena at 7 pm. Leo lands at Gatwick at 3:20 pm. {tickets}").filled.problem
+    assert [(each["name"], each["from"]) for each in problem["people"] if each["name"] == "Leo"] == [("Leo", "15:20")]
+    assert [each["window"] for each in problem["tasks"]] == [[None, "17:30"]]
+
+
+def test_what_somebody_is_says_nothing_of_cars() -> None:
+    board = told(EMPTY, "We meet at the pitch at 9. Martin, our coach, drives the minibus with nine seats.")
+    assert [each["name"] for each in board.filled.problem["people"]] == ["Martin"]
+    assert [(each["drivers"], each["seats"]) for each in board.filled.problem["vehicles"]] == [(["Martin"], 9)]
+
+
+def test_a_task_that_may_be_a_verb_is_named() -> None:
+    board = told(EMPTY, "We meet at the flat at 10. The van has three seats and waits at the depot, which opens at 8.")
+    assert "waits at the depot" in board.unread

@@ -373,6 +373,18 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("I want to start in Delhi, visit Bangkok for 3 nights and Singapore for 4 nights, ending in Sydney, March 2026",),
             "Delhi → Bangkok 3 → Singapore 4 → Sydney; 2026-03-01 to 2026-03-31",
         ),
+        (
+            ("I'm flying home from Vienna to Boston on 3 May for 10 nights",),
+            "Vienna → Boston 10 → Vienna; leaves 2025-05-03",
+        ),
+        (
+            ("Boston to Rome, 3 weeks from today, 4 nights, no hotel needed, staying with my sister",),
+            "Boston → Rome 4 → Boston; leaves 2025-03-22 (not understood: sister)",
+        ),
+        (
+            ("2 adults with two childs from Berlin to Paris, 1-5 August",),
+            "Berlin → Paris 4 → Berlin; 2025-08-01 to 2025-08-05; 4 people, rooms: 2 (assumed: from the dates)",
+        ),
     ),
     "Assumed, and shown": (
         (
@@ -489,6 +501,14 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         (
             ("Madrid to Lisbon, 12 nights in late June", "8"),
             "Madrid → Lisbon 12 → Madrid; 2025-06-21 to 2025-07-03 (assumed: as long as the nights) (not understood: 8)",
+        ),
+        (
+            ("In three weeks I want to go to Paris for 4 nights, flying from Berlin",),
+            "Berlin → Paris 4 → Berlin; 2025-03-21 to 2025-03-27 (assumed: any of these days, around that day)",
+        ),
+        (
+            ("Berlin to Paris, 4 nights, two months from now",),
+            "Berlin → Paris 4 → Berlin; 2025-04-29 to 2025-05-05 (assumed: any of these days, around that day)",
         ),
     ),
     "Asked about": (
