@@ -15,7 +15,7 @@ from tests.language.openings.judging import Judged, Opening, Result, figures, ju
 from tests.language.openings.models import Reader, right_slots, wrong_slots
 from tests.language.openings.reading import heard_in, page_of, read_by
 
-LEAST_RIGHT = {"trip": (0.99, 0.93), "meal": (0.99, 0.99), "reunion": (0.81, 0.61), "paragraph": (0.7, 0.65)}
+LEAST_RIGHT = {"trip": (0.99, 0.93), "meal": (0.99, 0.99), "reunion": (0.84, 0.68), "paragraph": (0.7, 0.65)}
 """Of those that were looked at while the readers were changed, and of those that were kept."""
 LEAST_OF_STRANGERS = {
     "stranger": (0.62, 0.0),
@@ -26,7 +26,7 @@ LEAST_OF_STRANGERS = {
     "guest": (0.96, 0.0),
     "eater": (0.99, 0.0),
     "family": (0.99, 0.0),
-    "gathering": (0.7, 0.0),
+    "gathering": (0.77, 0.0),
     "passenger": (0.95, 0.0),
     "chef": (0.99, 0.0),
     "voyager": (0.99, 0.0),
@@ -34,8 +34,8 @@ LEAST_OF_STRANGERS = {
     "pilgrim": (0.96, 0.0),
     "caller": (0.96, 0.76),
     "griller": (0.99, 0.5),
-    "host": (0.76, 0.47),
-    "organiser": (0.86, 0.48),
+    "host": (0.78, 0.47),
+    "organiser": (0.87, 0.51),
     "neighbour": (0.71, 0.33),
     "cousin": (0.57, 0.16),
     "captain": (0.14, 0.0),
@@ -46,12 +46,12 @@ LEAST_OF_STRANGERS = {
     "tourist": (0.84, 0.79),
     "nomad": (0.84, 0.49),
     "drifter": (0.79, 0.59),
-    "visitor": (0.85, 0.84),
-    "uncle": (0.28, 0.33),
+    "visitor": (0.99, 0.91),
+    "uncle": (0.42, 0.33),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
-MOST_IN_SILENCE = {"neighbour": 5, "cousin": 3, "captain": 8, "visitor": 3, "uncle": 6}
-"""Openings of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
+MOST_IN_SILENCE = {"neighbour": 5, "cousin": 3, "captain": 8, "uncle": 4}
+"""Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}
 
