@@ -37,6 +37,9 @@ _CLOSE: Final = 31
 """Days between dates of one trip."""
 _LAST_WEEK: Final = 22
 """Day of a month after which a week may reach into the next one."""
+_YEARS: Final = range(2000, 2100)
+_FARTHEST_DAYS: Final = 365
+"""Nobody counts the days from today that are farther away."""
 _WEEKS_BY_NUMBER: Final = range(5, 53)
 _AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1, "whit monday": 50}
 _FEASTS: Final = {"christmas eve": (12, 24), "christmas day": (12, 25), "boxing day": (12, 26), "new years day": (1, 1)}
@@ -164,6 +167,8 @@ def _relative(found: Found, today: date) -> Expression | None:
         return _one(found.said, Rough(1, 31, months % 12 + 1, today.year + months // 12, ""))
     ahead = found.get("ahead", Quantity)
     days = (ahead.count or 0) * NIGHTS.get(ahead.unit, 0) if ahead else 0
+    if ahead is not None and not 0 < days <= _FARTHEST_DAYS:
+        return None
     days += 2 if found["after"] else "tomorrow" in (found["tomorrow"], found["sure"])
     return _one(found.said, _exactly(today + timedelta(days=days, weeks=bool(found["week"] or found["later"]))))
 
@@ -180,8 +185,10 @@ def _exactly(day: date) -> Rough:
     return _day(day.day, day.month, day.year)
 
 
-def _holiday(found: Found, today: date) -> Holiday:
+def _holiday(found: Found, today: date) -> Holiday | None:
     said = found.get("year", Number)
+    if said is not None and said.count not in _YEARS:
+        return None
     name, year = found["name"], (said.count if said else None) or today.year
 
     def days(year: int) -> tuple[date, date] | None:
@@ -227,7 +234,7 @@ def _dated(found: Found, today: date) -> Expression | None:
 
 def _year(found: Found) -> Number | None:
     number = found.get("said", Number)
-    return number if number and 2000 <= (number.count or 0) < 2100 else None
+    return number if number and number.count in _YEARS else None
 
 
 def _weekday_of(found: Found, month: int, year: int | None, today: date) -> Expression | None:

@@ -26,6 +26,8 @@ UNITS: Final[Units] = {"span": Forms(__file__, "units.span")}
 _SAYS: Final = Forms(__file__, "quantities", SIGN=SIGN)
 _CHANGES: Final = ("more", "less", "later", "earlier")
 NIGHTS: Final = {"night": 1, "day": 1, "week": 7, "fortnight": 14}
+_MOST_NIGHTS: Final = 999
+"""Of one of these units: more is no time that anybody travels, and no date that there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ def _quantity(found: Found, names: Forms) -> Quantity | None:
     exact = [number.value for number in numbers if number.value is not None]
     if not numbers and not _SAYS.vague.search(amounts):
         exact = [Decimal(2 if "couple" in amounts else 1)]
+    if unit in NIGHTS and max(exact, default=0) > _MOST_NIGHTS:
+        return None
     said = found["before"] or found["after"]
     change = next((change for change in _CHANGES if said in _SAYS.text(change.upper()).split("|")), "")
     if found["add"] or "another" in amounts:

@@ -187,7 +187,7 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
         return {"stops": _with_stop(said.stops, int(place[1]), place[2], value, cities)}
     if (limit := _HOUR.fullmatch(name)) is not None:
         hours = said.hours or JourneyHours()
-        own = getattr(hours, limit[1]).model_copy(update={limit[2]: _read(time.fromisoformat, value, name)})
+        own = getattr(hours, limit[1]).model_copy(update={limit[2]: _read(_hour, value, name)})
         changed = hours.model_copy(update={limit[1]: Hours.model_validate(own.model_dump())})
         return {"hours": None if changed == JourneyHours() else changed}
     if name == "parts":
@@ -196,12 +196,10 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
         return {"return_to": _city(value, name, cities) if value else None, "one_way": not value}
     if name in ("budget", "budget_each"):
         number, _, code = value.replace(",", "").partition(" ")
-        amount = _read(Decimal, number, name)
+        amount = _read(_amount, number, name)
         return {**dict.fromkeys(BUDGET_FIELDS), name: amount, "currency": (code or said.currency or "USD") if amount else None}
     if name in ("train_if.landed_before", "train_if.to"):
-        hour = (
-            _read(time.fromisoformat, value, name) if name.endswith("before") else said.train_if and said.train_if.landed_before
-        )
+        hour = _read(_hour, value, name) if name.endswith("before") else said.train_if and said.train_if.landed_before
         to = _city(value, name, cities) if name.endswith("to") else None
         return {"train_if": hour and _read(lambda _: TrainIf(landed_before=hour, to=to), value, name)}
     if name in _READERS:
@@ -211,10 +209,13 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     raise InvalidInputError("a trip has no such field: look at the page again", field=name)
 
 
+_YEARS: Final = range(2000, 2100)
+"""As in sentences."""
 _WORDS: Final = ("order", "insured", "stars", "direct", "prefer", "one_way")
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
-    **dict.fromkeys(("first", "last", "depart"), date.fromisoformat),
-    **dict.fromkeys(("travellers", "children", "rooms", "total_nights"), int),
+    **dict.fromkeys(("first", "last", "depart"), lambda value: _day(value)),
+    **dict.fromkeys(("travellers", "children", "rooms"), int),
+    "total_nights": lambda value: _nights(value),
     "one_way": lambda value: bool(value) or None,
     "currency": str,
     "order": lambda value: Order.ANY if value else None,
@@ -231,6 +232,34 @@ def _read(read: Callable[[str], Any], value: str, name: str) -> Any:
         return read(value) if value else None
     except (ValueError, InvalidOperation):
         raise InvalidInputError(f"“{value[:60]}” cannot be used here", field=name) from None
+
+
+def _day(value: str) -> date:
+    day = date.fromisoformat(value)
+    if day.year not in _YEARS:
+        raise ValueError(value)
+    return day
+
+
+def _hour(value: str) -> time:
+    hour = time.fromisoformat(value)
+    if hour.tzinfo is not None:
+        raise ValueError(value)
+    return hour
+
+
+def _amount(value: str) -> Decimal:
+    amount = Decimal(value)
+    if not amount.is_finite():
+        raise ValueError(value)
+    return amount
+
+
+def _nights(value: str) -> int:
+    nights = int(value)
+    if not 0 <= nights <= LONGEST_STAY:
+        raise ValueError(value)
+    return nights
 
 
 def _stars(value: str) -> tuple[int, int] | None:
@@ -255,7 +284,7 @@ def _with_stop(
         city = _city(value, "stops", cities)
         stop = stop.model_copy(update={"said": city, "city": city, "unknown": "", "candidates": ()})
     elif part == "nights":
-        stop = stop.lasting(_read(int, value, "stops"))
+        stop = stop.lasting(_read(_nights, value, "stops"))
     elif part == "stars":
         stop = stop.model_copy(update={"stars": _stars(value)})
     return (*stops[:place], stop, *stops[place + 1 :])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sagagraph.domains.travel.cities import name_key
 from sagagraph.domains.travel.partial import MONEY_FIELDS, with_nights
-from sagagraph.domains.travel.request import FEWEST_STARS, MOST_STARS
+from sagagraph.domains.travel.request import FEWEST_STARS, LONGEST_STAY, MOST_STARS
 from sagagraph.language.forms import Forms
 from sagagraph.language.money import Money
 from sagagraph.language.numbers import Nth, Number, tag_numbers
@@ -50,5 +50,5 @@ def answered(passage: Passage, known: PartialRequest, question: Question | None)
     if len(counts) == 1 and asked == "stars" and FEWEST_STARS <= counts[0] <= MOST_STARS:
         return {asked: (counts[0], counts[0])}
     still_open = [n for n, stop in enumerate(known.stops) if stop.nights is None]
-    is_about_nights = asked.startswith("stops[") and len(counts) <= len(still_open)
+    is_about_nights = asked.startswith("stops[") and len(counts) <= len(still_open) and max(counts, default=0) <= LONGEST_STAY
     return {"stops": with_nights(known.stops, dict(zip(still_open, counts, strict=False)))} if is_about_nights else None

@@ -118,6 +118,9 @@ _RELATIONS: Final = Forms(__file__, "when.relations")
 _SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
 _A_WEEK: Final = timedelta(days=7)
+_DAYS_OF_A_MONTH: Final = 30
+_FARTHEST_DAYS: Final = 365
+"""Nobody counts the weeks of a trip that is farther away."""
 
 
 class _Dates:
@@ -292,17 +295,19 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
 
 def _add_ahead(passage: Passage, dates: _Dates, today: date) -> None:
     """Read `in three weeks` as about that day: where it is said how long one stays, it is not that."""
-    ahead = passage.find(_SAYS.ahead)
-    stays = {each for each in passage.values(Quantity) if each.unit in NIGHTS} - {
-        each for one in ahead for each in one.values(Quantity)
-    }
-    is_only = len(ahead) == 1 and stays != set()
-    for found in passage.take(_SAYS.ahead, lambda found: is_only or found["sure"] != ""):
-        span = found.values(Quantity)[0]
-        day = today + timedelta(days=(span.count or 0) * {**NIGHTS, "month": 30}.get(span.unit, 0))
+    ahead, spans = passage.find(_SAYS.ahead), [each for each in passage.values(Quantity) if each.unit in NIGHTS]
+    is_only = len(ahead) == 1 and len(spans) > sum(span.unit in NIGHTS for span in ahead[0].values(Quantity))
+    for found in passage.take(_SAYS.ahead, lambda found: (is_only or found["sure"] != "") and _days_ahead(found) != 0):
+        day = today + timedelta(days=_days_ahead(found))
         about = {"first": day - _ONE_DAY, "begins_by": day + _ONE_DAY}
-        if day > today:
-            dates.doubts.ask("depart", f"On which day do you leave {found.said}?", otherwise=about, because="around that day")
+        dates.doubts.ask("depart", f"On which day do you leave {found.said}?", otherwise=about, because="around that day")
+
+
+def _days_ahead(found: Found) -> int:
+    """Return how many days from now on one leaves; 0 if it is not that, or nobody knows."""
+    span = found.values(Quantity)[0]
+    days = (span.count or 0) * {**NIGHTS, "month": _DAYS_OF_A_MONTH}.get(span.unit, 0)
+    return days if days <= _FARTHEST_DAYS and not _SAYS.way_back.search(_clause_before(found)) else 0
 
 
 def read_shift(passage: Passage, said: Said, known: PartialRequest) -> None:

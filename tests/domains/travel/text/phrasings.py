@@ -513,6 +513,22 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
     ),
     "Asked about": (
         (
+            ("London to Rome for 4 nights, Easter 999999999999",),
+            "asks: When do you want to travel: in which month, between which days, or leaving on which day? (not understood: Easter 999999999999)",
+        ),
+        (
+            ("Berlin to Rome for 99999999999 nights, in May",),
+            "asks: How many nights in Rome? (not understood: 99999999999)",
+        ),
+        (
+            ("Berlin to Rome in May", "99999999999"),
+            "asks: How many nights in Rome? (not understood: 99999999999)",
+        ),
+        (
+            ("Berlin to Rome, 3 nights, back in two weeks",),
+            "asks: When do you want to travel: in which month, between which days, or leaving on which day?",
+        ),
+        (
             ("Return flight from Manchester to Split, 5 nights, June",),
             "asks: No city called 'Manchester' is known. Which city do you mean?",
         ),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sagagraph.domains.travel.cities import Gazetteer
+from sagagraph.domains.travel.completion import completed
 from sagagraph.domains.travel.money import money_text
 from sagagraph.domains.travel.partial import PartialRequest
 from sagagraph.domains.travel.request import Direct
@@ -457,6 +458,9 @@ WORDS = st.sampled_from(
             "home from",
             "in two weeks",
             "from now",
+            "999999999999",
+            "999 fortnights",
+            "from today",
         ),
         *("3", "4", "two", "nights", "days", "week", "a couple of", "people", "we", "per person", "one way", "total", "last"),
         *("$5000", "4k", "stars", "3-4", "direct", "only", ",", ";", "(", ")", "→", "-", "without", "also", "respectively"),
@@ -468,9 +472,11 @@ WORDS = st.sampled_from(
 @given(st.lists(st.lists(WORDS, max_size=25).map(" ".join), min_size=1, max_size=3))
 def test_any_jumble_of_words_is_understood_or_asked_about(turns: list[str]) -> None:
     known = read(ATLAS, *turns)
-    if not known.missing():
-        with suppress(InvalidInputError):  # nights that do not fit the dates
-            assert known.complete().stops
+    whole, _assumed = completed(known, TODAY, is_far=ATLAS.takes_a_night)
+    for each in (known, whole):
+        if not each.missing():
+            with suppress(InvalidInputError):  # nights that do not fit the dates
+                assert each.complete().stops
 
 
 @settings(max_examples=200, deadline=None)
