@@ -19,6 +19,7 @@ ODD: tuple[Any, ...] = (
     [], {}, [[]], [None], {"": ""}, {"x": None},
 )  # fmt: skip
 """What programs of others write, and people who want to see something break."""
+ODD_WORDS: tuple[str, ...] = tuple(each for each in ODD if isinstance(each, str))
 _WORDS = (
     "not", "no", "and", "or", "then", "instead of", "at most", "$", "$5", "€1e9", "-1", "0", "100000000000000000000", "nights",
     "from", "to", "by", "in", "June", "31 June 2025", "29 Feb", "next year", "tomorrow", "24:00", "25:99", "12 pm", "noon",

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from sagagraph.domains.reunion.day import parse_request as parse_day
 from sagagraph.domains.reunion.shipped import SHIPPED
 from sagagraph.domains.reunion.text.telling import told
 from sagagraph.domains.reunion.transcript import EMPTY
+from sagagraph.domains.travel.completion import completed as completed_trip
 from sagagraph.domains.travel.plan import Itinerary
 from sagagraph.domains.travel.provider.provider import HttpReservationProvider
 from sagagraph.domains.travel.request import parse_request
@@ -36,7 +37,8 @@ from sagagraph.harness.language.parser import parse
 from sagagraph.harness.registry.loading import load_harness
 from sagagraph.language.utterance.utterances import news_in, utterances, wishes_in
 from sagagraph.planning.entry import Case
-from sagagraph.planning.page import Draft
+from sagagraph.planning.fields import Fields, Sheet
+from sagagraph.planning.page import Draft, Page
 from sagagraph.saga.core.codec import Record, decode, encode
 from sagagraph.saga.core.evolve.evolve import fold
 from sagagraph.saga.core.next_steps import status_of
@@ -166,8 +168,11 @@ def _trip_text(said: str, _folder: Path) -> None:
         with _ours():
             each(said)
     found = read_request(said, cities=GAZETTEER, today=TODAY)
-    _tellable(found.model_dump(mode="json"))
-    found.complete()
+    whole, _assumed = completed_trip(found, TODAY, is_far=GAZETTEER.takes_a_night)
+    for each in (found, whole):
+        _tellable(each.model_dump(mode="json"))
+        with _ours():
+            each.complete()
 
 
 def _reunion_text(said: str, _folder: Path) -> None:
@@ -186,6 +191,26 @@ def _model(said: Any, _folder: Path) -> None:
 
 
 _ours = partial(suppress, SagaGraphError)
+_DRAFTED = (("trip", TRIP_TEXTS[0]), ("reunion", REUNION_TEXTS[0]), ("meal", RECIPE_TEXTS[0]))
+
+
+@cache
+def _board(domain: str, text: str) -> tuple[Page, Draft, tuple[str, ...]]:
+    """Return a page, what it made of a text, and the names of the fields of its board."""
+    page = page_of(domain)
+    draft: Draft = _run(page.hear(text, None))
+    parts = page.fields(draft)
+    cells = [cell for part in parts if isinstance(part, Sheet) for _head, cells in part.rows for cell in cells]
+    cells += [part.fields for part in parts if isinstance(part, Fields)]
+    return page, draft, tuple(field.name for cell in cells for field in cell)
+
+
+def _field(said: tuple[int, int, str], _folder: Path) -> None:
+    board, place, value = said
+    page, draft, names = _board(*_DRAFTED[board])
+    changed: Draft = _run(page.with_field(draft.known, names[place % len(names)], value.encode(errors="replace").decode()))
+    _tellable([*changed.asides, *changed.not_understood, *changed.questions, changed.request])
+    list(page.fields(changed))
 
 
 def _judged(entry: Any) -> Callable[[Any, Path], None]:
@@ -291,6 +316,11 @@ _ANSWERS = st.tuples(
     inputs.written(ANSWERS),
 )
 
+_VALUES = ("2", "Rome", "2025-06-04", "14:30", "500", "2 hours", "Sarah, James", "3-4", "yes")
+_FIELDS = st.tuples(
+    st.integers(0, len(_DRAFTED) - 1), st.integers(0, 99), st.sampled_from(inputs.ODD_WORDS) | inputs.texts(_VALUES)
+)
+
 READERS: dict[str, Reader] = {
     "an event": Reader(inputs.documents(_EVENTS), _event, (JournalError,)),
     "a journal": Reader(inputs.documents(_LINES), _journal, (JournalError,)),
@@ -301,6 +331,7 @@ READERS: dict[str, Reader] = {
     "a reunion in words": Reader(inputs.texts(REUNION_TEXTS), _reunion_text),
     "recipes in words": Reader(inputs.texts(RECIPE_TEXTS), lambda said, _folder: read_meal(said)),
     "an answer of a model": Reader(inputs.documents(MODEL_ANSWERS), _model, ()),
+    "a field of a board": Reader(_FIELDS, _field),
     "the request of a reunion": Reader(inputs.written(_DAYS), _day),
     "a reunion, its events and plans": Reader(
         inputs.documents(
