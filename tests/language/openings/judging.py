@@ -66,6 +66,8 @@ _DOMAINS: Final = {
     "captain": "reunion",
     "visitor": "trip",
     "uncle": "reunion",
+    "weekender": "trip",
+    "aunt": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
@@ -348,11 +350,15 @@ def _plain(text: str) -> set[str]:
     return {word.removesuffix("s") for word in words} - {"the", "aunt", "uncle", "my", "a", "of", "at"}
 
 
+_HOMES: Final = ("Home", "Flat", "Apartment")
+"""Somebody's own."""
+
+
 def _is_same(meant: str, got: str | None) -> bool:
     if meant == "?":
         return got is None
     return (got is not None and bool(_plain(meant) & _plain(got))) or (
-        meant == "Home" and any(word in str(got).casefold() for word in ("home", "'s house"))
+        meant in _HOMES and any(word in str(got).casefold() for word in ("home", "'s house"))
     )
 
 

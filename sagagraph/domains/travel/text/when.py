@@ -118,6 +118,7 @@ _RELATIONS: Final = Forms(__file__, "when.relations")
 _SAID_AFTER: Final = (("from", _SAYS.or_later), ("by", _SAYS.latest), ("by", _SAYS.home_then))
 _ONE_DAY: Final = timedelta(days=1)
 _A_WEEK: Final = timedelta(days=7)
+_FIRST_SUCH_DAY: Final = "the first such day"
 _DAYS_OF_A_MONTH: Final = 30
 _FARTHEST_DAYS: Final = 365
 """Nobody counts the weeks of a trip that is farther away."""
@@ -137,6 +138,8 @@ class _Dates:
         self.there: list[date] = []
         """When somebody has to be there."""
         self.doubts = Said()
+        self.likely: date | None = None
+        """The day of departure that a weekday most likely means."""
 
     def add(self, found: Found, among: list[Expression], today: date, order: str) -> None:
         expression = found.get("date", Expression)
@@ -349,6 +352,13 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     if is_back and begins:
         dates.lasts.append(upcoming(weekday, begins))
         return
+    if is_back and dates.likely:  # `next Monday, and back on Thursday`
+        likely = {"depart": dates.likely, "last": upcoming(weekday, dates.likely)}
+        dates.doubts = Said()
+        dates.doubts.ask(
+            "depart", f"On which day do you leave, if back on {found.said}?", otherwise=likely, because=_FIRST_SUCH_DAY
+        )
+        return
     days_before = (dates.departs[0].weekday() - weekday.number) % 7 if dates.departs and dates.departs == dates.named else 0
     if days_before in (1, 2):  # `a meeting on Thursday 22 January: I fly on Wednesday`
         dates.departs, dates.named = [dates.departs[0] - timedelta(days=days_before)], []
@@ -363,6 +373,5 @@ def _add_weekday(found: Found, dates: _Dates, today: date, known: PartialRequest
     elif depart is None and (is_one_week or is_this_one):
         dates.departs.append(day)
     elif depart is None:
-        dates.doubts.ask(
-            "depart", f"Which day is meant by {found.said!r}?", otherwise={"depart": day}, because="the first such day"
-        )
+        dates.likely = day
+        dates.doubts.ask("depart", f"Which day is meant by {found.said!r}?", otherwise={"depart": day}, because=_FIRST_SUCH_DAY)

@@ -510,6 +510,10 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("Berlin to Paris, 4 nights, two months from now",),
             "Berlin → Paris 4 → Berlin; 2025-04-29 to 2025-05-05 (assumed: any of these days, around that day)",
         ),
+        (
+            ("Boston to Rome next Monday, and come back on Thursday",),
+            "Boston → Rome 2 → Boston; leaves 2025-03-03; 2025-03-03 to 2025-03-06 (assumed: the first such day, from the dates, one night under way)",
+        ),
     ),
     "Asked about": (
         (
