@@ -37,8 +37,9 @@ _CLOSE: Final = 31
 """Days between dates of one trip."""
 _LAST_WEEK: Final = 22
 """Day of a month after which a week may reach into the next one."""
-_YEARS: Final = range(2000, 2100)
-_FARTHEST_DAYS: Final = 365
+YEARS: Final = range(2000, 2100)
+"""Of which anybody speaks."""
+FARTHEST_DAYS: Final = 365
 """Nobody counts the days from today that are farther away."""
 _WEEKS_BY_NUMBER: Final = range(5, 53)
 _AFTER_EASTER: Final = {"good friday": -2, "easter sunday": 0, "easter monday": 1, "whit monday": 50}
@@ -167,7 +168,7 @@ def _relative(found: Found, today: date) -> Expression | None:
         return _one(found.said, Rough(1, 31, months % 12 + 1, today.year + months // 12, ""))
     ahead = found.get("ahead", Quantity)
     days = (ahead.count or 0) * NIGHTS.get(ahead.unit, 0) if ahead else 0
-    if ahead is not None and not 0 < days <= _FARTHEST_DAYS:
+    if ahead is not None and not 0 < days <= FARTHEST_DAYS:
         return None
     days += 2 if found["after"] else "tomorrow" in (found["tomorrow"], found["sure"])
     return _one(found.said, _exactly(today + timedelta(days=days, weeks=bool(found["week"] or found["later"]))))
@@ -187,7 +188,7 @@ def _exactly(day: date) -> Rough:
 
 def _holiday(found: Found, today: date) -> Holiday | None:
     said = found.get("year", Number)
-    if said is not None and said.count not in _YEARS:
+    if said is not None and said.count not in YEARS:
         return None
     name, year = found["name"], (said.count if said else None) or today.year
 
@@ -234,7 +235,7 @@ def _dated(found: Found, today: date) -> Expression | None:
 
 def _year(found: Found) -> Number | None:
     number = found.get("said", Number)
-    return number if number and number.count in _YEARS else None
+    return number if number and number.count in YEARS else None
 
 
 def _weekday_of(found: Found, month: int, year: int | None, today: date) -> Expression | None:

@@ -9,7 +9,7 @@ from typing import Any
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import Fact, fact
 from sagagraph.domains.reunion.text.talk import Talk
-from sagagraph.domains.reunion.text.values import UP_TO, Spot
+from sagagraph.domains.reunion.text.values import UP_TO, Spot, When
 
 
 def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
@@ -49,13 +49,7 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         talk.made_at = place or next((talk.where_is(name) for name in who or ()), None)
     elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
         return
-    at = ("at", "around", "about")
-    opens = clause.at("after", "from", "since", "not before", *((*at, "by") if "opens" in roles else ()))
-    if is_errand and opens is None and "closes" not in roles and (moment := clause.at(*at)):
-        opens = replace(moment, how="from")
-    closes = clause.at(*(each for each in UP_TO if opens is None or each != opens.how), *(at if "closes" in roles else ()))
-    if opens and clause.passage.has(SAYS.is_ready):
-        opens = replace(opens, how="from")  # `the pizza is ready at 7` is not said of a shop
+    opens, closes = _window(clause, is_errand=is_errand)
     minutes = clause.minutes if clause.minutes is not None or not is_errand else 0
     place = None if "watched" in roles and clause.kind == "somebody" else place
     is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
@@ -73,6 +67,19 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         of = [each.name for each in talk.facts if each.table == "tasks"] if clause.passage.has(SAYS.of_several) else []
         for name in dict.fromkeys([*of[-2:], talk.thing]):
             yield fact("tasks", name, is_errand=is_errand or None, **values)
+
+
+def _window(clause: Clause, *, is_errand: bool) -> tuple[When | None, When | None]:
+    """Return from when on it can be done, and until when."""
+    roles = clause.roles
+    at = ("at", "around", "about")
+    opens = clause.at("after", "from", "since", "not before", *((*at, "by") if "opens" in roles else ()))
+    if is_errand and opens is None and "closes" not in roles and (moment := clause.at(*at)):
+        opens = replace(moment, how="from")
+    closes = clause.at(*(each for each in UP_TO if opens is None or each != opens.how), *(at if "closes" in roles else ()))
+    if opens and clause.passage.has(SAYS.is_ready):
+        opens = replace(opens, how="from")  # `the pizza is ready at 7` is not said of a shop
+    return opens, closes
 
 
 def _is_fetched_there(clause: Clause, thing: str, place: str | None, talk: Talk) -> bool:

@@ -24,6 +24,7 @@ from sagagraph.domains.travel.request import (
     rooms_for,
 )
 from sagagraph.errors import InvalidInputError
+from sagagraph.language.calendar import YEARS
 from sagagraph.planning.fields import Cell, Field, Fields, Part, Sheet, State, Widget
 
 CITIES: Final = "cities"
@@ -209,8 +210,6 @@ def _changes(said: PartialRequest, name: str, value: str, cities: Gazetteer) -> 
     raise InvalidInputError("a trip has no such field: look at the page again", field=name)
 
 
-_YEARS: Final = range(2000, 2100)
-"""As in sentences."""
 _WORDS: Final = ("order", "insured", "stars", "direct", "prefer", "one_way")
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
     **dict.fromkeys(("first", "last", "depart"), lambda value: _day(value)),
@@ -236,7 +235,7 @@ def _read(read: Callable[[str], Any], value: str, name: str) -> Any:
 
 def _day(value: str) -> date:
     day = date.fromisoformat(value)
-    if day.year not in _YEARS:
+    if day.year not in YEARS:
         raise ValueError(value)
     return day
 

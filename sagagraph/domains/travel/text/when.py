@@ -10,7 +10,7 @@ from sagagraph.domains.travel.request import NIGHT_ENDS, Hours, JourneyHours
 from sagagraph.domains.travel.request import Weekday as DayOfTheWeek
 from sagagraph.domains.travel.text.slots import CORRECTS
 from sagagraph.domains.travel.wording import day_text
-from sagagraph.language.calendar import Expression, Holiday, NoSuchDateError, Rough, Weekday, resolved, upcoming
+from sagagraph.language.calendar import FARTHEST_DAYS, Expression, Holiday, NoSuchDateError, Rough, Weekday, resolved, upcoming
 from sagagraph.language.clock import DAY, Clock
 from sagagraph.language.forms import Forms
 from sagagraph.language.numbers import Number
@@ -120,8 +120,6 @@ _ONE_DAY: Final = timedelta(days=1)
 _A_WEEK: Final = timedelta(days=7)
 _FIRST_SUCH_DAY: Final = "the first such day"
 _DAYS_OF_A_MONTH: Final = 30
-_FARTHEST_DAYS: Final = 365
-"""Nobody counts the weeks of a trip that is farther away."""
 
 
 class _Dates:
@@ -275,18 +273,8 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
         first, last = found.get("weekday", Weekday), found.get("last", Weekday)
         if first and last:
             said.fields["total_nights"] = (last.number - first.number) % 7
-    named = passage.take(_SAYS.holiday)
-    holidays = [holiday for found in named if (holiday := found.get("holiday", Holiday))]
-    if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
-        dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
-    if holidays and not (expressions or dates.departs):
-        holiday = holidays[0]
-        text = f"{holiday.name.capitalize()}: between which days?"
-        about: dict[str, Any] = {"first": holiday.first, "last": holiday.last, "is_rough": True}
-        if holiday.first and holiday.last and "weekend" in holiday.name:
-            about["total_nights"] = (holiday.last - holiday.first).days
-        dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name.capitalize())
-    if not (holidays or expressions or dates.departs):
+    has_holiday = _add_holiday(passage, dates, has_days=bool(expressions or dates.departs))
+    if not (has_holiday or expressions or dates.departs):
         _add_ahead(passage, dates, today)
     leaving = [day for day in dates.departs if day not in dates.named]
     if len(leaving) == 1 and any(each.unit in NIGHTS and each.count for each in passage.values(Quantity)):
@@ -294,6 +282,22 @@ def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest,
     dates.conclude(said)
     if expressions and all(len(each.first) > 1 for each in expressions) and not dates.doubts.doubts:
         said.notes.append(("depart" if "depart" in said.fields else "window", "figures in their likely order"))
+
+
+def _add_holiday(passage: Passage, dates: _Dates, *, has_days: bool) -> bool:
+    """Read a holiday as the window, where nothing else says which days. Return whether there is one."""
+    named = passage.take(_SAYS.holiday)
+    holidays = [holiday for found in named if (holiday := found.get("holiday", Holiday))]
+    if denied := next((f"{found.denial}{found.said}".strip() for found in named if found.denial), ""):
+        dates.doubts.ask("window", f"When do you want to travel, if {denied}?")
+    if holidays and not has_days:
+        holiday = holidays[0]
+        text = f"{holiday.name.capitalize()}: between which days?"
+        about: dict[str, Any] = {"first": holiday.first, "last": holiday.last, "is_rough": True}
+        if holiday.first and holiday.last and "weekend" in holiday.name:
+            about["total_nights"] = (holiday.last - holiday.first).days
+        dates.doubts.ask("window", text, otherwise=about if holiday.first else None, because=holiday.name.capitalize())
+    return holidays != []
 
 
 def _add_ahead(passage: Passage, dates: _Dates, today: date) -> None:
@@ -310,7 +314,7 @@ def _days_ahead(found: Found) -> int:
     """Return how many days from now on one leaves; 0 if it is not that, or nobody knows."""
     span = found.values(Quantity)[0]
     days = (span.count or 0) * {**NIGHTS, "month": _DAYS_OF_A_MONTH}.get(span.unit, 0)
-    return days if days <= _FARTHEST_DAYS and not _SAYS.way_back.search(_clause_before(found)) else 0
+    return days if days <= FARTHEST_DAYS and not _SAYS.way_back.search(_clause_before(found)) else 0
 
 
 def read_shift(passage: Passage, said: Said, known: PartialRequest) -> None:
