@@ -18,9 +18,10 @@ _DENIED: Final = ("no_drive", "alone", "watched", "not_before", "remember")
 
 
 class Clause:
-    """A clause. `kind` and `subject`: what it is about."""
+    """A clause. `joint`: the word that joins it to the one before. `kind` and `subject`: what it is about."""
 
-    def __init__(self, words: str, known: Passage) -> None:
+    def __init__(self, words: str, known: Passage, joint: str = "") -> None:
+        self.joint = joint
         self.passage = Passage(SAYS.lead.sub("", words.strip(), count=1), known)
         begun = next(self._subjects(), None)
         self.kind: str = begun[0] if begun else ""
@@ -73,7 +74,7 @@ class Clause:
     def said_as(self, hole: str) -> str | None:
         """Return the words of what is fetched or made."""
         found = self.passage.first(SAYS[hole])
-        return (found["thing"] or found["chore"]) if found else None
+        return found["thing"] or found["chore"] if found else None
 
     def at(self, *how: str) -> When | None:
         """Return the time that was said with the first of these words."""

@@ -50,6 +50,12 @@ def is_terminal(said: str) -> bool:
     return bool(_TERMINAL.search(said))
 
 
+def owners(said: str) -> list[str]:
+    """Return whose house it is: `Ann & Bob's house` is Ann's and Bob's."""
+    house = _HOUSE.match(said)
+    return house["owner"].split(" & ") if house else []
+
+
 def shorter(names: Iterable[str]) -> dict[str, str]:
     """Return whom a part of a name means, where it means only one: `Grandma` is `Grandma Mei`."""
     names = dict.fromkeys(names)
@@ -83,9 +89,7 @@ class Places:
         house = _HOUSE.match(name)
         owner = self._people.get(plain(house["owner"] if house else name)) or self._people.get(plain(name).removesuffix("s"))
         town = house["town"] if house else None
-        owned = [
-            key for said, key in self._keys.items() if owner and (his := _HOUSE.match(said)) and his["owner"] == plain(owner)
-        ]
+        owned = [key for said, key in self._keys.items() if owner and plain(owner) in owners(said)]
         name = (owned[0] if len({*owned}) == 1 else f"{owner}'s house{town or ''}") if owner else name
         alike = {*self._alike(plain(name))}
         key = self._keys.get(plain(name)) or (alike.pop() if len(alike) == 1 else self._new_key(name))

@@ -34,7 +34,8 @@ def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     for name in dict.fromkeys(left):
         if name.casefold() not in held and not any(name in each for each in talk.unread):
             talk.unread.append(name)
-    return talk.facts, talk.unread
+    tasks = {each.name for each in talk.facts if each.table == "tasks"}
+    return talk.facts, [each for each in talk.unread if talk.begun.get(each) not in tasks]
 
 
 def _hear(sentence: str, talk: Talk) -> None:
@@ -51,7 +52,7 @@ def _hear(sentence: str, talk: Talk) -> None:
     for joint, begin, end in zip(ends[::2], ends[1::2], ends[2::2], strict=False):
         if clause is not None:
             _turn_back(clause, passage.text[joint:begin], talk)
-        clause = Clause(passage.text[begin:end], passage)
+        clause = Clause(passage.text[begin:end], passage, passage.text[joint:begin].strip(" ,;"))
         _tell(clause, talk)
     talk.table = talk.table or ("goals" if passage.values(Event) else "")
 
@@ -98,6 +99,7 @@ def _leave(clause: Clause, talk: Talk, *, is_of_same: bool) -> None:
         talk.thing = ""
     if clause.said:
         talk.unread.append(clause.said)
+        talk.begun |= {clause.said: talk.thing} if talk.thing and not is_of_same else {}
     elif clause.kind == "person":
         talk.named += talk.who
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import HERE, TELLER, Fact
-from sagagraph.domains.reunion.text.places import is_our_home, names_venue
+from sagagraph.domains.reunion.text.places import is_our_home, names_venue, owners
 from sagagraph.domains.reunion.text.values import People, Spot, When, Who
+
+_OF_A_FEW: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
+"""What is said of those of whom somebody has just told, and not of all."""
 
 
 @dataclass(slots=True)
@@ -22,6 +25,8 @@ class Talk:
     is_long: bool
     facts: list[Fact] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    begun: dict[str, str] = field(default_factory=dict)
+    """Clauses that only name what is made: once more is told of it, they are understood."""
     named: list[str] = field(default_factory=list)
     """Who is only named in a clause."""
     mentioned: list[tuple[str, ...]] = field(default_factory=list)
@@ -35,6 +40,7 @@ class Talk:
     thing: str = ""
     made_at: str | None = None
     """Where whoever makes that thing is, as it was named."""
+    made_by: tuple[str, ...] | None = None
     spot: str = ""
     last_spot: str = ""
     beside: list[str] = field(default_factory=list)
@@ -63,6 +69,8 @@ class Talk:
         is_bidden = clause.kind == "everybody" and SAYS.of_the_same.match(clause.passage.text) and self.who != (TELLER,)
         if self.table == "people" and (is_verb or is_bidden):
             clause.kind, found = "", None
+        if clause.kind == "everybody" and clause.passage.text[:2].lower() == "we" and self._is_of_a_few(clause):
+            clause.kind, found, self.who, self.table = "", None, self.mentioned[-1], "people"
         if clause.kind == "pronoun" and found and found["whose"][:4] in ("they", "both") and self.table in ("tasks", "goals"):
             clause.kind = "it" if self.table == "tasks" else "everybody" if "there_all" in clause.roles else clause.kind
         is_theirs = any(SAYS.host.fullmatch(each) for each in self.told("tasks", "place")[-1:])
@@ -98,25 +106,33 @@ class Talk:
             "thing": "goals" if is_begun else "tasks",
         }.get(clause.kind, "people")
 
+    def _is_of_a_few(self, clause: Clause) -> bool:
+        """Tell whether `we` are those of whom the last clause told, not all: `I come with my wife, we will drive`."""
+        last = {name for group in self.mentioned[-1:] for name in group}
+        return bool(_OF_A_FEW & clause.roles or clause.seats) and TELLER in last
+
     def meant_by(self, pronoun: str) -> tuple[str, ...]:
         """Return whom a pronoun means: the last of those who were spoken of whom it fits."""
         last = self.mentioned[::-1]
         fits: Iterator[tuple[str, ...]]
         if pronoun in ("he", "she", "his", "her"):
             own = {"his": "he", "her": "she"}.get(pronoun, pronoun)
-            fits = (
-                each for each in last if len(each) == 1 and TELLER not in each and self.persons.pronouns.get(each[0], own) == own
-            )
+            fits = (one for each in last if (one := self._one_of(each, own)))
         elif pronoun in ("my", "our", "we"):
             fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun != "my" or len(each) == 1))
         elif pronoun.startswith("both"):
             fits = iter([tuple(dict.fromkeys(name for group in self.mentioned for name in group))[-2:]])
         else:
             fits = (each for each in last if len(each) > 1 and {*self.who} <= {*each})
-        if (one := next(fits, None)) is None and pronoun in ("he", "she", "his", "her"):
-            both = [name for name in (last[0] if last else ()) if self.persons.pronouns.get(name) == own]
-            return tuple(both) if len(both) == 1 else ()
-        return one or (self.who if pronoun in ("they", "their") and len(self.who) > 1 else ())
+        is_several = pronoun in ("they", "their") and len(self.who) > 1
+        return next(fits, self.who if is_several else ())
+
+    def _one_of(self, names: tuple[str, ...], own: str) -> tuple[str, ...]:
+        """Return whom of those who were spoken of together `he` or `she` means: of several, the only one of whom it is known."""
+        if len(names) == 1:
+            return names if names != (TELLER,) and self.persons.pronouns.get(names[0], own) == own else ()
+        fitting = tuple(name for name in names if self.persons.pronouns.get(name) == own)
+        return fitting if len(fitting) == 1 else ()
 
     def told(self, table: str, key: str) -> list[Any]:
         """Return what was told of a column until now; of goals, of that of everybody."""
@@ -147,7 +163,7 @@ class Talk:
             meeting = self.told("goals", "place")
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)
             is_ours = not is_other and any(SAYS.at_home.match(each) for each in meeting)
-            hosts = (each for each in meeting if each.startswith(tuple(f"{name}'s" for name in self.who)))
+            hosts = (each for each in meeting if {*owners(each)} & {*self.who})
             return next(hosts, said if is_ours or not meeting else f"{self.who[0]}'s {said}")
         if said is None and clause.passage.has(SAYS.there):
             told = (each for each in self.facts[::-1] if self.table == each.table == "people" and "place" in each.values)

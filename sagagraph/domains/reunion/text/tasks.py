@@ -31,6 +31,9 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         thing = clause.said_as("fetches") or thing
     if not thing and (is_errand or "makes" in roles):
         thing = clause.said_as("fetches" if is_errand else "made")
+    is_bidden = clause.kind == "somebody" or (clause.joint == "and" and not clause.kind and talk.table == "tasks")
+    if not thing and is_bidden and "watched" not in roles:
+        thing = clause.said_as("chore")
     if thing and talk.thing and SAYS.handling.fullmatch(thing):
         thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
     if not thing and who and clause.minutes is not None:
@@ -43,9 +46,11 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return  # it comes along with whoever brings it
     if clause.kind == "thing" and _is_of_somebody(clause, thing, place, talk, is_errand=is_errand):
         return
+    if thing and _may_be_a_verb(thing, clause):
+        return
     if thing:
-        talk.unread += [clause.said] if _may_be_a_verb(thing, clause) else []
         talk.thing, talk.table = thing, "tasks"
+        talk.made_by = who
         talk.made_at = place or next((talk.where_is(name) for name in who or ()), None)
     elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
         return
@@ -57,8 +62,13 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         place = None  # `she is home until 5`
     if minutes and not thing and not _told_of_it(talk):
         place = place or talk.made_at  # `I make the salad at home, about 40 minutes`
+    if "watched" in roles and clause.passage.has(SAYS.anybody):
+        who = ()  # `I do the roast, and somebody has to stay with it`
     values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
-    values |= {"who": who, "watched": "watched" in roles or None}
+    values |= {
+        "who": talk.made_by if who is None and not (thing or _told_of_it(talk)) else who,
+        "watched": "watched" in roles or None,
+    }
     if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (
         place and ("makes" not in roles or clause.kind == "thing")
     ):
@@ -104,8 +114,10 @@ def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: 
 
 
 def _may_be_a_verb(thing: str, clause: Clause) -> bool:
-    """Tell whether it may be no thing: `the van is there and waits at the pool`. It is taken, and named."""
-    is_bare = clause.kind == "thing" and " " not in thing and clause.passage.text.startswith(thing.lower())
+    """Tell whether it may be no thing: `the van is there and waits at the pool`."""
+    is_bare = (
+        clause.joint == "and" and clause.kind == "thing" and " " not in thing and clause.passage.text.startswith(thing.lower())
+    )
     return is_bare and not SAYS.FOOD.fullmatch(thing)
 
 

@@ -293,6 +293,8 @@ class _Board:
         values = fact.values
         who = [self._person(name)[1]["name"] for name in values.get("who", ())]
         self._set("tasks", number, place=self._key(values.get("place")), minutes=values.get("minutes"), who=who or None)
+        if values.get("who") == ():
+            row["who"] = None
         opens, closes = row.get("window") or (None, None)
         for side, moment in (("opens", values.get("opens")), ("closes", values.get("closes"))):
             if moment is not None:

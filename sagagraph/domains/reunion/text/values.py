@@ -24,6 +24,7 @@ _WRITTEN: Final = (
     (r"(?i)\b(?:old|young|dear) (?=(?:mrs?|ms|miss|dr)\b)", ""),
     (r"\b(St|M[rs]{0,2}|Dr|Prof|Fr|Rev)\.(?= [A-Z]| (?:and|&) M)", r"\1"),
     (r" @ ", " at "),
+    (r"\b(at|to|from) ([A-Z]\w+) and ([A-Z]\w+)'s\b", r"\1 \2 & \3's"),
     (r"(?i)\b(?:a )?quarter to(?=\s*(?:[.,;!?\n]|$))", "15 minutes earlier"),
     (
         r"(^|[.!?;\n] )([A-Z]\w+), (?:our|the) \w+(?: \w+)?, (?=(?:is|has|drives|comes|lives|works|gets|lands|needs)\b)",
@@ -93,6 +94,10 @@ _WRITTEN: Final = (
 """One way of writing for each that is common: lists, and short forms of verbs."""
 _SHORT: Final = {"re": "are", "ve": "have", "d": "will", "ll": "will", "s": "is"}
 _TWO: Final = ("parents", "grandparents", "in-laws")
+_HALVES: Final = (
+    ("parents", "Mum|Mom|Mother|Mama", "Dad|Father|Papa"),
+    ("grandparents", "Grandma|Granny|Nan|Grandmother", "Grandpa|Grandad|Grandfather"),
+)
 UP_TO: Final = ("by", "before", "until", "till")
 _LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by"}
 
@@ -155,8 +160,22 @@ def sentences(text: str) -> list[str]:
     for written, instead in _WRITTEN:
         text = re.sub(written, instead, text)
     text = _SAYS.short.sub(lambda found: f"{found['who']} {_SHORT[found['verb'].lower()]}", text)
+    text = _one_by_one(text)
     text = _SAYS.of_kin.sub(lambda found: _called_by_name(found, text), text)
     return [stripped for each in _SENTENCE_END.split(text) if (stripped := each.strip(" ,."))]
+
+
+def _one_by_one(text: str) -> str:
+    """Return a text in which parents of whom one is also spoken of alone are two people: `my parents come, Dad drives`."""
+    for both, *halves in _HALVES:
+        alone = [
+            re.search(rf"\b(?<!his )(?<!her )(?<!their )(?:{half})\b(?!'s (?:{half}|parents))", text, re.IGNORECASE)
+            for half in halves
+        ]
+        if any(alone):
+            names = (found[0].title() if found else half.split("|")[0] for found, half in zip(alone, halves, strict=True))
+            text = re.sub(rf"(?i)\b(?:my|our) {both}\b(?! ?'|-|,? (?-i:[A-ZÀ-ÞĀ-Ž]))", " and ".join(names), text)
+    return text
 
 
 def _called_by_name(found: re.Match[str], text: str) -> str:
@@ -255,18 +274,24 @@ def people_in(said: list[str]) -> People:
         passage = tagged(each)
         passage.tag("spot", _SAYS.spot, lambda found: None if found["how"].startswith("leav") else _spot(found))
         known |= {name for found in _SAYS.is_fetched.finditer(each) for name in names_in(found["who"])}
-        for found in passage.find(_SAYS.is_somebody):
-            is_several = not found.match["titled"] and _SAYS.SEVERAL.match(passage.text, found.start)
-            is_several = is_several or (found.start == 0 and _SAYS.of_shop.match(passage.text))
-            if not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(",")):
-                after = passage.said("|".join(each["somebody"] for each in _SAYS.is_too.finditer(passage.text, found.end)))
-                known |= {*names_in(found.match["own"] or found.said), *names_in(after)}
+        begun = [found for found in passage.find(_SAYS.is_somebody) if _tells_of_somebody(found)]
+        for found in begun:
+            known |= {*names_in(found.match["own"] or found.said)}
+        for too in _SAYS.is_too.finditer(passage.text, begun[0].end) if begun else ():
+            known |= {*names_in(passage.said(too["somebody"]))}
     of_kin, at_home = (
         frozenset(name for each in said for found in form.finditer(each) for name in names_in(found["who"]))
         for form in (_SAYS.children, _SAYS.household)
     )
     genders = ((_name(found[0]), _SAYS.gender.search(found[0])) for each in said for found in _SAYS.name.finditer(each))
     return People(frozenset(known), of_kin, at_home, {name: each.lastgroup or "" for name, each in genders if each})
+
+
+def _tells_of_somebody(found: Found) -> bool:
+    text = found.passage.text
+    is_several = not found.match["titled"] and _SAYS.SEVERAL.match(text, found.start)
+    is_several = is_several or (found.start == 0 and _SAYS.of_shop.match(text))
+    return not is_several and not _SAYS.no_name.fullmatch(found.said.split()[0].strip(","))
 
 
 def strays_in(said: list[str]) -> list[str]:

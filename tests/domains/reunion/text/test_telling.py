@@ -340,8 +340,57 @@ def test_somebody_who_is_home_is_not_taken_for_somebody_s_house() -> None:
 
 def test_what_somebody_makes_is_where_they_are_and_a_clause_later_how_long_it_takes() -> None:
     board = told(EMPTY, "We meet at the lake at 4 pm. Ann is at the lodge and does the roast, that takes 90 minutes.")
-    assert [(each["name"], each["place"], each["minutes"]) for each in board.filled.problem["tasks"]] == [("roast", "Lodge", 90)]
-    assert board.unread == ("does the roast",)
+    roast = board.filled.problem["tasks"][0]
+    assert (roast["name"], roast["place"], roast["minutes"], roast["who"]) == ("roast", "Lodge", 90, ["Ann"])
+    assert board.unread == ()
+
+
+def test_what_somebody_has_to_watch_is_not_only_for_whoever_makes_it() -> None:
+    said = "We meet at the lake at 4 pm. Ann is at the lodge and does the roast, that takes 90 minutes. Somebody has to watch it."
+    roast = told(EMPTY, said).filled.problem["tasks"][0]
+    assert (roast["name"], roast["attention"], roast.get("who")) == ("roast", "watched", None)
+
+
+def test_a_verb_after_and_is_no_task() -> None:
+    board = told(
+        EMPTY, "We meet at the lake at 4 pm. Tom is home. The van has three seats and waits at the depot, which opens at 8."
+    )
+    assert board.filled.problem["tasks"] == []
+    assert "waits at the depot" in board.unread
+
+
+def test_a_chore_is_another_task_than_the_one_before() -> None:
+    said = (
+        "We meet in the park at 5 pm. Somebody needs to get meat from Costco and start the charcoal there, an hour."
+    )
+    tasks = told(EMPTY, said).filled.problem["tasks"]
+    assert [(each["name"], each.get("minutes")) for each in tasks] == [("meat", 0), ("start the charcoal", 60)]
+
+
+def test_two_people_may_host() -> None:
+    problem = told(EMPTY, "Lunch is at Ann and Bob's house at 1 pm. Tom drives from Leeds. Bob is home.").filled.problem
+    assert [(each["name"], each["place"]) for each in problem["people"] if each["name"] != "Tom"] == [
+        ("Ann", "Ann & Bob's house"),
+        ("Bob", "Ann & Bob's house"),
+    ]
+
+
+def test_parents_of_whom_one_drives_are_two_people() -> None:
+    problem = told(EMPTY, "Lunch is at the inn at 1 pm. My parents come from Leeds, Dad drives.").filled.problem
+    assert [(each["name"], each["place"]) for each in problem["people"]] == [("Mum", "Leeds"), ("Dad", "Leeds")]
+    assert problem["vehicles"][0]["drivers"] == ["Dad"]
+
+
+def test_he_is_the_man_of_several_who_were_spoken_of_last() -> None:
+    said = "Lunch is in Leeds at 1 pm. Uncle Sean is in York. My brother Max and his kids Mia and Leo are in Hull; he has a van."
+    assert [each["drivers"] for each in told(EMPTY, said).filled.problem["vehicles"]] == [["Max"]]
+
+
+def test_we_are_those_of_whom_the_last_clause_told_where_we_drive() -> None:
+    problem = told(
+        EMPTY, "Lunch is in Leeds at 1 pm. I come from Hull with my wife Ada, we will drive. Tom is in York."
+    ).filled.problem
+    assert [each["drivers"] for each in problem["vehicles"]] == [["Me", "Ada"]]
 
 
 def test_whoever_is_home_until_then_is_not_the_last_guest_but_whose_house_it_is() -> None:
