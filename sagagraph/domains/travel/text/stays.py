@@ -260,7 +260,7 @@ def give_nights(visits: list[Visit], stays: list[Stay], text: str) -> list[Stay]
     for stay in stays:
         visit = None if stay.kind else _visit_beside(stay, visits, text)
         if visit is not None and _is_of_all(stay, visits, stays):
-            loose.append(replace(stay, kind="total"))
+            loose.append(replace(stay, kind="total", nights=stay.nights or stay.about))
         elif visit is None:
             loose.append(stay)
         else:
@@ -288,7 +288,8 @@ def _is_of_all(stay: Stay, visits: list[Visit], stays: list[Stay]) -> bool:
     if len(stays) > 1 or len(places) < 2:
         return False
     if places[0].start >= stay.end:
-        return places[1].role is Role.LISTED
+        is_listed = places[-1].role is Role.LISTED or len(places) > 2
+        return is_listed and places[1].role in (Role.LISTED, Role.COMMA)
     return places[-1].end <= stay.start and places[-1].role in (Role.LISTED, Role.COMMA)
 
 
