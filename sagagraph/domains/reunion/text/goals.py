@@ -30,6 +30,8 @@ def read_goal(clause: Clause, talk: Talk) -> Iterator[Fact]:
     is_alone = clause.kind == "person" and clause.is_only_named and len(talk.who) == 1
     if not is_first and (talk.table != "goals" or (clause.kind in ("person", "pronoun", "own") and not is_alone)):
         return
+    if clause.kind == "everybody" and clause.at("until", "till") and talk.told("goals", "by"):
+        return  # `the kids are at school until 3`
     event = next(iter(clause.passage.values(Event)), None)
     led = SAYS.event_led.sub("", clause.passage.text).split() if clause.kind == "event" else []
     if len(led) > _MOST_THAT_LEAD:

@@ -71,7 +71,7 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
     others = tuple(each for each in (*them, *clause.others) if each not in talk.who)  # `Ann's mum brings her`
     if "no_drive" in roles and clause.others:
         yield from (fact("people", name, drives=False) for name in clause.others)
-    elif "must" in roles and place and since and since.how not in ("until", "till"):
+    elif "must" in roles and "ride" not in roles and place and since and since.how not in ("until", "till"):
         yield from (fact("goals", name, place=place, by=since) for name in talk.who)
     elif any((place, since, drives is not None, {"lands", "ride"} & roles)):
         is_car = bool(clause.subject and clause.subject["car"])

@@ -79,6 +79,8 @@ def _tell(clause: Clause, talk: Talk) -> None:
         talk.named += clause.others
     else:
         _leave(clause, talk, is_of_same=talk.thing == thing)
+    if talk.table == "people" and clause.said not in talk.unread:
+        talk.unread += [each.said for each in clause.passage.find(SAYS.unnamed)]  # `comes with two kids`
     talk.moment = clause.when[-1] if clause.when else talk.moment
     said = [each.name for each in clause.passage.values(Spot)]
     places = [each.values["place"] for each in facts if each.table == "people" and "place" in each.values]

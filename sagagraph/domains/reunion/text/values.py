@@ -55,6 +55,7 @@ _WRITTEN: Final = (
     ),
     (r", (?:and )?([A-Z]\w+) (?:too|as well)(?=[.,;\n]|$)", r", \1 is at the same place"),
     (r"(?i)(^|[.;,!?\n] )me and ((?:my \w+ )?(?-i:[A-Z])\w+)\b", r"\1\2 and I"),
+    (r"\b(and (?:his|her|their) (?:\w+ )?[a-z]+s), ((?:[A-Z]\w+, )*[A-Z]\w+ and [A-Z]\w+),", r"\1 \2"),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+(?-i:[A-Z])|\d)|(?=\.\s))", ""),
