@@ -48,14 +48,17 @@ _WRITTEN: Final = (
         r"\1 \2 is broken",
     ),
     (
-        r"(?i)\b((?:train|bus|coach|plane|ferry|ICE)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )((?:[\w-]+ ){0,2}"
+        r"(?i)\b((?:train|bus|coach|plane|ferry|ICE|on (?-i:[A-Z])\w+)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )((?:[\w-]+ ){0,2}"
         r"(?:station|airport"
         r"|terminal|stop|hauptbahnhof))(?: at)? (?=\d)",
         r"\1, arrives at \2 at ",
     ),
     (r", (?:and )?([A-Z]\w+) (?:too|as well)(?=[.,;\n]|$)", r", \1 is at the same place"),
     (r"(?i)(^|[.;,!?\n] )me and ((?:my \w+ )?(?-i:[A-Z])\w+)\b", r"\1\2 and I"),
-    (r"\b(and (?:his|her|their) (?:\w+ )?[a-z]+s), ((?:[A-Z]\w+, )*[A-Z]\w+ and [A-Z]\w+),", r"\1 \2"),
+    (
+        r"\b(and (?:his|her|their)) (?:two |three |four |\d )?([a-z]+s),? ((?:[A-Z]\w+, )*[A-Z]\w+ and [A-Z]\w+)(?:,(?= [a-z]))?",
+        r"\1 \2 \3",
+    ),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+(?-i:[A-Z])|\d)|(?=\.\s))", ""),
@@ -71,7 +74,7 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)"
+        r"(?im)(?:^[ \t]*|(?<=[.!?:] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)"
         r"|when|time"
         r"|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
         "we meet at ",
@@ -83,7 +86,7 @@ _WRITTEN: Final = (
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (
-        r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready|at (?-i:[A-Z]\w*)) )",
+        r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready|at (?-i:[A-Z]\w*))[ ,.])",
         r"\1 is ",
     ),
     (
@@ -241,6 +244,8 @@ def _spot(found: Found) -> Spot | None:
     how = "at" if how in ("outside", "opposite") else how
     if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
+    if how == "on" and found.led_by(_SAYS.arriving):
+        return None  # `arriving on Amtrak`
     return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
 
 

@@ -360,9 +360,7 @@ def test_a_verb_after_and_is_no_task() -> None:
 
 
 def test_a_chore_is_another_task_than_the_one_before() -> None:
-    said = (
-        "We meet in the park at 5 pm. Somebody needs to get meat from Costco and start the charcoal there, an hour."
-    )
+    said = "We meet in the park at 5 pm. Somebody needs to get meat from Costco and start the charcoal there, an hour."
     tasks = told(EMPTY, said).filled.problem["tasks"]
     assert [(each["name"], each.get("minutes")) for each in tasks] == [("meat", 0), ("start the charcoal", 60)]
 
