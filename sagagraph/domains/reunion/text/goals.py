@@ -48,7 +48,9 @@ def read_goal(clause: Clause, talk: Talk) -> Iterator[Fact]:
     place = talk.place(clause, "at", "in", "on", "inside", "to", "near")
     by = clause.at(*UP_TO, "at", "around", "about", "from") or _reckoned(clause, talk)
     is_bare = not (place or clause.when or clause.kind or talk.has_place)
-    if (is_bare and (is_venue or clause.passage.text[:1].isupper())) or (place and is_place and not clause.when):
+    if (is_bare and (is_venue or clause.passage.text[:1].isupper())) or (
+        place and is_place and not clause.when and not clause.passage.has(SAYS.is_said)
+    ):
         place = clause.said  # `chapel in Whitby`
     if is_headed and clause.passage.whole(SAYS.named):
         place = clause.said  # `The Swan in Ludlow`

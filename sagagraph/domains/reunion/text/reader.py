@@ -32,7 +32,7 @@ def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     held = " ".join([*(each.name for each in talk.facts), *map(str, put)]).casefold()
     left = [*talk.named, *sorted(people.known), *(values.strays_in(said) if talk.facts else ())]
     for name in dict.fromkeys(left):
-        if name.casefold() not in held and not any(name in each for each in talk.unread):
+        if name != TELLER and name.casefold() not in held and not any(name in each for each in talk.unread):
             talk.unread.append(name)
     tasks = {each.name for each in talk.facts if each.table == "tasks"}
     return talk.facts, [each for each in talk.unread if talk.begun.get(each) not in tasks]

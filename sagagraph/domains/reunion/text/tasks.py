@@ -115,12 +115,8 @@ def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: 
 
 def _may_be_a_verb(thing: str, clause: Clause) -> bool:
     """Tell whether it may be no thing: `the van is there and waits at the pool`."""
-    is_bare = (
-        clause.joint in ("and", "so", "but")
-        and clause.kind == "thing"
-        and " " not in thing
-        and clause.passage.text.startswith(thing.lower())
-    )
+    is_joined = clause.joint in ("and", "so", "but") and clause.kind == "thing"
+    is_bare = is_joined and " " not in thing and clause.passage.text.startswith(thing.lower())
     return is_bare and not SAYS.FOOD.fullmatch(thing)
 
 

@@ -48,9 +48,8 @@ _WRITTEN: Final = (
         r"\1 \2 is broken",
     ),
     (
-        r"(?i)\b((?:train|bus|coach|plane|ferry|ICE|on (?-i:[A-Z])\w+)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )((?:[\w-]+ ){0,2}"
-        r"(?:station|airport"
-        r"|terminal|stop|hauptbahnhof))(?: at)? (?=\d)",
+        r"(?i)\b((?:train|bus|coach|plane|ferry|ICE|on (?-i:[A-Z])\w+)(?: from \w+)?), (?:arrival )?(?!arr|gets|lands|at |and )"
+        r"((?:[\w-]+ ){0,2}(?:station|airport|terminal|stop|hauptbahnhof))(?: at)? (?=\d)",
         r"\1, arrives at \2 at ",
     ),
     (r", (?:and )?([A-Z]\w+) (?:too|as well)(?=[.,;\n]|$)", r", \1 is at the same place"),
@@ -74,9 +73,8 @@ _WRITTEN: Final = (
         r"\2 drives \1",
     ),
     (
-        r"(?im)(?:^[ \t]*|(?<=[.!?:] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet|meeting (?:point|place)"
-        r"|when|time"
-        r"|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
+        r"(?im)(?:^[ \t]*|(?<=[.!?:] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet"
+        r"|meeting (?:point|place)|when|time|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
         "we meet at ",
     ),
     (r"'s got\b", " has"),
@@ -86,7 +84,8 @@ _WRITTEN: Final = (
     (r"(?i)\b(?:a )?quarter of an hour\b", "15 minutes"),
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (
-        r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s (?=(?:at the|in the|on the|ready|at (?-i:[A-Z]\w*))[ ,.])",
+        r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s "
+        r"(?=(?:at the|in the|on the|ready|at (?-i:[A-Z]\w*))[ ,.])",
         r"\1 is ",
     ),
     (
