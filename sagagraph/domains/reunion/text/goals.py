@@ -49,7 +49,7 @@ def read_goal(clause: Clause, talk: Talk) -> Iterator[Fact]:
     by = clause.at(*UP_TO, "at", "around", "about", "from") or _reckoned(clause, talk)
     is_bare = not (place or clause.when or clause.kind or talk.has_place)
     if (is_bare and (is_venue or clause.passage.text[:1].isupper())) or (
-        place and is_place and not clause.when and not clause.passage.has(SAYS.is_said)
+        place and is_place and not clause.when and not clause.passage.has(SAYS.is_there)
     ):
         place = clause.said  # `chapel in Whitby`
     if is_headed and clause.passage.whole(SAYS.named):

@@ -111,11 +111,7 @@ def _is_left(clause: Clause, facts: list[Fact]) -> bool:
     moments = {value.minutes for fact in facts for value in fact.values.values() if isinstance(value, When)}
     said = {"minutes": None if clause.passage.has(SAYS.reckoned) else clause.minutes, "seats": clause.seats}
     left = (key for key, value in said.items() if value is not None and all(fact.values.get(key) is None for fact in facts))
-    is_alone = (
-        "takes_along" in clause.roles and not clause.others and not {"car", "drives"} & clause.roles and clause.seats is None
-    )
-    is_with = is_alone and clause.passage.has(SAYS.with_somebody)  # `with our lass kelly`
-    return is_with or any(left) or any(each.minutes not in moments for each in clause.when)
+    return any(left) or any(each.minutes not in moments for each in clause.when)
 
 
 def _is_of_two(text: str, joint: re.Match[str]) -> bool:

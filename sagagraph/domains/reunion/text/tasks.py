@@ -62,7 +62,7 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         place = None  # `she is home until 5`
     if minutes and not thing and not _told_of_it(talk):
         place = place or talk.made_at  # `I make the salad at home, about 40 minutes`
-    if "watched" in roles and clause.passage.has(SAYS.anybody):
+    if "watched" in roles and clause.passage.has(SAYS.somebody):
         who = ()  # `I do the roast, and somebody has to stay with it`
     values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
     values |= {
@@ -110,7 +110,7 @@ def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: 
     is_name = clause.passage.text[:1].isupper() and " " not in (thing or " ")
     is_one = is_name and not clause.passage.has(SAYS.SEVERAL) and not SAYS.shop.fullmatch(place or "")
     is_said = talk.is_of_shop or SAYS.FOOD.fullmatch(thing or "")
-    return bool(is_one and (is_errand or clause.passage.whole(SAYS.needs)) and not is_said)
+    return bool(is_one and is_errand and not is_said)
 
 
 def _may_be_a_verb(thing: str, clause: Clause) -> bool:
