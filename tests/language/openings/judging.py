@@ -68,6 +68,7 @@ _DOMAINS: Final = {
     "uncle": "reunion",
     "weekender": "trip",
     "aunt": "reunion",
+    "nephew": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
