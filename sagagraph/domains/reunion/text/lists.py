@@ -75,7 +75,7 @@ def _headed(heading: str, items: str) -> str:
     """Write out whom a heading is followed by: `Players without car: Ann in Thun, Bob in Bern`."""
     without = ", has no car" * bool(re.search(r"(?i)\b(?:without|no)\b.* cars?\b", heading))
     without = without or ", drives" * bool(re.search(r"(?i)\b(?:by car|drivers|driving)\b", heading))
-    told = [_told(*each.split(", ", 1)) for each in items.split("; ") if ", " in each]
+    told = [_told(*each.split(", ", 1)) if ", " in each else _SAYS.placed.sub(r"\g<who> is ", each) for each in items.split("; ")]
     if ";" not in items:
         told = [each.strip(" ,") for each in _SAYS.placed.sub(r"\n\g<who> is ", items).split("\n") if each.strip(" ,")]
     return " ".join(f"{each.strip('.')}{without}." for each in told)

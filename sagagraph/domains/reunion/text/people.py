@@ -58,6 +58,8 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return  # `at her house in Rome, in Trastevere`
     since, drives = clause.at(*_SINCE), _drives(clause, talk)
     place = _whereabouts(clause, talk, is_driving=drives is True or "drives" in roles)
+    if since is not None and since.how == "by" and place is not None and clause.spot("to") == place:
+        return  # `my job is to get the lads to the hall by 5`
     if "no_drive" in roles and talk.where.get("place"):
         place = None  # `they do not drive in Italy`
     is_of_them = place or clause.passage.has(SAYS.moves) or (not clause.kind and clause.passage.whole(SAYS.only_then))
@@ -96,7 +98,8 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
 
 
 def _is_about_people(clause: Clause, talk: Talk) -> bool:
-    return talk.table == "people" and clause.kind not in ("thing", "somebody") and not {"opens", "closes"} & clause.roles
+    is_of_shop = {"opens", "closes"} & clause.roles and not clause.passage.has(SAYS.is_ready)  # `available after 7`
+    return talk.table == "people" and clause.kind not in ("thing", "somebody") and not is_of_shop
 
 
 def _whereabouts(clause: Clause, talk: Talk, *, is_driving: bool) -> str | None:

@@ -59,8 +59,8 @@ def _hear(sentence: str, talk: Talk) -> None:
 
 def _turn_back(clause: Clause, joint: str, talk: Talk) -> None:
     """Notice that the next clause is about what this one ends with."""
-    if clause.others and SAYS.is_of_them.search(joint):  # `with her sister Zara, who has a Clio`
-        talk.who, talk.table = clause.others[-1:], "people"
+    if SAYS.is_of_them.search(joint) and (clause.others or talk.unread[-1:] == [clause.said]):
+        talk.who, talk.table = clause.others[-1:], "people"  # `with her sister Zara, who has a Clio`; of `amy, who is` nobody
     noun: re.Match[str] | None = SAYS.noun.fullmatch(clause.passage.text.strip())
     if noun and SAYS.is_of_it.search(joint):  # `the present, which is at the jeweller's`
         talk.thing, talk.table = noun["thing"], "tasks"

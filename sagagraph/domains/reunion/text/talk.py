@@ -157,7 +157,7 @@ class Talk:
         if own and self.who:
             return f"{self.who[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and clause.passage.has(SAYS.here):
-            return HERE
+            return (self.where_is(TELLER) if self.table == "people" else None) or HERE
         is_theirs = bool(self.who) and not {TELLER, *self.persons.household} & {*self.who, *clause.others}
         if is_theirs and said and SAYS.at_home.fullmatch(said) and not is_our_home(said):
             meeting = self.told("goals", "place")
@@ -167,6 +167,7 @@ class Talk:
             return next(hosts, said if is_ours or not meeting else f"{self.who[0]}'s {said}")
         if said is None and clause.passage.has(SAYS.there):
             told = (each for each in self.facts[::-1] if self.table == each.table == "people" and "place" in each.values)
-            theirs = (each.values["place"] for each in told if clause.passage.has(SAYS.them) or each.name in self.who)
+            is_last = clause.passage.has(SAYS.them) or "from there" in clause.passage.text
+            theirs = (each.values["place"] for each in told if is_last or each.name in self.who)
             return self.spot or next(theirs, HERE)
         return said

@@ -41,7 +41,7 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and "must" not in roles:
         is_errand = _is_fetched_there(clause, thing, place, talk)
         thing = thing if is_errand else None
-    if "brings" in roles and who and not (place or clause.when or clause.minutes):
+    if "brings" in roles and who and not (place or clause.when or clause.minutes or clause.others):
         talk.thing, talk.table = thing or "", "tasks"
         return  # it comes along with whoever brings it
     if clause.kind == "thing" and _is_of_somebody(clause, thing, place, talk, is_errand=is_errand):
@@ -109,8 +109,9 @@ def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: 
         return True
     is_name = clause.passage.text[:1].isupper() and " " not in (thing or " ")
     is_one = is_name and not clause.passage.has(SAYS.SEVERAL) and not SAYS.shop.fullmatch(place or "")
-    is_said = talk.is_of_shop or SAYS.FOOD.fullmatch(thing or "")
-    return bool(is_one and is_errand and not is_said)
+    is_said = talk.is_of_shop or SAYS.FOOD.fullmatch(thing or "") or "bought" in clause.passage.text
+    is_in_need = clause.minutes is not None and clause.passage.text.split()[1:2] == ["needs"]  # `James needs 2 hours`
+    return bool(is_one and (is_errand or is_in_need) and not is_said)
 
 
 def _may_be_a_verb(thing: str, clause: Clause) -> bool:

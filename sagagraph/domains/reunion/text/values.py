@@ -27,7 +27,7 @@ _WRITTEN: Final = (
     (r"\b(at|to|from) ([A-Z]\w+) and ([A-Z]\w+)'s\b", r"\1 \2 & \3's"),
     (r"(?i)\b(?:a )?quarter to(?=\s*(?:[.,;!?\n]|$))", "15 minutes earlier"),
     (
-        r"(^|[.!?;\n] )([A-Z]\w+), (?:our|the) \w+(?: \w+)?, (?=(?:is|has|drives|comes|lives|works|gets|lands|needs)\b)",
+        r"(^|[.!?;\n] )([A-Z]\w+), (?:our|the) \w+(?: \w+)?, (?=(?:is|has|drives|comes|lives|works|gets|lands|needs|and)\b)",
         r"\1\2 ",
     ),
     (r"(?i)\b(is|are) by (?=the |(?-i:[A-Z]))", r"\1 at "),
@@ -58,6 +58,7 @@ _WRITTEN: Final = (
         r"\b(and (?:his|her|their)) (?:two |three |four |\d )?([a-z]+s),? ((?:[A-Z]\w+, )*[A-Z]\w+ and [A-Z]\w+)(?:,(?= [a-z]))?",
         r"\1 \2 \3",
     ),
+    (r"(?i)\b(?:two|three|four|some) of (?:my|our|his|her|their) [a-z]+s,? ((?-i:[A-Z])\w+ and (?-i:[A-Z])\w+),?", r"\1"),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+(?-i:[A-Z])|\d)|(?=\.\s))", ""),
@@ -239,7 +240,7 @@ def _seats(found: Found) -> Seats | None:
 
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
-    how = "from" if found["how"].startswith("leav") else found["how"] or "at"
+    how = "from" if found["how"].startswith(("leav", "out")) else found["how"] or "at"
     how = "at" if how in ("outside", "opposite") else how
     if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
