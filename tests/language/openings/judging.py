@@ -69,6 +69,7 @@ _DOMAINS: Final = {
     "weekender": "trip",
     "aunt": "reunion",
     "nephew": "reunion",
+    "niece": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
