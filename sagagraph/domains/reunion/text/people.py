@@ -8,6 +8,7 @@ from typing import Final
 
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import EVERYBODY, RENTAL, TELLER, Fact, car_of, fact
+from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import Talk
 from sagagraph.domains.reunion.text.values import UP_TO, Who, names_in
 
@@ -58,8 +59,9 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return  # `at her house in Rome, in Trastevere`
     since, drives = clause.at(*_SINCE), _drives(clause, talk)
     place = _whereabouts(clause, talk, is_driving=drives is True or "drives" in roles)
-    if since is not None and since.how == "by" and place is not None and clause.spot("to") == place:
-        return  # `my job is to get the lads to the hall by 5`
+    is_due = since.how == "by" if since is not None else bool(_words(place) & _words(*talk.told("goals", "place")))
+    if place is not None and clause.spot("to") == place and is_due:
+        return  # `comes straight to the church`; `my job is to get the lads to the hall by 5`
     if "no_drive" in roles and talk.where.get("place"):
         place = None  # `they do not drive in Italy`
     is_of_them = place or clause.passage.has(SAYS.moves) or (not clause.kind and clause.passage.whole(SAYS.only_then))
@@ -95,6 +97,10 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
     talk.beside = along or talk.beside
     if clause.passage.has(SAYS.with_me) and talk.where.get("place"):
         yield fact("people", TELLER, **talk.where)
+
+
+def _words(*places: str | None) -> set[str]:
+    return {word for each in places if each for word in plain(each).split()}
 
 
 def _is_about_people(clause: Clause, talk: Talk) -> bool:

@@ -59,7 +59,8 @@ class Talk:
     def turn_to(self, clause: Clause) -> None:
         """Notice what the clause is about; without a subject, it is about the same as the one before."""
         if clause.kind == "group":
-            clause.kind, clause.subject = ("", None) if self.table == "people" else ("everybody", clause.subject)
+            is_of_all = self.table != "people" or ("must" in clause.roles and SAYS.determined.match(clause.passage.text))
+            clause.kind, clause.subject = ("everybody", clause.subject) if is_of_all else ("", None)
         found = clause.subject
         is_food = clause.kind == "thing" and clause.subject is not None and SAYS.FOOD.search(clause.subject["thing"])
         if clause.kind in ("thing", "event") and "there_all" in clause.roles and not is_food:
@@ -158,7 +159,8 @@ class Talk:
             return f"{self.who[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and clause.passage.has(SAYS.here):
             return (self.where_is(TELLER) if self.table == "people" else None) or HERE
-        is_theirs = bool(self.who) and not {TELLER, *self.persons.household} & {*self.who, *clause.others}
+        is_of_household = bool({TELLER, *self.persons.household} & {*self.who, *clause.others})
+        is_theirs = bool(self.who) and clause.kind != "thing" and not is_of_household
         if is_theirs and said and SAYS.at_home.fullmatch(said) and not is_our_home(said):
             meeting = self.told("goals", "place")
             is_other = " in " in said and not any(said.split(" in ")[-1] in each for each in meeting)

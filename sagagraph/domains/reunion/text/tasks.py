@@ -21,6 +21,9 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
     is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
     who = talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
+    if who and clause.passage.has(SAYS.of_it) and talk.facts and talk.facts[-1].table == "tasks":
+        yield fact("tasks", talk.facts[-1].name, who=who)  # `the wine is at the shop, Tom will get it`
+        return
     thing = clause.subject["thing"] if clause.kind == "thing" and clause.subject else None
     is_errand = bool({"fetch", "fetched"} & roles)
     if thing and ({"opens", "closes"} & roles or clause.passage.has(SAYS.there)) and _is_of_its_place(thing, talk):
@@ -36,7 +39,7 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         thing = clause.said_as("chore")
     if thing and talk.thing and SAYS.handling.fullmatch(thing):
         thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
-    if not thing and who and clause.minutes is not None:
+    if not thing and who and (clause.minutes is not None or ("watched" in roles and not _told_of_it(talk))):
         thing = clause.said_as("for_it")
     if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and "must" not in roles:
         is_errand = _is_fetched_there(clause, thing, place, talk)
@@ -55,7 +58,8 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
         return
     opens, closes = _window(clause, is_errand=is_errand)
-    minutes = clause.minutes if clause.minutes is not None or not is_errand else 0
+    is_quick = is_errand and (thing is not None or "minutes" not in _told_of_it(talk))
+    minutes = 0 if clause.minutes is None and is_quick else clause.minutes
     place = None if "watched" in roles and clause.kind == "somebody" else place
     is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
     if clause.kind == "it" and is_home and "place" in _told_of_it(talk):
@@ -69,8 +73,10 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         "who": talk.made_by if who is None and not (thing or _told_of_it(talk)) else who,
         "watched": "watched" in roles or None,
     }
-    if any(each is not None for key, each in values.items() if key not in ("who", "place")) or (
-        place and ("makes" not in roles or clause.kind == "thing")
+    if (
+        is_errand
+        or any(each is not None for key, each in values.items() if key not in ("who", "place"))
+        or (place and ("makes" not in roles or clause.kind == "thing"))
     ):
         if clause.when and opens is None and closes is None:
             talk.unread.append(clause.said)
