@@ -70,6 +70,7 @@ _DOMAINS: Final = {
     "aunt": "reunion",
     "nephew": "reunion",
     "niece": "reunion",
+    "godparent": "reunion",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)

@@ -116,7 +116,7 @@ def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: 
     is_name = clause.passage.text[:1].isupper() and " " not in (thing or " ")
     is_one = is_name and not clause.passage.has(SAYS.SEVERAL) and not SAYS.shop.fullmatch(place or "")
     is_said = talk.is_of_shop or SAYS.FOOD.fullmatch(thing or "") or "bought" in clause.passage.text
-    is_in_need = clause.minutes is not None and clause.passage.text.split()[1:2] == ["needs"]  # `James needs 2 hours`
+    is_in_need = clause.minutes is not None and clause.passage.text.split()[1:-1] == ["needs"]  # `James needs 2 hours`
     return bool(is_one and (is_errand or is_in_need) and not is_said)
 
 
