@@ -59,6 +59,9 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return  # `at her house in Rome, in Trastevere`
     since, drives = clause.at(*_SINCE), _drives(clause, talk)
     place = _whereabouts(clause, talk, is_driving=drives is True or "drives" in roles)
+    is_out = bool(place and SAYS.at_home.fullmatch(place) and re.search(r"\bstay\w* ", clause.passage.text))
+    if is_out and not any(SAYS.at_home.match(each) for each in talk.told("goals", "place")):
+        return  # `I am staying home this time`
     is_due = since.how == "by" if since is not None else bool(_words(place) & _words(*talk.told("goals", "place")))
     if place is not None and clause.spot("to") == place and is_due:
         return  # `comes straight to the church`; `my job is to get the lads to the hall by 5`

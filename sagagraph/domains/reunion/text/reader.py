@@ -90,8 +90,10 @@ def _tell(clause: Clause, talk: Talk) -> None:
 
 def _leave(clause: Clause, talk: Talk, *, is_of_same: bool) -> None:
     """Name a clause of which nothing follows, and forget whom and what it may have turned to. `is_of_same`: thing."""
-    if not clause.kind and not talk.table:
-        talk.who, talk.mentioned = (), []  # it is about somebody else, of whom nothing is known
+    is_named = clause.said[:1].isupper() and not SAYS.determined.match(clause.passage.text)
+    if (not clause.kind and not talk.table) or (clause.kind == "thing" and is_named):
+        talk.who, talk.mentioned = (), []  # it is about somebody or something else, of which nothing is known
+        talk.thing = talk.thing if talk.thing and not is_of_same else ""
     if len(clause.others) > 1 or (clause.passage.text[:3].lower() == "we " and talk.table == "people"):
         talk.table = ""  # it is not clear of whom the next clause tells
     if clause.is_only_named:

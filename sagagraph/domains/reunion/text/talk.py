@@ -68,7 +68,7 @@ class Talk:
         is_bare = clause.kind == "thing" and not {"fetched", "fetch", "must"} & clause.roles and clause.minutes is None
         is_verb = is_bare and found and not SAYS.determined.match(found.said)  # `waits at the library`, `and be here at 10`
         is_bidden = clause.kind == "everybody" and SAYS.of_the_same.match(clause.passage.text) and self.who != (TELLER,)
-        if self.table == "people" and (is_verb or is_bidden):
+        if (self.table == "people" and (is_verb or is_bidden)) or (self.table == "tasks" and is_verb and clause.joint == "and"):
             clause.kind, found = "", None
         if clause.kind == "everybody" and clause.passage.text[:2].lower() == "we" and self._is_of_a_few(clause):
             clause.kind, found, self.who, self.table = "", None, self.mentioned[-1], "people"
@@ -154,6 +154,10 @@ class Talk:
             noun = said.removeprefix("the same ")
             last = [each for each in self.told("people", "place")[-1:] if noun in ("place", *each.split())]
             said = last[0] if last else None if noun == "place" else f"the {noun}"
+        if said is None and self.who != (TELLER,) and clause.passage.has(SAYS.with_me):
+            return self.where_is(TELLER)
+        if said == "the house" and self.who == (TELLER,) and not any("house" in each for each in self.told("goals", "place")):
+            said = "home"
         own = SAYS.own_place.fullmatch(said) if said else None
         if own and self.who:
             return f"{self.who[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"

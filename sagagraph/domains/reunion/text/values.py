@@ -59,6 +59,7 @@ _WRITTEN: Final = (
         r"\1 \2 \3",
     ),
     (r"(?i)\b(?:two|three|four|some) of (?:my|our|his|her|their) [a-z]+s,? ((?-i:[A-Z])\w+ and (?-i:[A-Z])\w+),?", r"\1"),
+    (r"(?i)\bfor (?=half (?!an?\b)\w+)", "by "),
     (r"\bin to\b", "into"),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+(?-i:[A-Z])|\d)|(?=\.\s))", ""),
@@ -86,7 +87,7 @@ _WRITTEN: Final = (
     (r"(?<![\d.,$€£])(\d{1,2})\.([0-5]\d)(?![\d%]|\.\d| ?(?:hours?|hrs?|km|miles?)\b)", r"\1:\2"),
     (
         r"(?i)((?:^|[.;,!?-] )(?:(?:the|my|our) )?(?:[a-z]+ )?[a-z]+)'s "
-        r"(?=(?:at the|in the|on the|ready|at (?-i:[A-Z]\w*))[ ,.])",
+        r"(?=(?:(?:at|in|on) (?:the|our|my)|ready|at (?-i:[A-Z]\w*))[ ,.])",
         r"\1 is ",
     ),
     (
@@ -240,7 +241,7 @@ def _seats(found: Found) -> Seats | None:
 
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
-    how = "from" if found["how"].startswith(("leav", "out")) else found["how"] or "at"
+    how = "from" if found["how"].startswith(("leav", "out", "done")) else found["how"] or "at"
     how = "at" if how in ("outside", "opposite") else how
     if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
