@@ -71,6 +71,8 @@ _DOMAINS: Final = {
     "nephew": "reunion",
     "niece": "reunion",
     "godparent": "reunion",
+    "commuter": "trip",
+    "fryer": "meal",
 }
 """By the name of a table, where it has another one."""
 _ABOUT: Final = timedelta(days=6)
