@@ -35,8 +35,9 @@ _MEANING: Final = {"order": Order, "direct": Direct}
 def read_words(passage: Passage, said: Said, *names: str) -> None:
     """Read words in their order: what is said in more words comes first."""
     for words in _WORDS:
-        name, value = words.split()[:2]
+        name, value, *again = words.split()
         if name in names and passage.take(_WORDS[words]):
+            said.notes += [("direct", "where there is one")] if again and name not in said.fields else []
             said.fields.setdefault(name, _MEANING[name](value) if name in _MEANING else value == "true")
 
 

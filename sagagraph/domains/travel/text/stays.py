@@ -133,7 +133,8 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
     if not has_role(Role.ORIGIN, visits):
         for n, (visit, following) in enumerate(pairwise(visits)):
             is_led = visit.role is Role.COMMA or _SAYS.leads.search(text, 0, visit.start) is not None
-            is_first = visit.role is Role.BARE or (n == 0 and is_led)
+            is_again = visit.role is Role.COMMA and following.city in named[:n]  # `Easter in Rome, Leeds to Rome`
+            is_first = visit.role is Role.BARE or (n == 0 and is_led) or is_again
             joint = _SAYS.pair if len(visits) == 2 else _SAYS.link  # `boston lisbon`, `Boston/Lisbon`
             if is_first and joint.fullmatch(text, visit.end, following.start):
                 visit.role = Role.ORIGIN

@@ -365,6 +365,64 @@ def test_a_chore_is_another_task_than_the_one_before() -> None:
     assert [(each["name"], each.get("minutes")) for each in tasks] == [("meat", 0), ("start the charcoal", 60)]
 
 
+@pytest.mark.parametrize("said", ["Tom will do it", "Tom has offered to get it", "Tom said he will do that"])
+def test_whoever_is_said_to_do_it_afterwards_does_the_last_task(said: str) -> None:
+    board = told(EMPTY, f"We meet at the hall at 5 pm. Tom drives from Hull. The wine must be picked up at the shop. {said}.")
+    assert [(each["name"], each["who"]) for each in board.filled.problem["tasks"]] == [("wine", ["Tom"])]
+
+
+def test_what_somebody_has_to_stay_with_is_theirs_to_watch() -> None:
+    said = "Dinner is at my house at 8 pm. I'm at home and have to stay with the roast, which takes 90 minutes."
+    roast = told(EMPTY, said).filled.problem["tasks"][0]
+    assert (roast["name"], roast["minutes"], roast["attention"], roast["who"]) == ("roast", 90, "watched", ["Me"])
+
+
+def test_a_breakfast_that_has_to_be_collected_is_a_task_and_no_occasion() -> None:
+    said = "We meet at the hall at 5 pm. Tom drives from Hull. Breakfast has to be collected from Bhavan, they open at 7:30 am."
+    tasks = told(EMPTY, said).filled.problem["tasks"]
+    assert [(each["name"], each["place"], each["window"]) for each in tasks] == [("breakfast", "Bhavan", ["07:30", None])]
+
+
+def test_somebody_gets_ready_somewhere_is_available_from_then_or_gets_out_of_school() -> None:
+    zoe = "Zoe is getting ready at the Grand Hotel."
+    ann = "Ann drives from the pool, available after 2 pm."
+    mia = "Mia gets out of school at 3:15 pm."
+    people = told(EMPTY, f"We meet at the hall at 5 pm. {zoe} {ann} {mia}").filled.problem["people"]
+    assert [(each["name"], each["place"], each.get("from")) for each in people] == [
+        ("Zoe", "Grand Hotel", None),
+        ("Ann", "Pool", "14:00"),
+        ("Mia", "School", "15:15"),
+    ]
+
+
+def test_whoever_comes_straight_to_where_all_meet_starts_from_where_they_are() -> None:
+    said = "We meet at St Brigid's Church at 11 am. Declan lands at Cork airport at 8:40 am. Declan comes straight to the church."
+    people = told(EMPTY, said).filled.problem["people"]
+    assert [(each["name"], each["place"], each["from"]) for each in people] == [("Declan", "Cork airport", "08:40")]
+
+
+def test_companions_without_a_name_are_named_as_not_understood() -> None:
+    board = told(EMPTY, "We meet at the hall at 5 pm. Yusuf comes from Leeds with his wife Samira and two kids. Tom is home.")
+    assert [each["name"] for each in board.filled.problem["people"]] == ["Yusuf", "Samira", "Tom"]
+    assert board.unread == ("two kids",)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Sweets also, from Anand, it opens at 9 am", "The what's-it is there, somebody has to keep an eye on it"],
+)
+def test_what_follows_a_clause_that_is_not_understood_is_not_said_of_the_task_before(said: str) -> None:
+    board = told(EMPTY, f"We meet at the hall at 5 pm. Tom is home. The wine must be picked up at the shop before 4 pm. {said}.")
+    wine = board.filled.problem["tasks"][0]
+    assert (wine["name"], wine["window"], wine.get("attention")) == ("wine", [None, "16:00"], None)
+    assert len(board.unread) > 1
+
+
+def test_all_the_family_must_be_there_even_after_a_clause_about_somebody() -> None:
+    said = "My son Daniel graduates on Friday, and the family must be at the auditorium by 2 pm. Daniel is in his dorm."
+    assert told(EMPTY, said).filled.problem["goals"] == [{"place": "Auditorium", "by": "14:00", "people": "all"}]
+
+
 def test_two_people_may_host() -> None:
     problem = told(EMPTY, "Lunch is at Ann and Bob's house at 1 pm. Tom drives from Leeds. Bob is home.").filled.problem
     assert [(each["name"], each["place"]) for each in problem["people"] if each["name"] != "Tom"] == [

@@ -33,6 +33,26 @@ Row = tuple[tuple[str, ...], str]
 TABLE: Final[dict[str, tuple[Row, ...]]] = {
     "Understood at once": (
         (
+            ("9 days in Rome, Florence and Venice in June, from Berlin",),
+            "Berlin → Rome 3 → Florence 3 → Venice 3 → Berlin; 2025-06-01 to 2025-06-30 (assumed: a part of the whole)",
+        ),
+        (
+            ("My sister and her husband want to visit us in Berlin in June, they fly from London, 5 nights",),
+            "London → Berlin 5 → London; 2025-06-01 to 2025-06-30; 2 people, rooms: 1 (assumed: those who were spoken of)",
+        ),
+        (
+            ("Easter in Rome, Berlin to Rome 18-21 April",),
+            "Berlin → Rome 3 → Berlin; 2025-04-18 to 2025-04-21 (assumed: from the dates)",
+        ),
+        (
+            ("girls weekend in Lisbon, 6-8 June, from Berlin, 4 of us, 300 euros each",),
+            "Berlin → Lisbon 2 → Berlin; 2025-06-06 to 2025-06-08; 4 people, rooms: 2; at most 1,200 EUR (assumed: from the dates) (not understood: girls weekend)",
+        ),
+        (
+            ("Berlin to Lisbon, 3 nights, 5 June, nonstop please",),
+            "Berlin → Lisbon 3 → Berlin; leaves 2025-06-05; direct flights preferred (assumed: where there is one)",
+        ),
+        (
             ("7 singers and the conductor, Berlin to Vienna, 2 nights, 5 June",),
             "Berlin → Vienna 2 → Berlin; leaves 2025-06-05; 8 people, rooms: 4",
         ),
@@ -868,7 +888,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
         ),
         (
             ("Boston to Paris for 3 nights in May", "direct flights from Boston to Paris"),
-            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; direct flights preferred",
+            "Boston → Paris 3 → Boston; 2025-05-01 to 2025-05-31; direct flights preferred (assumed: where there is one)",
         ),
         (
             ("Boston to Paris for 3 nights in May", "swap Boston and Paris"),
