@@ -28,11 +28,13 @@ def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
     talk = Talk(people, frozenset(known) | people.known | {TELLER}, is_long=len(said) > 1)
     for each in said:
         _hear(each, talk)
-    put = (value for each in talk.facts for key, value in each.values.items() if key != "event")
-    held = " ".join([*(each.name for each in talk.facts), *map(str, put)]).casefold()
-    left = [*talk.named, *sorted(people.known), *(values.strays_in(said) if talk.facts else ())]
-    for name in dict.fromkeys(left):
-        if name != TELLER and name.casefold() not in held and not any(name in each for each in talk.unread):
+    put = [(key, str(value)) for each in talk.facts for key, value in each.values.items() if key != "event"]
+    rows = " ".join([*(each.name for each in talk.facts), *(value for key, value in put if key != "place")]).casefold()
+    held = " ".join([rows, *(value for key, value in put if key == "place")]).casefold()
+    left = [(name, rows) for name in (*talk.named, *sorted(people.known))]
+    left += [(name, held) for name in values.strays_in(said)] if talk.facts else []
+    for name, told in dict.fromkeys(left):
+        if name != TELLER and name.casefold() not in told and not any(name in each for each in talk.unread):
             talk.unread.append(name)
     tasks = {each.name for each in talk.facts if each.table == "tasks"}
     return talk.facts, [each for each in talk.unread if talk.begun.get(each) not in tasks]
