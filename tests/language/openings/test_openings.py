@@ -57,7 +57,7 @@ LEAST_OF_STRANGERS = {
     "fryer": (0.99, 0.99),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
-MOST_IN_SILENCE = {"neighbour": 5, "cousin": 3, "captain": 8, "uncle": 4, "aunt": 2, "nephew": 2, "godparent": 1, "commuter": 5}
+MOST_IN_SILENCE = {"neighbour": 5, "cousin": 3, "captain": 8, "uncle": 1, "nephew": 2}
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}

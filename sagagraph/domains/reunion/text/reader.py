@@ -92,7 +92,8 @@ def _tell(clause: Clause, talk: Talk) -> None:
 
 def _leave(clause: Clause, talk: Talk, *, is_of_same: bool) -> None:
     """Name a clause of which nothing follows, and forget whom and what it may have turned to. `is_of_same`: thing."""
-    is_named = clause.said[:1].isupper() and not SAYS.determined.match(clause.passage.text)
+    is_of_a_noun = clause.passage.text[:1].isupper() and SAYS.determined.match(clause.passage.text)
+    is_named = clause.said[:1].isupper() and not is_of_a_noun
     if (not clause.kind and not talk.table) or (clause.kind == "thing" and is_named):
         talk.who, talk.mentioned = (), []  # it is about somebody or something else, of which nothing is known
         talk.thing = talk.thing if talk.thing and not is_of_same else ""
