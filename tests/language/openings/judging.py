@@ -71,6 +71,7 @@ _DOMAINS: Final = {
     "nephew": "reunion",
     "niece": "reunion",
     "godparent": "reunion",
+    "grandfather": "reunion",
     "commuter": "trip",
     "fryer": "meal",
 }
