@@ -21,7 +21,7 @@ def read_goal(clause: Clause, talk: Talk) -> Iterator[Fact]:
     is_theirs = talk.table == "people" and not clause.passage.text.lower().startswith("we ")
     is_open = not any(each.table != "goals" or "place" in each.values for each in talk.facts)
     is_general = clause.kind in ("pronoun", "thing", "somebody", "it", "")
-    is_of_all = is_general and not {"fetch", "makes"} & clause.roles and not is_theirs
+    is_of_all = is_general and not {"fetch", "fetched", "makes"} & clause.roles and not is_theirs
     is_begun = any(each.table != "goals" for each in talk.facts)
     is_headed = not is_begun and not clause.roles and clause.passage.whole(SAYS.heading) is not None
     is_early = not any(each.table == "people" for each in talk.facts)

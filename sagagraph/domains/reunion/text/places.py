@@ -9,7 +9,7 @@ from typing import Final
 
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|our|my|their)\s+", re.IGNORECASE)
 _OUR_HOME: Final = re.compile(
-    r"^(?:(?:at )?(?:my|our) (?:own |new )?(?:house|home|place|flat|apartment|casa|garden|(?:back ?)?yard)"
+    r"^(?:(?:at )?(?:my|our) (?:own |new )?(?:house|home|place|flat|apartment|casa|garden|kitchen|(?:back ?)?yard)"
     r"|mine|ours|home)(?= in | on |$)",
     re.IGNORECASE,
 )

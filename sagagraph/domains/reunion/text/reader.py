@@ -64,7 +64,7 @@ def _turn_back(clause: Clause, joint: str, talk: Talk) -> None:
     if SAYS.is_of_them.search(joint) and (clause.others or talk.unread[-1:] == [clause.said]):
         talk.who, talk.table = clause.others[-1:], "people"  # `with her sister Zara, who has a Clio`; of `amy, who is` nobody
     noun: re.Match[str] | None = SAYS.noun.fullmatch(clause.passage.text.strip())
-    if noun and "which" in joint:  # `the present, which is at the jeweller's`
+    if noun and "which" in joint and "car" not in clause.roles:  # `the present, which is at the jeweller's`
         talk.thing, talk.table = noun["thing"], "tasks"
 
 

@@ -162,7 +162,7 @@ class Talk:
         if own and self.who:
             return f"{self.who[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and clause.passage.has(SAYS.here):
-            return (self.where_is(TELLER) if self.table == "people" else None) or HERE
+            return (self.where_is(TELLER) if self.table != "goals" else None) or HERE
         is_of_household = bool({TELLER, *self.persons.household} & {*self.who, *clause.others})
         is_theirs = bool(self.who) and clause.kind != "thing" and not is_of_household
         if is_theirs and said and SAYS.at_home.fullmatch(said) and not is_our_home(said):
