@@ -14,33 +14,14 @@ from sagagraph.domains.reunion.text.values import UP_TO, Spot, When
 
 def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
-    roles, is_of_it = clause.roles, clause.kind in ("", "it") or "watched" in clause.roles or clause.passage.has(SAYS.of_it)
-    place = talk.place(clause, "at", "in", "on", "inside", "from", "near", "to")
+    roles, who = clause.roles, _worker(clause, talk)
     if {"rents", "car"} & roles or clause.seats is not None:
         return
-    is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
-    is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
-    who = talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
     if who and clause.passage.has(SAYS.of_it) and talk.facts and talk.facts[-1].table == "tasks":
         yield fact("tasks", talk.facts[-1].name, who=who)  # `the wine is at the shop, Tom will get it`
         return
-    thing = clause.subject["thing"] if clause.kind == "thing" and clause.subject else None
     is_errand = bool({"fetch", "fetched"} & roles)
-    if thing and ({"opens", "closes"} & roles or clause.passage.has(SAYS.there)) and _is_of_its_place(thing, talk):
-        thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
-    if thing and place is None and {"opens", "closes"} & roles and _is_where_it_is(thing, talk):
-        thing, is_of_it, place = None, True, thing  # `fetch the wreath, the flower shop opens at 9`
-    if "fetch" in roles and "fetched" not in roles:
-        thing = clause.said_as("fetches") or thing
-    if not thing and (is_errand or "makes" in roles):
-        thing = clause.said_as("fetches" if is_errand else "made")
-    is_bidden = clause.kind == "somebody" or (clause.joint == "and" and not clause.kind and talk.table == "tasks")
-    if not thing and is_bidden and "watched" not in roles:
-        thing = clause.said_as("chore")
-    if thing and talk.thing and SAYS.handling.fullmatch(thing):
-        thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
-    if not thing and who and (clause.minutes is not None or ("watched" in roles and not _told_of_it(talk))):
-        thing = clause.said_as("for_it")
+    thing, place, is_of_it = _thing(clause, talk, who, is_errand=is_errand)
     if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and "must" not in roles:
         is_errand = _is_fetched_there(clause, thing, place, talk)
         thing = thing if is_errand else None
@@ -57,32 +38,65 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         talk.made_at = place or next((talk.where_is(name) for name in who or ()), None)
     elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
         return
-    opens, closes = _window(clause, is_errand=is_errand)
-    is_quick = is_errand and (thing is not None or "minutes" not in _told_of_it(talk))
-    minutes = 0 if clause.minutes is None and is_quick else clause.minutes
-    place = None if "watched" in roles and clause.kind == "somebody" else place
-    is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
-    if clause.kind == "it" and is_home and "place" in _told_of_it(talk):
-        place = None  # `she is home until 5`
-    if minutes and not thing and not _told_of_it(talk):
-        place = place or talk.made_at  # `I make the salad at home, about 40 minutes`
-    if "watched" in roles and clause.passage.has(SAYS.somebody):
-        who = ()  # `I do the roast, and somebody has to stay with it`
-    values: dict[str, Any] = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
-    values |= {
-        "who": talk.made_by if who is None and not (thing or _told_of_it(talk)) else who,
-        "watched": "watched" in roles or None,
-    }
-    if (
-        is_errand
-        or any(each is not None for key, each in values.items() if key not in ("who", "place"))
-        or (place and ("makes" not in roles or clause.kind == "thing"))
-    ):
-        if clause.when and opens is None and closes is None:
+    values = _values(clause, talk, who, place, is_errand=is_errand, is_new=bool(thing))
+    is_told = is_errand or any(each is not None for key, each in values.items() if key not in ("who", "place"))
+    if is_told or (values["place"] and ("makes" not in roles or clause.kind == "thing")):
+        if clause.when and values["opens"] is None and values["closes"] is None:
             talk.unread.append(clause.said)
         of = [each.name for each in talk.facts if each.table == "tasks"] if clause.passage.has(SAYS.of_several) else []
         for name in dict.fromkeys([*of[-2:], talk.thing]):
             yield fact("tasks", name, is_errand=is_errand or None, **values)
+
+
+def _worker(clause: Clause, talk: Talk) -> tuple[str, ...] | None:
+    """Return who does it, if the clause is about people."""
+    is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
+    is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
+    return talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
+
+
+def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand: bool) -> tuple[str | None, str | None, bool]:
+    """Return what has to be done and where, as far as the clause names it, and whether it may be the last task instead."""
+    roles, is_of_it = clause.roles, clause.kind in ("", "it") or "watched" in clause.roles or clause.passage.has(SAYS.of_it)
+    place = talk.place(clause, "at", "in", "on", "inside", "from", "near", "to")
+    thing = clause.subject["thing"] if clause.kind == "thing" and clause.subject else None
+    if thing and ({"opens", "closes"} & roles or clause.passage.has(SAYS.there)) and _is_of_its_place(thing, talk):
+        thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
+    if thing and place is None and {"opens", "closes"} & roles and _is_where_it_is(thing, talk):
+        thing, is_of_it, place = None, True, thing  # `fetch the wreath, the flower shop opens at 9`
+    if "fetch" in roles and "fetched" not in roles:
+        thing = clause.said_as("fetches") or thing
+    if not thing and (is_errand or "makes" in roles):
+        thing = clause.said_as("fetches" if is_errand else "made")
+    is_bidden = clause.kind == "somebody" or (clause.joint == "and" and not clause.kind and talk.table == "tasks")
+    if not thing and is_bidden and "watched" not in roles:
+        thing = clause.said_as("chore")
+    if thing and talk.thing and SAYS.handling.fullmatch(thing):
+        thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
+    if not thing and who and (clause.minutes is not None or ("watched" in roles and not _told_of_it(talk))):
+        thing = clause.said_as("for_it")
+    return thing, place, is_of_it
+
+
+def _values(
+    clause: Clause, talk: Talk, who: tuple[str, ...] | None, place: str | None, *, is_errand: bool, is_new: bool
+) -> dict[str, Any]:
+    """Return what the clause says of the task, by column. `is_new`: it is named here, so that nothing was told of it."""
+    is_watched, told = "watched" in clause.roles, _told_of_it(talk)
+    opens, closes = _window(clause, is_errand=is_errand)
+    is_quick = is_errand and (is_new or "minutes" not in told)
+    minutes = 0 if clause.minutes is None and is_quick else clause.minutes
+    is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
+    if (is_watched and clause.kind == "somebody") or (clause.kind == "it" and is_home and "place" in told):
+        place = None  # `she is home until 5`
+    if minutes and not is_new and not told:
+        place = place or talk.made_at  # `I make the salad at home, about 40 minutes`
+    if is_watched and clause.passage.has(SAYS.somebody):
+        who = ()  # `I do the roast, and somebody has to stay with it`
+    elif who is None and not (is_new or told):
+        who = talk.made_by
+    values = {"place": place, "minutes": minutes, "opens": opens, "closes": closes}
+    return values | {"who": who, "watched": is_watched or None}
 
 
 def _window(clause: Clause, *, is_errand: bool) -> tuple[When | None, When | None]:
