@@ -1,4 +1,4 @@
-"""First messages of 980 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
+"""First messages of 1,270 people, offline and with a model: how many lead to the plan that they mean at once; all is printed."""
 
 from __future__ import annotations
 
