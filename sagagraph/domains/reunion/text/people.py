@@ -60,9 +60,10 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
     since, drives = clause.at(*_SINCE), _drives(clause, talk)
     place = _whereabouts(clause, talk, is_driving=drives is True or "drives" in roles)
     is_out = bool(place and SAYS.at_home.fullmatch(place) and re.search(r"\bstay\w* ", clause.passage.text))
-    if is_out and not any(SAYS.at_home.match(each) for each in talk.told("goals", "place")):
+    met = talk.told("goals", "place")
+    if is_out and met and not any(SAYS.at_home.match(each) for each in met):
         return  # `I am staying home this time`
-    is_due = since.how == "by" if since is not None else bool(_words(place) & _words(*talk.told("goals", "place")))
+    is_due = since.how == "by" if since is not None else bool(_words(place) & _words(*met))
     if place is not None and clause.spot("to") == place and is_due:
         return  # `comes straight to the church`; `my job is to get the lads to the hall by 5`
     if "no_drive" in roles and talk.where.get("place"):
