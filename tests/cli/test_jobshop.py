@@ -109,7 +109,10 @@ def test_what_is_wrong_is_said_with_exit_code_1(command: CommandLine, file: Path
     assert (told.code, told.out) == (1, "MISSING_TASK: job 1, step 1 is not in the schedule\nINVALID\n")
 
 
-def test_bad_input_is_one_line_that_names_the_field(command: CommandLine, file: Path, solved: Path, tmp_path: Path) -> None:
+def test_bad_input_is_one_line_that_names_the_field(
+    command: CommandLine, file: Path, solved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SAGAGRAPH_DATA", raising=False)  # without it, `jobshop bench` has no instances of its own
     event = written(tmp_path, "event", DOWN)
     rows = json.loads(solved.read_text())["schedule"]
     moved = written(tmp_path, "moved", [{**rows[0], "end": rows[0]["end"] + 1}, *rows[1:]])

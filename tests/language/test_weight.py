@@ -15,7 +15,7 @@ MOST = {
     "language/**/*": 2495,
     "domains/travel/text/*": 1788,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 2145,
+    "domains/reunion/text/*": 2147,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }

@@ -72,6 +72,8 @@ _DOMAINS: Final = {
     "niece": "reunion",
     "godparent": "reunion",
     "grandfather": "reunion",
+    "grandmother": "reunion",
+    "sister": "reunion",
     "commuter": "trip",
     "fryer": "meal",
 }
