@@ -74,6 +74,7 @@ _DOMAINS: Final = {
     "grandfather": "reunion",
     "grandmother": "reunion",
     "sister": "reunion",
+    "brother": "reunion",
     "commuter": "trip",
     "fryer": "meal",
 }

@@ -54,13 +54,23 @@ LEAST_OF_STRANGERS = {
     "niece": (0.99, 0.99),
     "godparent": (0.49, 0.39),
     "grandfather": (0.99, 0.99),
-    "grandmother": (0.49, 0.79),
+    "grandmother": (0.42, 0.79),
     "sister": (0.39, 0.32),
+    "brother": (0.39, 0.59),
     "commuter": (0.89, 0.89),
     "fryer": (0.99, 0.99),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
-MOST_IN_SILENCE = {"neighbour": 5, "cousin": 3, "captain": 8, "uncle": 1, "nephew": 2, "grandmother": 4, "sister": 2}
+MOST_IN_SILENCE = {
+    "neighbour": 5,
+    "cousin": 3,
+    "captain": 8,
+    "uncle": 1,
+    "nephew": 2,
+    "grandmother": 4,
+    "sister": 2,
+    "brother": 1,
+}
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95
 _KNOWN: dict[tuple[str, bool], list[tuple[Judged, bool]]] = {}
