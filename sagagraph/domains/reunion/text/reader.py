@@ -96,7 +96,7 @@ def _leave(clause: Clause, talk: Talk, *, is_of_same: bool) -> None:
     is_named = clause.said[:1].isupper() and not is_of_a_noun
     if (not clause.kind and not talk.table) or (clause.kind == "thing" and is_named):
         talk.who, talk.mentioned = (), []  # it is about somebody or something else, of which nothing is known
-        talk.thing = talk.thing if talk.thing and not is_of_same else ""
+        talk.thing = "" if is_of_same else talk.thing
     if len(clause.others) > 1 or (clause.passage.text[:3].lower() == "we " and talk.table == "people"):
         talk.table = ""  # it is not clear of whom the next clause tells
     if clause.is_only_named:

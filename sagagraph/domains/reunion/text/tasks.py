@@ -59,8 +59,8 @@ def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand
     """Return what has to be done and where, as far as the clause names it, and whether it may be the last task instead."""
     roles, is_of_it = clause.roles, clause.kind in ("", "it") or "watched" in clause.roles or clause.passage.has(SAYS.of_it)
     place = talk.place(clause, "at", "in", "on", "inside", "from", "near", "to")
-    is_place = clause.kind == "thing" and clause.subject is not None and clause.subject["thing"] in ("here", "there")
-    thing = clause.subject["thing"] if clause.kind == "thing" and clause.subject and not is_place else None
+    subject = clause.subject["thing"] if clause.kind == "thing" and clause.subject else None
+    thing = subject if subject not in ("here", "there") else None
     if thing and ({"opens", "closes"} & roles or clause.passage.has(SAYS.there)) and _is_of_its_place(thing, talk):
         thing, is_of_it = None, True  # `the tents are in the gym, the gym opens at 9`
     if thing and place is None and {"opens", "closes"} & roles and _is_where_it_is(thing, talk):

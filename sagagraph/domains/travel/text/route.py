@@ -25,6 +25,7 @@ from sagagraph.language.places import Place
 
 if TYPE_CHECKING:
     from sagagraph.domains.travel.partial import PartialRequest, PartialStop, Said
+    from sagagraph.domains.travel.text.stays import Stay
     from sagagraph.language.passage import Passage
 
 _SAYS: Final = Forms(__file__, "route")
@@ -70,17 +71,9 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
     is_answer = only is not None or (not visits and known.stops != ())
     named = {visit.city for visit in visits if not visit.has_nights}
     now = with_loose_nights(now, loose, named=named, is_answer=is_answer)
-    totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
-    if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
-        said.fields["total_nights"] = totals.pop()
-    if len(now) == 1 and now[0].nights is None and len(stays) == 1 and stays[0].nights is None:
-        said.fields["total_nights"] = stays[0].about
+    now = _as_long_as_the_trip(now, stays, loose, said)
     if now and now[-1].city is not None and said.fields.get("return_to") == now[-1].city:
         said.fields |= {"return_to": None, "one_way": True}
-    begins, ends_on = (said.fields.get(name) for name in ("first", "last"))
-    in_days = now[0].nights if len(now) == 1 and {stay.unit for stay in stays} == {"day"} else None
-    if in_days and begins and ends_on and in_days == (ends_on - begins).days + 1 and not said.fields.get("is_rough"):
-        now = (now[0].lasting(in_days - 1),)  # `5 days, 10 to 14 June`
     if now != before:
         said.fields["stops"] = now
         if any(stay.unit == "day" and stay.change is None for stay in stays):
@@ -96,6 +89,22 @@ def read_route(passage: Passage, said: Said, known: PartialRequest, *, asked: st
         *(f"home from {name}" for name in left_last),
         *(stay.said for stay in loose if now and stay.nights not in counts),
     ]
+
+
+def _as_long_as_the_trip(
+    now: tuple[PartialStop, ...], stays: list[Stay], loose: list[Stay], said: Said
+) -> tuple[PartialStop, ...]:
+    """Take how long the whole trip is, and return the stops, of which a single one lasts as long as its dates."""
+    totals = {stay.nights for stay in loose if stay.kind not in ("each", "listed") and stay.nights is not None}
+    if len(totals) == 1 and len(now) > 1 and any(stop.nights is None for stop in now):
+        said.fields["total_nights"] = totals.pop()
+    if len(now) == 1 and now[0].nights is None and len(stays) == 1 and stays[0].nights is None:
+        said.fields["total_nights"] = stays[0].about
+    begins, ends_on = (said.fields.get(name) for name in ("first", "last"))
+    in_days = now[0].nights if len(now) == 1 and {stay.unit for stay in stays} == {"day"} else None
+    if in_days and begins and ends_on and in_days == (ends_on - begins).days + 1 and not said.fields.get("is_rough"):
+        now = (now[0].lasting(in_days - 1),)  # `5 days, 10 to 14 June`
+    return now
 
 
 def _is_wondered(visits: list[Visit], text: str) -> bool:

@@ -30,14 +30,17 @@ _SAYS: Final = Forms(__file__, "slots")
 
 _WORDS: Final = Forms(__file__, "slots.words")
 _MEANING: Final = {"order": Order, "direct": Direct}
+_BARE_WISH: Final = "direct preferred 2"
+"""`nonstop`: it is not said whether that is a must."""
 
 
 def read_words(passage: Passage, said: Said, *names: str) -> None:
     """Read words in their order: what is said in more words comes first."""
     for words in _WORDS:
-        name, value, *again = words.split()
+        name, value = words.split()[:2]
         if name in names and passage.take(_WORDS[words]):
-            said.notes += [("direct", "where there is one")] if again and name not in said.fields else []
+            if words == _BARE_WISH and name not in said.fields:
+                said.notes.append((name, "where there is one"))
             said.fields.setdefault(name, _MEANING[name](value) if name in _MEANING else value == "true")
 
 
