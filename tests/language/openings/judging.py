@@ -75,7 +75,10 @@ _DOMAINS: Final = {
     "grandmother": "reunion",
     "sister": "reunion",
     "brother": "reunion",
+    "stepmother": "reunion",
+    "stepfather": "reunion",
     "commuter": "trip",
+    "sailor": "trip",
     "fryer": "meal",
 }
 """By the name of a table, where it has another one."""

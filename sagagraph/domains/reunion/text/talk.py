@@ -80,6 +80,8 @@ class Talk:
         is_of_shop = self.thing and self.table == "tasks" and clause.when and not is_of_somebody
         if clause.kind == "pronoun" and found and found["whose"] in ("he", "she") and is_of_shop:
             clause.kind = "it"  # `the cake is at Ann's, she is up by 8`, `she is home until 5`
+        if self.table == "tasks" and not clause.kind and self.made_by and {"drives", "car", "no_drive", "rents"} & clause.roles:
+            self.table, self.who = "people", self.made_by  # `Ann bakes a cake and drives`
         if found is None:
             return
         who, whose = found.get("who", Who), found["whose"]
@@ -130,10 +132,9 @@ class Talk:
 
     def _one_of(self, names: tuple[str, ...], own: str) -> tuple[str, ...]:
         """Return whom of those who were spoken of together `he` or `she` means: of several, the only one of whom it is known."""
-        if len(names) == 1:
-            return names if names != (TELLER,) and self.persons.pronouns.get(names[0], own) == own else ()
-        fitting = tuple(name for name in names if self.persons.pronouns.get(name) == own)
-        return fitting if len(fitting) == 1 else ()
+        fitting = tuple(name for name in names if name != TELLER and self.persons.pronouns.get(name, own) == own)
+        known = tuple(name for name in fitting if name in self.persons.pronouns)
+        return next((each for each in (fitting, known) if len(each) == 1), ())
 
     def told(self, table: str, key: str) -> list[Any]:
         """Return what was told of a column until now; of goals, of that of everybody."""
@@ -159,7 +160,11 @@ class Talk:
         if said == "the house" and self.who == (TELLER,) and not any("house" in each for each in self.told("goals", "place")):
             said = "home"
         own = SAYS.own_place.fullmatch(said) if said else None
+        owner = clause.passage.first(SAYS.owner) if own and clause.kind == "thing" else None
+        who = owner.get("who", Who) if owner else None  # `Ann's dog has to be walked from her cottage`
         if own and self.who:
+            if who:
+                return f"{who.names[-1]}'s {own['what']}"
             return f"{self.who[0 if own['whose'].lower() == 'their' else -1]}'s {own['what']}"
         if said is None and clause.passage.has(SAYS.here):
             return (self.where_is(TELLER) if self.table != "goals" else None) or HERE
@@ -175,5 +180,6 @@ class Talk:
             told = (each for each in self.facts[::-1] if self.table == each.table == "people" and "place" in each.values)
             is_last = clause.passage.has(SAYS.them) or "from there" in clause.passage.text
             theirs = (each.values["place"] for each in told if is_last or each.name in self.who)
-            return self.spot or next(theirs, HERE)
+            met = self.told("people", "place")[-1:] if self.table == "goals" and not self.told("goals", "place") else ()
+            return self.spot or next(iter(met), None) or next(theirs, HERE)
         return said

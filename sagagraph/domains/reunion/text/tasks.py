@@ -8,6 +8,7 @@ from typing import Any
 
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import Fact, fact
+from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import Talk
 from sagagraph.domains.reunion.text.values import UP_TO, Spot, When
 
@@ -24,6 +25,9 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     thing, place, is_of_it = _thing(clause, talk, who, is_errand=is_errand)
     if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and "must" not in roles:
         is_errand = _is_fetched_there(clause, thing, place, talk)
+        if not is_errand and place and SAYS.FOOD.search(thing):
+            talk.thing, talk.made_by, talk.made_at = thing, None, place
+            return  # `the cake is in the oven at home`, and the next clause says how long
         thing = thing if is_errand else None
     if "brings" in roles and who and not (place or clause.when or clause.minutes or clause.others):
         talk.thing, talk.table = thing or "", "tasks"
@@ -36,6 +40,9 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         talk.thing, talk.table = thing, "tasks"
         talk.made_by = who
         talk.made_at = place or next((talk.where_is(name) for name in who or ()), None)
+        if who and clause.passage.has(SAYS.does) and clause.minutes is None:
+            yield from (fact("tasks", name, who=who) for name in _named_so(thing, talk))
+            return
     elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
         return
     values = _values(clause, talk, who, place, is_errand=is_errand, is_new=bool(thing))
@@ -74,6 +81,8 @@ def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand
         thing = clause.said_as("chore")
     if thing and talk.thing and SAYS.handling.fullmatch(thing):
         thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
+    if not thing and who and "watched" not in roles:
+        thing = clause.said_as("does")
     if not thing and who and (clause.minutes is not None or ("watched" in roles and not _told_of_it(talk))):
         thing = clause.said_as("for_it")
     return thing, place, is_of_it
@@ -140,6 +149,12 @@ def _may_be_a_verb(thing: str, clause: Clause) -> bool:
     is_joined = clause.joint in ("and", "so", "but") and clause.kind == "thing"
     is_bare = is_joined and " " not in thing and clause.passage.text.startswith(thing.lower())
     return is_bare and not SAYS.FOOD.fullmatch(thing)
+
+
+def _named_so(thing: str, talk: Talk) -> set[str]:
+    """Return the tasks that are called so: `pick up the robes; Rob does the robes`."""
+    names = {each.name for each in talk.facts if each.table == "tasks"}
+    return {each for each in names if plain(each).split()[-1] == plain(thing).split()[-1]}
 
 
 def _told_of_it(talk: Talk) -> set[str]:

@@ -253,7 +253,7 @@ def _spot(found: Found) -> Spot | None:
 def _event(found: Found, known: frozenset[str]) -> Event | None:
     whose = found.match["whose"] or ""
     is_of_work = bool(names_in(found.said.replace(whose, ""), known))  # `Ann working night`
-    return None if is_of_work else Event(found.said, names_in(whose))
+    return None if is_of_work or found.led_by(_SAYS.lighting) else Event(found.said, names_in(whose))
 
 
 def _one_of_two(found: Found) -> Spot | None:
@@ -263,6 +263,8 @@ def _one_of_two(found: Found) -> Spot | None:
         return town
     if place and town and (place.how, town.how) == ("in", "at") and place.name[0].isupper():
         place, town = Spot("at", town.name), Spot("in", place.name)  # `in Newton at Golda Meir House`
+    if place and town and place.name in ("home", "work") and town.how in ("at", "in") and _SAYS.inside.match(town.name):
+        return town  # `at home in her cottage`
     if place is None or town is None or not {place.how, town.how} <= {"at", "in", "on"} or not town.name[0].isupper():
         return None
     return Spot(place.how, f"{place.name} {town.how} {town.name}")
