@@ -13,6 +13,8 @@ from sagagraph.domains.reunion.text.talk import Talk
 from sagagraph.domains.reunion.text.values import UP_TO, Who, names_in
 
 _SINCE: Final = ("until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
+_OF_A_WAY: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
+"""What is said of a person, whatever else they have to do."""
 _SEVERAL: Final = 3
 """So many people do not drive one car."""
 
@@ -57,6 +59,8 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return
     if talk.where.get("place") and clause.passage.whole(SAYS.only_there):
         return  # `at her house in Rome, in Trastevere`
+    if clause.passage.has(SAYS.acts) and not _OF_A_WAY & roles:
+        return  # `I have to try on my suit at the tailor's`
     since, drives = clause.at(*_SINCE), _drives(clause, talk)
     place = _whereabouts(clause, talk, is_driving=drives is True or "drives" in roles)
     is_out = bool(place and SAYS.at_home.fullmatch(place) and re.search(r"\bstay\w* ", clause.passage.text))

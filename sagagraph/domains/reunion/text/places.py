@@ -115,7 +115,8 @@ class Places:
         """Tell whether `the inn` is the one where all meet."""
         words = plain(self.meeting.split(" in ")[0]).split()
         if noun in _OF_MEETINGS:
-            return self.meeting != "" and plain(self.meeting) != noun
+            is_named = names_venue(self.meeting) and noun not in words  # `the Town Hall` is no restaurant
+            return self.meeting != "" and plain(self.meeting) != noun and not (is_named and noun == "restaurant")
         return plain(self.meeting) != noun and any(word == noun or (len(noun) > 3 and word.endswith(noun)) for word in words)
 
     def _alike(self, wanted: str) -> Iterator[str]:

@@ -11,9 +11,16 @@ from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import HERE, TELLER, Fact
 from sagagraph.domains.reunion.text.places import is_our_home, names_venue, owners
 from sagagraph.domains.reunion.text.values import People, Spot, When, Who
+from sagagraph.language.passage import Found
 
 _OF_A_FEW: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
 """What is said of those of whom somebody has just told, and not of all."""
+
+
+def _is_told_of(clause: Clause, thing: Found) -> bool:
+    """Tell whether it is certainly a thing: `beer is at the store`, `sun cream from the store`."""
+    is_long = " " in thing.said and clause.passage.whole(SAYS.from_there) is not None
+    return is_long or SAYS.is_there.match(clause.passage.text[thing.end :].lstrip()) is not None
 
 
 @dataclass(slots=True)
@@ -66,7 +73,7 @@ class Talk:
         if clause.kind in ("thing", "event") and "there_all" in clause.roles and not is_food:
             clause.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = clause.kind == "thing" and not {"fetched", "fetch", "must"} & clause.roles and clause.minutes is None
-        is_verb = is_bare and found and not SAYS.determined.match(found.said)  # `waits at the library`, `and be here at 10`
+        is_verb = is_bare and found and not SAYS.determined.match(found.said) and not _is_told_of(clause, found)  # `waits at the library`, `and be here at 10`
         is_bidden = clause.kind == "everybody" and SAYS.of_the_same.match(clause.passage.text) and self.who != (TELLER,)
         if (self.table == "people" and (is_verb or is_bidden)) or (self.table == "tasks" and is_verb and clause.joint == "and"):
             clause.kind, found = "", None
@@ -180,6 +187,7 @@ class Talk:
             told = (each for each in self.facts[::-1] if self.table == each.table == "people" and "place" in each.values)
             is_last = clause.passage.has(SAYS.them) or "from there" in clause.passage.text
             theirs = (each.values["place"] for each in told if is_last or each.name in self.who)
-            met = self.told("people", "place")[-1:] if self.table == "goals" and not self.told("goals", "place") else ()
-            return self.spot or next(iter(met), None) or next(theirs, HERE)
+            last = (each.values["place"] for each in self.facts[::-1] if "place" in each.values)
+            is_met = self.table == "goals" and self.told("goals", "place")
+            return self.spot or next(theirs if self.table == "people" or is_met else last, HERE)
         return said

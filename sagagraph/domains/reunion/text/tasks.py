@@ -81,6 +81,8 @@ def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand
         thing = clause.said_as("chore")
     if thing and talk.thing and SAYS.handling.fullmatch(thing):
         thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
+    if not thing and clause.minutes is not None and (who or clause.kind == "somebody"):
+        thing = clause.said_as("spent")
     if not thing and who and "watched" not in roles:
         thing = clause.said_as("does")
     if not thing and who and (clause.minutes is not None or ("watched" in roles and not _told_of_it(talk))):
@@ -116,6 +118,8 @@ def _window(clause: Clause, *, is_errand: bool) -> tuple[When | None, When | Non
     opens = clause.at("after", "from", "since", "not before", *((*at, "by") if "opens" in roles else ()))
     if is_errand and opens is None and "closes" not in roles and (moment := clause.at(*at)):
         opens = replace(moment, how="from")
+    if opens is None and "not_before" in roles and (moment := clause.at(*UP_TO)):
+        return replace(moment, how="from"), None  # `not ready before 3`
     closes = clause.at(*(each for each in UP_TO if opens is None or each != opens.how), *(at if "closes" in roles else ()))
     if opens and clause.passage.has(SAYS.is_ready):
         opens = replace(opens, how="from")  # `the pizza is ready at 7` is not said of a shop

@@ -134,10 +134,12 @@ class _Board:
     def _share_own_goal(self) -> None:
         """Take where whoever tells has to be for where all meet, where nobody says when that is."""
         shared = self._shared()
-        own = next((row for row in self._told["people"] if row["name"] == TELLER and row.get("goals")), None)
+        with_goal = [row for row in self._told["people"] if row.get("goals")]
+        is_shared = (row["name"] == TELLER or row["goals"][0]["place"] == shared["place"] for row in with_goal)
+        own = next((row for row, is_same in zip(with_goal, is_shared, strict=True) if is_same), None)
         if own is not None and shared["by"] is None:
             (goal,) = own.pop("goals")
-            self._assume("goals", self._told["goals"].index(shared), "you have to be there", **goal)
+            self._assume("goals", self._told["goals"].index(shared), f"{'you have' if own['name'] == TELLER else own['name'] + ' has'} to be there", **goal)
 
     def _workers(self, said: Iterable[Fact]) -> Iterator[str]:
         """Yield whoever has something to do, or a car to drive, or has to be somewhere: they take part, too."""
