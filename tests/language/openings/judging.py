@@ -78,6 +78,9 @@ _DOMAINS: Final = {
     "stepmother": "reunion",
     "stepfather": "reunion",
     "commuter": "trip",
+    "godmother": "reunion",
+    "stepsister": "reunion",
+    "skier": "trip",
     "sailor": "trip",
     "fryer": "meal",
 }
