@@ -74,7 +74,7 @@ class Clause:
     def said_as(self, hole: str) -> str | None:
         """Return the words of what is fetched or made."""
         found = self.passage.first(SAYS[hole])
-        return (found["thing"] or found["chore"]) if found else None
+        return next((found[name] for name in ("thing", "chore", "doing") if found[name]), None) if found else None
 
     def at(self, *how: str) -> When | None:
         """Return the time that was said with the first of these words."""

@@ -59,9 +59,11 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return
     if talk.where.get("place") and clause.passage.whole(SAYS.only_there):
         return  # `at her house in Rome, in Trastevere`
-    if clause.passage.has(SAYS.acts) and not _OF_A_WAY & roles:
-        return  # `I have to try on my suit at the tailor's`
     since, drives = clause.at(*_SINCE), _drives(clause, talk)
+    if clause.passage.has(SAYS.acts) and not _OF_A_WAY & roles:
+        if since is not None and since.how in ("until", "till"):
+            yield from (fact("people", name, **{"from": since}) for name in talk.who)
+        return  # `I have to try on my suit at the tailor's`
     place = _whereabouts(clause, talk, is_driving=drives is True or "drives" in roles)
     is_out = bool(place and SAYS.at_home.fullmatch(place) and re.search(r"\bstay\w* ", clause.passage.text))
     met = talk.told("goals", "place")

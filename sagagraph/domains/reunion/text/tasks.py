@@ -83,7 +83,7 @@ def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand
         thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
     if not thing and clause.minutes is not None and (who or clause.kind == "somebody"):
         thing = clause.said_as("spent")
-    if not thing and who and "watched" not in roles:
+    if not thing and who and "watched" not in roles and not clause.at("until", "till"):
         thing = clause.said_as("does")
     if not thing and who and (clause.minutes is not None or ("watched" in roles and not _told_of_it(talk))):
         thing = clause.said_as("for_it")
@@ -138,6 +138,8 @@ def _is_fetched_there(clause: Clause, thing: str, place: str | None, talk: Talk)
 
 def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: Talk, *, is_errand: bool) -> bool:
     """Tell whether it may be said of somebody, who has to be somewhere, or is called as things are."""
+    if SAYS.kin.fullmatch(thing or ""):
+        return True  # `two aunts to collect`
     is_bidden = "must" in clause.roles and bool(clause.when) and clause.minutes is None
     if is_bidden and not {"fetch", "fetched", "makes", "watched"} & clause.roles:
         return True

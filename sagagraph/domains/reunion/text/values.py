@@ -263,7 +263,7 @@ def _one_of_two(found: Found) -> Spot | None:
         return town
     if place and town and (place.how, town.how) == ("in", "at") and place.name[0].isupper():
         place, town = Spot("at", town.name), Spot("in", place.name)  # `in Newton at Golda Meir House`
-    if place and town and place.name in ("home", "work") and town.how in ("at", "in") and _SAYS.inside.match(town.name):
+    if place and town and place.name.split()[-1] in ("home", "work", "job") and town.how in ("at", "in") and _SAYS.inside.match(town.name):
         return town  # `at home in her cottage`
     if place is None or town is None or not {place.how, town.how} <= {"at", "in", "on"} or not town.name[0].isupper():
         return None
