@@ -13,7 +13,7 @@ from sagagraph.domains.reunion.text.goals import read_goal
 from sagagraph.domains.reunion.text.people import read_company, read_passengers, read_person
 from sagagraph.domains.reunion.text.talk import Talk
 from sagagraph.domains.reunion.text.tasks import read_task
-from sagagraph.domains.reunion.text.values import Event, Spot, When
+from sagagraph.domains.reunion.text.values import Event, Spot, When, Who
 from sagagraph.domains.reunion.text.ways import read_ways
 from sagagraph.language.clock import Lasting
 
@@ -73,6 +73,9 @@ def _tell(clause: Clause, talk: Talk) -> None:
     thing = talk.thing
     is_of_another = talk.table == "people" and clause.kind in ("", "thing") and clause.passage.text[:1].isupper()
     facts = _facts(clause, talk) if clause.is_clear and not is_of_another else []
+    named = clause.subject.get("who", Who) if clause.subject and clause.kind == "person" else None
+    if named and not clause.is_clear and {*named.names} <= talk.known:
+        talk.turn_to(clause)  # `Ben hasn't eaten yet and is at college`
     talk.facts += facts
     if clause.passage.whole(SAYS.retracts):
         talk.facts = [each for each in talk.facts if each.name != talk.thing]

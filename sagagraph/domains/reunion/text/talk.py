@@ -167,7 +167,7 @@ class Talk:
         if said == "the house" and self.who == (TELLER,) and not any("house" in each for each in self.told("goals", "place")):
             said = "home"
         own = SAYS.own_place.fullmatch(said) if said else None
-        owner = clause.passage.first(SAYS.owner) if own and clause.kind == "thing" else None
+        owner = clause.passage.first(SAYS.owner) if own and clause.kind in ("thing", "somebody") else None
         who = owner.get("who", Who) if owner else None  # `Ann's dog has to be walked from her cottage`
         if own and self.who:
             if who:

@@ -101,7 +101,7 @@ def _values(
     is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
     if (is_watched and clause.kind == "somebody") or (clause.kind == "it" and is_home and "place" in told):
         place = None  # `she is home until 5`
-    if minutes and not is_new and not told:
+    if (minutes or is_errand) and not is_new and not told:
         place = place or talk.made_at  # `I make the salad at home, about 40 minutes`
     if is_watched and clause.passage.has(SAYS.somebody):
         who = ()  # `I do the roast, and somebody has to stay with it`
