@@ -81,6 +81,7 @@ _DOMAINS: Final = {
     "godmother": "reunion",
     "stepsister": "reunion",
     "skier": "trip",
+    "stepbrother": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
