@@ -10,7 +10,7 @@ from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import EVERYBODY, RENTAL, TELLER, Fact, car_of, fact
 from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import Talk
-from sagagraph.domains.reunion.text.values import UP_TO, Who, names_in
+from sagagraph.domains.reunion.text.values import UP_TO, Spot, Who, names_in
 
 _SINCE: Final = ("until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
 _OF_A_WAY: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
@@ -114,7 +114,8 @@ def _words(*places: str | None) -> set[str]:
 
 
 def _is_about_people(clause: Clause, talk: Talk) -> bool:
-    is_of_shop = {"opens", "closes"} & clause.roles and not clause.passage.has(SAYS.is_ready)  # `available after 7`
+    is_at_work = clause.kind == "person" and clause.when and clause.passage.values(Spot)  # `Ann closes at the bank at 5`
+    is_of_shop = {"opens", "closes"} & clause.roles and not (is_at_work or clause.passage.has(SAYS.is_ready))
     return talk.table == "people" and clause.kind not in ("thing", "somebody") and not is_of_shop
 
 

@@ -132,7 +132,7 @@ def _is_fetched_there(clause: Clause, thing: str, place: str | None, talk: Talk)
     is_food = bool(clause.spot("from")) and (has_food or SAYS.shop.fullmatch(place or "") is not None)
     is_next = is_food or talk.is_of_shop or bool(talk.facts and talk.facts[-1].table == "tasks")
     is_there = clause.passage.has(SAYS.is_there) or (is_next and clause.passage.whole(SAYS.from_there))
-    is_thing = SAYS.determined.match(thing) or thing.endswith("s") or has_food or talk.is_of_shop
+    is_thing = SAYS.determined.match(thing) or "'s " in thing or thing.endswith("s") or has_food or talk.is_of_shop
     return bool(place and is_there and is_thing and (not clause.when or "opens" in clause.roles or is_food or has_food))
 
 
