@@ -34,7 +34,8 @@ def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
     if is_of_things and clause.passage.has(SAYS.of_it):
         return  # `the balls are in the hall, somebody must fetch them`
     by = next(iter(talk.who), None) if clause.kind in ("person", "pronoun") else None
-    them = clause.others or (talk.who if by is None and clause.passage.has(SAYS.them) else ())
+    last = talk.who if by is None else next((each for each in talk.mentioned[::-1] if by not in each), ())
+    them = clause.others or (last if clause.passage.has(SAYS.them) else ())
     place = talk.place(clause, "at", "in", "on", "from", "near")
     if by and them:
         yield fact("people", by, drives=True)
@@ -43,7 +44,9 @@ def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
         values = {"place": place, "from": clause.at("after", "at", "from"), "drives": False, "fetched": True}
         yield fact("people", name, prefers=by, **values)
     if them:
-        talk.who, talk.table = them, "people"
+        talk.table = "people"
+    if clause.others or (them and not by):  # of `Ann picks her up, she is at work` the second one is Ann
+        talk.who = them
         talk.mentioned.append(them)
 
 
@@ -60,7 +63,8 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
     if talk.where.get("place") and clause.passage.whole(SAYS.only_there):
         return  # `at her house in Rome, in Trastevere`
     since, drives = clause.at(*_SINCE), _drives(clause, talk)
-    if clause.passage.has(SAYS.acts) and not _OF_A_WAY & roles:
+    is_busy = clause.minutes is not None or clause.passage.has(SAYS.acts)
+    if is_busy and not _OF_A_WAY & roles:
         if since is not None and since.how in ("until", "till"):
             yield from (fact("people", name, **{"from": since}) for name in talk.who)
         return  # `I have to try on my suit at the tailor's`
@@ -72,8 +76,9 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
     is_due = since.how == "by" if since is not None else bool(_words(place) & _words(*met))
     if place is not None and clause.spot("to") == place and is_due:
         return  # `comes straight to the church`; `my job is to get the lads to the hall by 5`
-    if "no_drive" in roles and talk.where.get("place"):
-        place = None  # `they do not drive in Italy`
+    is_known = talk.where.get("place") and talk.where.get("from") and place is not None and place == clause.spot("from")
+    if ("no_drive" in roles and talk.where.get("place")) or is_known:
+        place = None  # `they do not drive in Italy`; `lands at 3, he comes from Spain`
     is_of_them = place or clause.passage.has(SAYS.moves) or (not clause.kind and clause.passage.whole(SAYS.only_then))
     if since is not None and since.how in ("at", "by", "around", "about") and not is_of_them:
         since = None  # `I would like to serve at 2`
