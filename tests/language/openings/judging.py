@@ -82,6 +82,7 @@ _DOMAINS: Final = {
     "stepsister": "reunion",
     "skier": "trip",
     "stepbrother": "reunion",
+    "granddaughter": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
