@@ -83,6 +83,7 @@ _DOMAINS: Final = {
     "skier": "trip",
     "stepbrother": "reunion",
     "granddaughter": "reunion",
+    "grandson": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
