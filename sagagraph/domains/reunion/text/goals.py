@@ -46,6 +46,8 @@ def read_goal(clause: Clause, talk: Talk) -> Iterator[Fact]:
     is_asked = clause.kind == "everybody" and not (before and clause.passage.has(SAYS.begins))  # `we start at 10`
     talk.is_due = is_due or "there_all" in clause.roles or is_asked
     place = talk.place(clause, "at", "in", "on", "inside", "to", "near")
+    if place and SAYS.room.fullmatch(place) and talk.told("goals", "place"):
+        place = None  # `a party at Ann's, all in the garden by 6`
     by = clause.at(*UP_TO, "at", "around", "about", "from") or _reckoned(clause, talk)
     is_bare = not (place or clause.when or clause.kind or talk.has_place)
     if (is_bare and (is_venue or clause.passage.text[:1].isupper())) or (

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
-from sagagraph.domains.reunion.text.facts import Fact, fact
+from sagagraph.domains.reunion.text.facts import TELLER, Fact, fact
 from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import Talk
 from sagagraph.domains.reunion.text.values import UP_TO, Spot, When
+from sagagraph.language.clock import DAY
 
 
 def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
@@ -25,10 +26,11 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     thing, place, is_of_it = _thing(clause, talk, who, is_errand=is_errand)
     if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and "must" not in roles:
         is_errand = _is_fetched_there(clause, thing, place, talk)
-        if not is_errand and place and SAYS.FOOD.search(thing):
+        is_errand = is_errand and not _between(clause)
+        if not is_errand and place and SAYS.FOOD.search(thing) and not _between(clause):
             talk.thing, talk.made_by, talk.made_at = thing, None, place
             return  # `the cake is in the oven at home`, and the next clause says how long
-        thing = thing if is_errand else None
+        thing = thing if is_errand or _between(clause) else None
     if "brings" in roles and who and not (place or clause.when or clause.minutes or clause.others):
         talk.thing, talk.table = thing or "", "tasks"
         return  # it comes along with whoever brings it
@@ -57,6 +59,8 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
 
 def _worker(clause: Clause, talk: Talk) -> tuple[str, ...] | None:
     """Return who does it, if the clause is about people."""
+    if clause.passage.has(SAYS.takes_me):
+        return (TELLER,)
     is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
     is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
     return talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
@@ -98,6 +102,7 @@ def _values(
     opens, closes = _window(clause, is_errand=is_errand)
     is_quick = is_errand and (is_new or "minutes" not in told)
     minutes = 0 if clause.minutes is None and is_quick else clause.minutes
+    minutes = _between(clause) if minutes is None and place and is_new else minutes
     is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
     if (is_watched and clause.kind == "somebody") or (clause.kind == "it" and is_home and "place" in told):
         place = None  # `she is home until 5`
@@ -124,6 +129,12 @@ def _window(clause: Clause, *, is_errand: bool) -> tuple[When | None, When | Non
     if opens and clause.passage.has(SAYS.is_ready):
         opens = replace(opens, how="from")  # `the pizza is ready at 7` is not said of a shop
     return opens, closes
+
+
+def _between(clause: Clause) -> int | None:
+    """Return the minutes between two times: `is in the oven from 3:30 until 5:30`."""
+    begins, ends = clause.at("from"), clause.at("until", "till")
+    return (ends.minutes - begins.minutes) % (DAY // 2) if begins and ends and "opens" not in clause.roles else None
 
 
 def _is_fetched_there(clause: Clause, thing: str, place: str | None, talk: Talk) -> bool:

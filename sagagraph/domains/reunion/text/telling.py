@@ -106,7 +106,8 @@ class _Board:
         ):
             for each in (each for each in said if each.table == table):
                 put(each)
-        self._share_own_goal()
+            if table == "goals":
+                self._share_own_goal()
         for number, row in enumerate(self._told["people"]):
             if row["name"] == TELLER and row["place"] is None and "Home" in self._places.described():
                 self._assume("people", number, "where you live", place="Home")

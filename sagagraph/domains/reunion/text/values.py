@@ -94,7 +94,7 @@ _WRITTEN: Final = (
         r"\1 is ",
     ),
     (
-        r"(?i)\balso there\b|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
+        r"(?i)\balso there\b(?!'s| is| are)|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
         " at the same place",
     ),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
@@ -106,6 +106,8 @@ _HALVES: Final = (
     ("parents", "Mum|Mom|Mother|Mama", "Dad|Father|Papa"),
     ("grandparents", "Grandma|Granny|Nan|Grandmother", "Grandpa|Grandad|Grandfather"),
 )
+_NIGHT: Final = 4 * 60
+"""Before it nobody means a bare hour of the morning."""
 UP_TO: Final = ("by", "before", "until", "till")
 _LATER: Final = {"no later than": "by", "not later than": "by", "not after": "by"}
 
@@ -122,7 +124,7 @@ class When:
         """Return the minutes: if it is of either half of the day, of the one that is nearer to what comes after it."""
         if latest is None or not self.is_bare:
             return self.minutes
-        halves = [each for each in (self.minutes % (DAY // 2), self.minutes % (DAY // 2) + DAY // 2) if each <= latest]
+        halves = [each for each in (self.minutes % (DAY // 2), self.minutes % (DAY // 2) + DAY // 2) if _NIGHT <= each <= latest]
         return max(halves, default=self.minutes)
 
 
@@ -244,7 +246,7 @@ def _seats(found: Found) -> Seats | None:
 
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
-    how = "from" if found["how"].startswith(("leav", "out", "done")) else found["how"] or "at"
+    how = "from" if found["how"].startswith(("leav", "out", "done", "finish")) else found["how"] or "at"
     how = "at" if how in ("outside", "opposite", "in front of") else how
     if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
@@ -284,7 +286,7 @@ def people_in(said: list[str]) -> People:
     known: set[str] = set()
     for each in said:
         passage = tagged(each)
-        passage.tag("spot", _SAYS.spot, lambda found: None if found["how"].startswith("leav") else _spot(found))
+        passage.tag("spot", _SAYS.spot, lambda found: None if found["how"].startswith(("leav", "finish")) else _spot(found))
         known |= {name for found in _SAYS.is_fetched.finditer(each) for name in names_in(found["who"])}
         begun = [found for found in passage.find(_SAYS.is_somebody) if _tells_of_somebody(found)]
         for found in begun:
