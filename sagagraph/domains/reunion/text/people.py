@@ -35,7 +35,8 @@ def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return  # `the balls are in the hall, somebody must fetch them`
     by = next(iter(talk.who), None) if clause.kind in ("person", "pronoun") else None
     last = talk.who if by is None else next((each for each in talk.mentioned[::-1] if by not in each), ())
-    them = clause.others or (last if clause.passage.has(SAYS.them) else ())
+    is_told = by is None or clause.kind == "person"  # of `she drops him off` it is not known who she is
+    them = clause.others or (last if is_told and clause.passage.has(SAYS.them) else ())
     place = talk.place(clause, "at", "in", "on", "from", "near")
     if by and them:
         yield fact("people", by, drives=True)
