@@ -84,6 +84,7 @@ _DOMAINS: Final = {
     "stepbrother": "reunion",
     "granddaughter": "reunion",
     "grandson": "reunion",
+    "teammate": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
