@@ -59,8 +59,8 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
 
 def _worker(clause: Clause, talk: Talk) -> tuple[str, ...] | None:
     """Return who does it, if the clause is about people."""
-    if clause.passage.has(SAYS.takes_me):
-        return (TELLER,)
+    if takes := clause.passage.first(SAYS.takes_me):
+        return (TELLER,) if takes["whose"] == "me" else talk.who
     is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
     is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
     return talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
@@ -106,7 +106,7 @@ def _values(
     is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
     if (is_watched and clause.kind == "somebody") or (clause.kind == "it" and is_home and "place" in told):
         place = None  # `she is home until 5`
-    if (minutes or is_errand) and not is_new and not told:
+    if (minutes or is_errand) and not told and (not is_new or clause.passage.has(SAYS.takes_me)):
         place = place or talk.made_at  # `I make the salad at home, about 40 minutes`
     if is_watched and clause.passage.has(SAYS.somebody):
         who = ()  # `I do the roast, and somebody has to stay with it`
@@ -139,7 +139,7 @@ def _between(clause: Clause) -> int | None:
 
 def _is_fetched_there(clause: Clause, thing: str, place: str | None, talk: Talk) -> bool:
     """Tell whether a thing that is somewhere is to be fetched there, though nobody says so."""
-    has_food = bool(SAYS.FOOD.search(thing))
+    has_food = bool(SAYS.FOOD.search(thing) or SAYS.shop.fullmatch(place or ""))
     is_food = bool(clause.spot("from")) and (has_food or SAYS.shop.fullmatch(place or "") is not None)
     is_next = is_food or talk.is_of_shop or bool(talk.facts and talk.facts[-1].table == "tasks")
     is_there = clause.passage.has(SAYS.is_there) or (is_next and clause.passage.whole(SAYS.from_there))
