@@ -52,7 +52,7 @@ def _entry(unit: str, *, is_list: bool = False) -> re.Match[str] | None:
         is_told = found["mark"] == " - " and _SAYS.names.fullmatch(found["label"])
         is_told = is_told and (is_list or _SAYS.of_people.search(found["items"]))
         found = found if is_told else None
-    if found is None or _SAYS.no_items.match(found["items"]):
+    if found is None or (_SAYS.no_items.match(found["items"]) and not _SAYS.of_it.fullmatch(found["items"])):
         return None
     label = found["label"]
     return None if _SAYS.of_a_goal.fullmatch(label) or _SAYS.no_label.search(label) else found
@@ -66,9 +66,11 @@ def _small_names(found: re.Match[str]) -> list[str]:
 
 def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str:
     items = found["items"] if found else ""
-    if found is None or not (has_people or _SAYS.of_people.search(items) or _SAYS.of_things.search(items)):
+    if found is None or not (_SAYS.of_it.fullmatch(items) or has_people or _SAYS.of_people.search(items) or _SAYS.of_things.search(items)):
         return _BULLET.sub("", unit)
-    return f"{_told(found['label'], items)}." + "\n" * unit.endswith("\n")
+    of_it = _SAYS.of_it.fullmatch(items)  # `Speech: Tom has to print it at the hotel`
+    told = f"{of_it['does']} the {found['label']}{of_it['rest']}" if of_it else _told(found["label"], items)
+    return f"{told}." + "\n" * unit.endswith("\n")
 
 
 def _headed(heading: str, items: str) -> str:
