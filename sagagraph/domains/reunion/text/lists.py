@@ -49,7 +49,7 @@ def _entry(unit: str, *, is_list: bool = False) -> re.Match[str] | None:
     text = unit[bullet.end() :].strip() if bullet else unit.strip()
     found = _ENTRY.fullmatch(text) or _DASHED.fullmatch(text) or _LISTED.fullmatch(text)
     if found and not bullet and found["mark"] != ":":
-        is_told = found["mark"] == " - " and _SAYS.names.fullmatch(found["label"])
+        is_told = found["mark"] == " - " and _SAYS.NAMES.fullmatch(found["label"])
         is_told = is_told and (is_list or _SAYS.of_people.search(found["items"]))
         found = found if is_told else None
     if found is None or (_SAYS.no_items.match(found["items"]) and not _SAYS.of_it.fullmatch(found["items"])):
@@ -61,7 +61,7 @@ def _entry(unit: str, *, is_list: bool = False) -> re.Match[str] | None:
 def _small_names(found: re.Match[str]) -> list[str]:
     is_of_people = _SAYS.of_people.search(found["items"]) or not _SAYS.of_things.search(found["items"])
     names = _AND.split(found["label"]) if is_of_people else ()
-    return [name for name in names if name.islower() and " " not in name and not _SAYS.no_name.fullmatch(name)]
+    return [name for name in names if name.islower() and " " not in name and not _SAYS.STOP_NAME.fullmatch(name)]
 
 
 def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str:
@@ -93,7 +93,7 @@ def _told(label: str, items: str) -> str:
     clauses: list[str] = []
     for item in _ITEMS.split(items.strip(" .,)")):
         clause = f"{_lead(item, clauses, is_thing=is_thing)}{item}"
-        clauses.append(_SAYS.lasts.sub("takes ", _SAYS.fetched_from.sub("must be fetched from", clause)) if is_thing else clause)
+        clauses.append(_SAYS.lasts.sub("takes ", clause) if is_thing else clause)
     begin = "the " * (is_thing and not _SAYS.determined.match(names)) + names
     return f"{begin} {', '.join(clauses)}"
 

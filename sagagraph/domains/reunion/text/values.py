@@ -264,12 +264,10 @@ def _event(found: Found, known: frozenset[str]) -> Event | None:
 def _one_of_two(found: Found) -> Spot | None:
     """Take `in the inn Zur Linde at Oberdorf` for one place."""
     place, town = found.get("a", Spot), found.get("b", Spot)
-    if place and town and _SAYS.activity.search(place.name):
-        return town
     if place and town and (place.how, town.how) == ("in", "at") and place.name[0].isupper():
         place, town = Spot("at", town.name), Spot("in", place.name)  # `in Newton at Golda Meir House`
-    if place and town and place.name.split()[-1] in ("home", "work", "job") and town.how in ("at", "in") and _SAYS.inside.match(town.name):
-        return town  # `at home in her cottage`
+    if place and town and _SAYS.activity.search(place.name) and town.how in ("at", "in") and town.name[0].islower():
+        return town  # `at home in her cottage`, `at football practice on the field`
     if place is None or town is None or not {place.how, town.how} <= {"at", "in", "on"} or not town.name[0].isupper():
         return None
     return Spot(place.how, f"{place.name} {town.how} {town.name}")
