@@ -28,7 +28,8 @@ def read_company(clause: Clause, talk: Talk) -> Iterator[Fact]:
 def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
     """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
     is_along = "brings" in clause.roles and (clause.kind == "person" or (not clause.kind and bool(talk.who)))
-    if is_along or not {"fetch", "ride"} & clause.roles or ("ride" in clause.roles and clause.kind != "somebody"):
+    is_asked = "ride" in clause.roles and clause.kind != "somebody"
+    if is_along or not {"fetch", "ride", "gives"} & clause.roles or is_asked:
         return
     is_of_things = talk.table == "tasks" or (talk.facts and talk.facts[-1].table == "tasks")
     if is_of_things and clause.passage.has(SAYS.of_it):
@@ -63,6 +64,11 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return
     if talk.where.get("place") and clause.passage.whole(SAYS.only_there):
         return  # `at her house in Rome, in Trastevere`
+    if likewise := clause.passage.whole(SAYS.likewise):
+        who = likewise.get("who", Who)
+        said = [each.values for each in talk.facts if each.table == "people" and "drives" in each.values][-1:]
+        yield from (fact("people", name, **{"drives": each["drives"]}) for each in said for name in (who.names if who else talk.who))
+        return  # `Ann needs a lift, and so does Bob`
     since, drives = clause.at(*_SINCE), _drives(clause, talk)
     is_busy = clause.minutes is not None or clause.passage.has(SAYS.acts)
     if is_busy and not _OF_A_WAY & roles:
