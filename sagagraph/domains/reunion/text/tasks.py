@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import TELLER, Fact, fact
@@ -12,6 +12,8 @@ from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import Talk
 from sagagraph.domains.reunion.text.values import UP_TO, Spot, When
 from sagagraph.language.clock import DAY
+
+_ME: Final = "me"
 
 
 def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
@@ -59,11 +61,17 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
 
 def _worker(clause: Clause, talk: Talk) -> tuple[str, ...] | None:
     """Return who does it, if the clause is about people."""
-    if takes := clause.passage.first(SAYS.takes_me):
-        return (TELLER,) if takes["whose"] == "me" else talk.who
+    if _takes_somebody(clause):
+        return (TELLER,) if _ME in clause.passage.text.split() else talk.who  # `packing takes me an hour`
     is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
     is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
     return talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None
+
+
+def _takes_somebody(clause: Clause) -> bool:
+    """Tell whether it is said whom a task takes that long: `me`, or whoever was spoken of last."""
+    is_timed = clause.kind == "thing" and clause.minutes is not None and not clause.others
+    return is_timed and (_ME in clause.passage.text.split() or clause.passage.has(SAYS.them))
 
 
 def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand: bool) -> tuple[str | None, str | None, bool]:
@@ -106,7 +114,7 @@ def _values(
     is_home = any(SAYS.at_home.fullmatch(each.name) for each in clause.passage.values(Spot))
     if (is_watched and clause.kind == "somebody") or (clause.kind == "it" and is_home and "place" in told):
         place = None  # `she is home until 5`
-    if (minutes or is_errand) and not told and (not is_new or clause.passage.has(SAYS.takes_me)):
+    if (minutes or is_errand) and not told and (not is_new or _takes_somebody(clause)):
         place = place or talk.made_at  # `I make the salad at home, about 40 minutes`
     if is_watched and clause.passage.has(SAYS.somebody):
         who = ()  # `I do the roast, and somebody has to stay with it`
@@ -149,8 +157,6 @@ def _is_fetched_there(clause: Clause, thing: str, place: str | None, talk: Talk)
 
 def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: Talk, *, is_errand: bool) -> bool:
     """Tell whether it may be said of somebody, who has to be somewhere, or is called as things are."""
-    if SAYS.kin.fullmatch(thing or ""):
-        return True  # `two aunts to collect`
     is_bidden = "must" in clause.roles and bool(clause.when) and clause.minutes is None
     if is_bidden and not {"fetch", "fetched", "makes", "watched"} & clause.roles:
         return True
