@@ -29,7 +29,7 @@ def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
     """Read whom somebody fetches: they do not drive, and would rather ride with whoever is named."""
     is_along = "brings" in clause.roles and (clause.kind == "person" or (not clause.kind and bool(talk.who)))
     is_asked = "ride" in clause.roles and clause.kind != "somebody"
-    if is_along or not {"fetch", "ride", "gives"} & clause.roles or is_asked:
+    if is_along or clause.kind == "everybody" or not {"fetch", "ride", "gives"} & clause.roles or is_asked:
         return
     is_of_things = talk.table == "tasks" or (talk.facts and talk.facts[-1].table == "tasks")
     if is_of_things and clause.passage.has(SAYS.of_it):

@@ -86,7 +86,8 @@ def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand
         thing, is_of_it, place = None, True, thing  # `fetch the wreath, the flower shop opens at 9`
     if "fetch" in roles and "fetched" not in roles:
         thing = clause.said_as("fetches") or thing
-    if not thing and (is_errand or "makes" in roles):
+    is_until = who is not None and clause.at("until", "till") is not None  # `he has to feed the animals until 8`
+    if not thing and (is_errand or ("makes" in roles and not is_until)):
         thing = clause.said_as("fetches" if is_errand else "made")
     is_bidden = clause.kind == "somebody" or (clause.joint == "and" and not clause.kind and talk.table == "tasks")
     if not thing and is_bidden and "watched" not in roles:
@@ -95,7 +96,7 @@ def _thing(clause: Clause, talk: Talk, who: tuple[str, ...] | None, *, is_errand
         thing, is_of_it = None, True  # `the stands must be fetched, loading takes ten minutes`
     if not thing and clause.minutes is not None and (who or clause.kind == "somebody"):
         thing = clause.said_as("spent")
-    if not thing and who and "watched" not in roles and not clause.at("until", "till"):
+    if not thing and who and "watched" not in roles and not is_until:
         thing = clause.said_as("does")
     if not thing and who and (clause.minutes is not None or ("watched" in roles and not _told_of_it(talk))):
         thing = clause.said_as("for_it")
