@@ -34,7 +34,10 @@ _WRITTEN_OUT: Final = (
         re.compile(r"(?i)(?<![\w.,+])(\d)(?: ?ad?,? ?[+&/]? ?(\d) ?ch?| ?\+ ?(\d))(?![\w+:.]|\s*(?:nights?|days?|stars?|\*)\b)"),
         r"\1 adults and \2\3 children",
     ),
-    (re.compile(r"(?i)(?<!\bmy )\b(two|2) parents (?:with|and|\+) (?=our|an?\b|\w+ (?:kids|children|boys|girls))"), r"\1 adults and "),
+    (
+        re.compile(r"(?i)(?<!\bmy )\b(two|2) parents (?:with|and|\+) (?=our|an?\b|\w+ (?:kids|children|boys|girls))"),
+        r"\1 adults and ",
+    ),
     (_LABELLED, r"\g<number> \g<unit>"),
 )
 """`Adults = 2`, `13.05-16.05`, `13.-16.05.`, `14MAR`, `2A 1C` or `2+1`, `two parents with three kids`, `Adults: 2`"""

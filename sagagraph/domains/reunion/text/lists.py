@@ -66,9 +66,9 @@ def _small_names(found: re.Match[str]) -> list[str]:
 
 def _written(unit: str, found: re.Match[str] | None, *, has_people: bool) -> str:
     items = found["items"] if found else ""
-    if found is None or not (_SAYS.of_it.fullmatch(items) or has_people or _SAYS.of_people.search(items) or _SAYS.of_things.search(items)):
-        return _BULLET.sub("", unit)
     of_it = _SAYS.of_it.fullmatch(items)  # `Speech: Tom has to print it at the hotel`
+    if found is None or not (of_it or has_people or _SAYS.of_people.search(items) or _SAYS.of_things.search(items)):
+        return _BULLET.sub("", unit)
     told = f"{of_it['does']} the {found['label']}{of_it['rest']}" if of_it else _told(found["label"], items)
     return f"{told}." + "\n" * unit.endswith("\n")
 

@@ -10,7 +10,7 @@ from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import EVERYBODY, RENTAL, TELLER, Fact, car_of, fact
 from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import Talk
-from sagagraph.domains.reunion.text.values import UP_TO, Spot, Who, names_in
+from sagagraph.domains.reunion.text.values import UP_TO, Spot, When, Who, names_in
 
 _SINCE: Final = ("until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
 _OF_A_WAY: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
@@ -54,7 +54,6 @@ def read_passengers(clause: Clause, talk: Talk) -> Iterator[Fact]:
 
 def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
     """Read who is where, from when on, and who drives what."""
-    roles = clause.roles
     if not talk.who or not _is_about_people(clause, talk):
         return
     last = talk.facts[-1] if talk.facts and talk.facts[-1].table == "vehicles" else None
@@ -65,36 +64,59 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
     if talk.where.get("place") and clause.passage.whole(SAYS.only_there):
         return  # `at her house in Rome, in Trastevere`
     if likewise := clause.passage.whole(SAYS.likewise):
-        who = likewise.get("who", Who)
-        said = [each.values for each in talk.facts if each.table == "people" and "drives" in each.values][-1:]
-        yield from (fact("people", name, **{"drives": each["drives"]}) for each in said for name in (who.names if who else talk.who))
-        return  # `Ann needs a lift, and so does Bob`
-    since, drives = clause.at(*_SINCE), _drives(clause, talk)
+        yield from _likewise(likewise.get("who", Who), talk)
+        return
     is_busy = clause.minutes is not None or clause.passage.has(SAYS.acts)
-    if is_busy and not _OF_A_WAY & roles:
-        if since is not None and since.how in ("until", "till"):
-            yield from (fact("people", name, **{"from": since}) for name in talk.who)
+    if is_busy and not _OF_A_WAY & clause.roles:
+        until = clause.at("until", "till")
+        yield from (fact("people", name, **{"from": until}) for name in talk.who if until is not None)
         return  # `I have to try on my suit at the tailor's`
-    place = _whereabouts(clause, talk, is_driving=drives is True or "drives" in roles)
+    drives = _drives(clause, talk)
+    found = _where_and_when(clause, talk, is_driving=drives is True)
+    if found is not None:
+        others = _others(clause, talk)
+        yield from _of_them(clause, talk, *found, drives)
+        yield from _of_companions(clause, talk, *found, others)
+
+
+def _likewise(who: Who | None, talk: Talk) -> Iterator[Fact]:
+    """Yield that somebody drives, or does not, as whoever was told of last: `Ann needs a lift, and so does Bob`."""
+    said = [each.values["drives"] for each in talk.facts if each.table == "people" and "drives" in each.values][-1:]
+    yield from (fact("people", name, drives=drives) for drives in said for name in (who.names if who else talk.who))
+
+
+def _where_and_when(clause: Clause, talk: Talk, *, is_driving: bool) -> tuple[str | None, When | None] | None:
+    """Return where they are and from when on, or None if it is not said of them."""
+    since = clause.at(*_SINCE)
+    place = _whereabouts(clause, talk, is_driving=is_driving or "drives" in clause.roles)
     is_out = bool(place and SAYS.at_home.fullmatch(place) and re.search(r"\bstay\w* ", clause.passage.text))
     met = talk.told("goals", "place")
     if is_out and met and not any(SAYS.at_home.match(each) for each in met):
-        return  # `I am staying home this time`
+        return None  # `I am staying home this time`
     is_due = since.how == "by" if since is not None else bool(_words(place) & _words(*met))
     if place is not None and clause.spot("to") == place and is_due:
-        return  # `comes straight to the church`; `my job is to get the lads to the hall by 5`
+        return None  # `comes straight to the church`; `my job is to get the lads to the hall by 5`
     is_known = talk.where.get("place") and talk.where.get("from") and place is not None and place == clause.spot("from")
-    if ("no_drive" in roles and talk.where.get("place")) or is_known:
+    if ("no_drive" in clause.roles and talk.where.get("place")) or is_known:
         place = None  # `they do not drive in Italy`; `lands at 3, he comes from Spain`
     is_of_them = place or clause.passage.has(SAYS.moves) or (not clause.kind and clause.passage.whole(SAYS.only_then))
     if since is not None and since.how in ("at", "by", "around", "about") and not is_of_them:
         since = None  # `I would like to serve at 2`
     is_of_one = len(talk.who) == 1 and SAYS.of_several.match(clause.passage.text)
-    if is_of_one or (since is not None and since.how == "at" and "busy" in roles):
-        return  # it is of somebody else, too; or nobody says when it ends
+    if is_of_one or (since is not None and since.how == "at" and "busy" in clause.roles):
+        return None  # it is of somebody else, too; or nobody says when it ends
+    return place, since
+
+
+def _others(clause: Clause, talk: Talk) -> tuple[str, ...]:
+    """Return whom else the clause names: `Ann's mum brings her`."""
     whose = clause.subject.said.partition("'s ") if clause.subject and clause.kind == "person" else ("", "", "")
     them = names_in(whose[0], talk.known) if whose[1] and clause.passage.has(SAYS.them) else ()
-    others = tuple(each for each in (*them, *clause.others) if each not in talk.who)  # `Ann's mum brings her`
+    return tuple(each for each in (*them, *clause.others) if each not in talk.who)
+
+
+def _of_them(clause: Clause, talk: Talk, place: str | None, since: When | None, drives: bool | None) -> Iterator[Fact]:
+    roles = clause.roles
     if "no_drive" in roles and clause.others:
         yield from (fact("people", name, drives=False) for name in clause.others)
     elif "must" in roles and "ride" not in roles and place and since and since.how not in ("until", "till"):
@@ -111,8 +133,12 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         yield from _car(clause, talk, place, drivers) if drives else ()
     elif clause.passage.has(SAYS.joins):
         yield from (fact("people", name) for name in talk.who)
+
+
+def _of_companions(clause: Clause, talk: Talk, place: str | None, since: When | None, others: tuple[str, ...]) -> Iterator[Fact]:
+    """Yield where those are who are with them, and whoever tells, if they are with that one."""
     theirs = tuple(each for each in others if re.search(rf"\b(?:his|her|their) {each}\b", clause.said, re.IGNORECASE))
-    along = [name for name in others if "takes_along" in roles and name not in theirs]
+    along = [name for name in others if "takes_along" in clause.roles and name not in theirs]
     yield from (fact("people", name, **talk.where) for name in along)
     if not clause.kind and (since or place):
         yield from (fact("people", name, place=place, **{"from": since}) for name in talk.beside)
@@ -126,7 +152,8 @@ def _words(*places: str | None) -> set[str]:
 
 
 def _is_about_people(clause: Clause, talk: Talk) -> bool:
-    is_at_work = clause.kind == "person" and clause.when and clause.passage.values(Spot)  # `Ann closes at the bank at 5`
+    spots = clause.passage.values(Spot)
+    is_at_work = clause.kind == "person" and clause.when and spots  # `Ann closes at the bank at 5`
     is_of_shop = {"opens", "closes"} & clause.roles and not (is_at_work or clause.passage.has(SAYS.is_ready))
     return talk.table == "people" and clause.kind not in ("thing", "somebody") and not is_of_shop
 

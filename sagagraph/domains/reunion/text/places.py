@@ -133,7 +133,7 @@ class Places:
                 or said.removesuffix("'s") == wanted.removesuffix("'s")
                 or (long == f"{short} airport" and (long == said or is_airport or key.isupper()))
                 or (long == f"{short} station" and not is_airport)
-                or (long.endswith(f" {short}") and is_last)
+                or (long.endswith(f" {short}") and is_last and long == said)
                 or (key in self._given and {*wanted.split()} <= {*said.split()})
             ):
                 yield key

@@ -17,10 +17,11 @@ _OF_A_FEW: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
 """What is said of those of whom somebody has just told, and not of all."""
 
 
-def _is_told_of(clause: Clause, thing: Found) -> bool:
-    """Tell whether it is certainly a thing: `beer is at the store`, `sun cream from the store`."""
+def _is_certain(clause: Clause, thing: Found) -> bool:
+    """Tell whether it is a thing and no verb: `the beer`, `beer is at the store`, `sun cream from the store`."""
     is_long = " " in thing.said and clause.passage.whole(SAYS.from_there) is not None
-    return is_long or SAYS.is_there.match(clause.passage.text[thing.end :].lstrip()) is not None
+    is_there = SAYS.is_there.match(clause.passage.text[thing.end :].lstrip())
+    return bool(is_long or is_there or SAYS.determined.match(thing.said))
 
 
 @dataclass(slots=True)
@@ -73,7 +74,7 @@ class Talk:
         if clause.kind in ("thing", "event") and "there_all" in clause.roles and not is_food:
             clause.kind = "everybody"  # `the singers have to be there at 5`
         is_bare = clause.kind == "thing" and not {"fetched", "fetch", "must"} & clause.roles and clause.minutes is None
-        is_verb = is_bare and found and not SAYS.determined.match(found.said) and not _is_told_of(clause, found)  # `waits at the library`, `and be here at 10`
+        is_verb = is_bare and found and not _is_certain(clause, found)  # `waits at the library`, `and be here at 10`
         is_bidden = clause.kind == "everybody" and SAYS.of_the_same.match(clause.passage.text) and self.who != (TELLER,)
         if (self.table == "people" and (is_verb or is_bidden)) or (self.table == "tasks" and is_verb and clause.joint == "and"):
             clause.kind, found = "", None
@@ -184,10 +185,15 @@ class Talk:
             hosts = (each for each in meeting if {*owners(each)} & {*self.who})
             return next(hosts, said if is_ours or not meeting else f"{self.who[0]}'s {said}")
         if said is None and clause.passage.has(SAYS.there):
-            told = (each for each in self.facts[::-1] if self.table == each.table == "people" and "place" in each.values)
-            is_last = clause.passage.has(SAYS.them) or "from there" in clause.passage.text
-            theirs = (each.values["place"] for each in told if is_last or each.name in self.who)
-            last = (each.values["place"] for each in self.facts[::-1] if "place" in each.values)
-            is_met = self.table == "goals" and self.told("goals", "place")
-            return self.spot or next(theirs if self.table == "people" or is_met else last, HERE)
+            return self.spot or self._there(clause) or HERE
         return said
+
+    def _there(self, clause: Clause) -> str | None:
+        """Return where `there` is: of people, where they are; of all, where they meet; otherwise the place that was told last."""
+        told = [each for each in self.facts[::-1] if "place" in each.values]
+        if self.table == "goals" and self.told("goals", "place"):
+            return None
+        if self.table == "people":
+            is_last = clause.passage.has(SAYS.them) or "from there" in clause.passage.text
+            told = [each for each in told if each.table == "people" and (is_last or each.name in self.who)]
+        return next((each.values["place"] for each in told), None)

@@ -133,14 +133,14 @@ class _Board:
         return Filled(problem=self._told, assumed=self._assumed)
 
     def _share_own_goal(self) -> None:
-        """Take where whoever tells has to be for where all meet, where nobody says when that is."""
+        """Take where whoever tells, or somebody there, has to be for where all meet, where nobody says when that is."""
         shared = self._shared()
-        with_goal = [row for row in self._told["people"] if row.get("goals")]
-        is_shared = (row["name"] == TELLER or row["goals"][0]["place"] == shared["place"] for row in with_goal)
-        own = next((row for row, is_same in zip(with_goal, is_shared, strict=True) if is_same), None)
+        with_goal = (row for row in self._told["people"] if row.get("goals"))
+        own = next((row for row in with_goal if row["name"] == TELLER or row["goals"][0]["place"] == shared["place"]), None)
         if own is not None and shared["by"] is None:
             (goal,) = own.pop("goals")
-            self._assume("goals", self._told["goals"].index(shared), f"{'you have' if own['name'] == TELLER else own['name'] + ' has'} to be there", **goal)
+            who = "you have" if own["name"] == TELLER else f"{own['name']} has"
+            self._assume("goals", self._told["goals"].index(shared), f"{who} to be there", **goal)
 
     def _workers(self, said: Iterable[Fact]) -> Iterator[str]:
         """Yield whoever has something to do, or a car to drive, or has to be somewhere: they take part, too."""

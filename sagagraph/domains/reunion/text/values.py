@@ -39,7 +39,8 @@ _WRITTEN: Final = (
     (r"\b([A-Z]\w+)'s (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"\1 is \2 until "),
     (r"(?i)\b(?:we|i)(?:'ve| have)? ordered ((?:(?:an?|the|some) )?[a-z ]+?) (?=from |at )", r"\1 must be picked up "),
     (
-        r"(?i)\b(?:stop|swing|pop|run)(?:s|ping)? (?:by|at|into|to) ([^,.;\n]+?) for (?:the |some )?(?!an? )((?:(?-i:[A-Z])\w+'s )?[a-z]+(?: [a-z]+)?)",
+        r"(?i)\b(?:stop|swing|pop|run)(?:s|ping)? (?:by|at|into|to) ([^,.;\n]+?) for (?:the |some )?(?!an? )"
+        r"((?:(?-i:[A-Z])\w+'s )?[a-z]+(?: [a-z]+)?)",
         r"fetch \2 at \1",
     ),
     (r"(^|[.!?;,\n] )[A-Z]\w+'s (?=[a-z]+ (?:has|have|needs?|must) (?:to )?(?:be )?(?:pick|fetch|collect))", r"\1The "),
@@ -94,7 +95,8 @@ _WRITTEN: Final = (
         r"\1 is ",
     ),
     (
-        r"(?i)\balso there\b(?!'s| is| are)|\bthere (?:as well|too)\b|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
+        r"(?i)\balso there\b(?!'s| is| are)|\bthere (?:as well|too)\b"
+        r"|(?:\bat home|(?<=\bis)|(?<=\bare)) with (?:him|her|them)\b(?! [a-z])",
         " at the same place",
     ),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
