@@ -12,15 +12,15 @@ pytestmark = pytest.mark.quick
 
 PACKAGE = Path(sagagraph.__file__).parent
 MOST = {
-    "language/**/*": 2495,
+    "language/**/*": 2498,
     "domains/travel/text/*": 1800,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 2147,
+    "domains/reunion/text/*": 2276,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1096
+MOST_IN_TABLES = 1101
 
 
 def lines_of(pattern: str, ending: str = "") -> int:
