@@ -85,6 +85,8 @@ _DOMAINS: Final = {
     "granddaughter": "reunion",
     "grandson": "reunion",
     "teammate": "reunion",
+    "bandmate": "reunion",
+    "housemate": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
