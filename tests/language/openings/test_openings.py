@@ -50,7 +50,7 @@ LEAST_OF_STRANGERS = {
     "uncle": (0.56, 0.49),
     "weekender": (0.87, 0.99),
     "aunt": (0.79, 0.79),
-    "nephew": (0.77, 0.65),
+    "nephew": (0.84, 0.65),
     "niece": (0.99, 0.99),
     "godparent": (0.59, 0.79),
     "grandfather": (0.99, 0.99),
@@ -69,6 +69,8 @@ LEAST_OF_STRANGERS = {
     "teammate": (0.99, 0.99),
     "skier": (0.99, 0.99),
     "sailor": (0.99, 0.99),
+    "bandmate": (0.74, 0.49),
+    "housemate": (0.74, 0.99),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {
@@ -80,6 +82,7 @@ MOST_IN_SILENCE = {
     "godmother": 1,
     "stepsister": 1,
     "grandson": 1,
+    "bandmate": 1,
 }
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95

@@ -29,9 +29,10 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and "must" not in roles:
         is_errand = _is_fetched_there(clause, thing, place, talk)
         is_errand = is_errand and not _between(clause)
-        if not is_errand and place and SAYS.FOOD.search(thing) and not _between(clause):
+        is_to_do = clause.subject is not None and clause.passage.text[clause.subject.end :].lstrip().startswith("to ")
+        if not is_errand and place and (is_to_do or SAYS.FOOD.search(thing)) and not _between(clause):
             talk.thing, talk.made_by, talk.made_at = thing, None, place
-            return  # `the cake is in the oven at home`, and the next clause says how long
+            return  # `the cake is in the oven at home`, `a quiche to bake at home`, and the next clause says how long
         thing = thing if is_errand or _between(clause) else None
     if "brings" in roles and who and not (place or clause.when or clause.minutes or clause.others):
         talk.thing, talk.table = thing or "", "tasks"

@@ -37,6 +37,7 @@ _WRITTEN: Final = (
     (r"(?i)\breach(?:es|ing)? (?=the )", "arrives at "),
     (r"(?i)\b(?:still|also) (?=(?:has|have|needs?|must)\b)", ""),
     (r"\b([A-Z]\w+)'s (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"\1 is \2 until "),
+    (r"(?i)\bmy (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"I am \1 until "),
     (r"(?i)\b(?:we|i)(?:'ve| have)? ordered ((?:(?:an?|the|some) )?[a-z ]+?) (?=from |at )", r"\1 must be picked up "),
     (
         r"(?i)\b(?:stop|swing|pop|run)(?:s|ping)? (?:by|at|into|to) ([^,.;\n]+?) for (?:the |some )?(?!an? )"
@@ -252,6 +253,8 @@ def _spot(found: Found) -> Spot | None:
     how = "at" if how in ("outside", "opposite", "in front of") else how
     if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
+    if how == "from" and _SAYS.of_a_half.fullmatch(name.split()[-1]):
+        return None  # `from the afternoon on`
     if how == "on" and found.led_by(_SAYS.arriving):
         return None  # `arriving on Amtrak`
     return None if _SAYS.no_spot.search(name) and how != "from" else Spot(how, name)
