@@ -19,7 +19,7 @@ _ME: Final = "me"
 def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     """Read what has to be done: what is only fetched takes no time, unless somebody says it."""
     roles, who = clause.roles, _worker(clause, talk)
-    if {"rents", "car"} & roles or clause.seats is not None:
+    if {"rents", "car"} & roles or clause.seats is not None or clause.passage.has(SAYS.reckoned):
         return
     if who and clause.passage.has(SAYS.of_it) and talk.facts and talk.facts[-1].table == "tasks":
         yield fact("tasks", talk.facts[-1].name, who=who)  # `the wine is at the shop, Tom will get it`

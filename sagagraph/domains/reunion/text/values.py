@@ -262,7 +262,7 @@ def _spot(found: Found) -> Spot | None:
 
 def _event(found: Found, known: frozenset[str]) -> Event | None:
     whose = found.match["whose"] or ""
-    is_of_work = bool(names_in(found.said.replace(whose, ""), known))  # `Ann working night`
+    is_of_work = bool(names_in(found.said.rpartition("'s ")[2], known))  # `Ann working night`
     return None if is_of_work else Event(found.said, names_in(whose))
 
 
