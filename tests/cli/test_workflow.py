@@ -170,7 +170,6 @@ def test_a_blueprint_is_drafted_validated_run_killed_and_taken_over_with_all_tha
     assert shell.booked() == booked
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("words", "field"),
     [

@@ -8,7 +8,7 @@ from tests.fuzz.campaign import fuzz
 from tests.fuzz.readers import READERS
 
 INPUTS = 80
-SLOW = {"a command line": 25, "a call of the app": 25, "a harness": 25}
+SLOW = {"a command line": 25, "a call of the app": 15, "a harness": 25, "a message of a conversation": 25}
 
 
 @pytest.mark.quick

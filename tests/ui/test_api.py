@@ -101,6 +101,7 @@ async def test_the_best_plan_so_far_is_told_and_can_be_taken(
     assert (refused.status_code, "no plan is there to be taken" in refused.text) == (409, True)
 
 
+@pytest.mark.thorough
 async def test_a_late_flight_that_is_foreseen_is_judged_and_its_repair_waits_for_approval(ann: httpx2.AsyncClient) -> None:
     problem = shipped("thanksgiving").model_dump(mode="json")
     saga_id = (await ann.post("/sagas", json={"domain": "reunion", "request": problem})).json()["saga_id"]
@@ -313,6 +314,7 @@ async def test_a_plan_is_shared_until_that_is_ended_without_what_changes_a_booki
         assert (await stranger.get(path)).status_code == 404
 
 
+@pytest.mark.thorough
 async def test_its_documents_can_be_downloaded(ann: httpx2.AsyncClient) -> None:
     saga_id, _hash = await planned(ann)
     calendar = await ann.get(f"/sagas/{saga_id}/files/trip.ics")

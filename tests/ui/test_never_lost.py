@@ -70,7 +70,6 @@ async def test_a_first_request_that_cannot_be_had_lists_its_remedies_with_the_sa
     assert (await shown(ann, other))["status"] == "awaiting_approval"
 
 
-@pytest.mark.quick
 async def test_every_version_can_be_had_again_exactly_as_it_was(ann: httpx2.AsyncClient) -> None:
     saga_id = await begun(ann, text=TRIP)
     hashes = [(await shown(ann, saga_id))["plan_hash"]]
