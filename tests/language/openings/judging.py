@@ -87,6 +87,9 @@ _DOMAINS: Final = {
     "teammate": "reunion",
     "bandmate": "reunion",
     "housemate": "reunion",
+    "classmate": "reunion",
+    "workmate": "reunion",
+    "shipmate": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
