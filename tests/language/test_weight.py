@@ -15,7 +15,7 @@ MOST = {
     "language/**/*": 2498,
     "domains/travel/text/*": 1800,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 2280,
+    "domains/reunion/text/*": 2281,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }

@@ -69,8 +69,11 @@ LEAST_OF_STRANGERS = {
     "teammate": (0.99, 0.99),
     "skier": (0.99, 0.99),
     "sailor": (0.99, 0.99),
-    "bandmate": (0.74, 0.49),
+    "bandmate": (0.86, 0.49),
     "housemate": (0.74, 0.99),
+    "classmate": (0.99, 0.99),
+    "workmate": (0.86, 0.99),
+    "shipmate": (0.61, 0.74),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {
@@ -83,6 +86,8 @@ MOST_IN_SILENCE = {
     "stepsister": 1,
     "grandson": 1,
     "bandmate": 1,
+    "workmate": 1,
+    "shipmate": 2,
 }
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95

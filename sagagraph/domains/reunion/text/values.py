@@ -64,6 +64,7 @@ _WRITTEN: Final = (
     (r"(?i)\b(?:two|three|four|some) of (?:my|our|his|her|their) [a-z]+s,? ((?-i:[A-Z])\w+ and (?-i:[A-Z])\w+),?", r"\1"),
     (r"(?i)\bfor (?=half (?!an?\b)\w+)", "by "),
     (r"\bin to\b", "into"),
+    (r"(?i)\bstay and watch\b", "watch"),
     (r"(?i)\b(before|until) (?:it|they) (?:closes?|shuts?)(?: at)? (?=\d|noon|half)", r"\1 "),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+(?-i:[A-Z])|\d)|(?=\.\s))", ""),
