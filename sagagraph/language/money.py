@@ -102,6 +102,6 @@ def _money(found: Found, codes: frozenset[str], cues: Cues) -> Money | None:
 
 def _is_range(found: Found, high: Number) -> bool:
     """Tell a range, `$3000-4000`, from `$3000 and 2 rooms` and `$3000 - 4`."""
-    if found["second"] or high.is_thousands or found["after"]:
+    if found["second"] or high.is_thousands or found["after"] or found.led_by(_SAYS.between):
         return True
     return found["link"] in ("-", "to") and (high.value is None or high.value >= 100)

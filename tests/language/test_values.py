@@ -7,9 +7,10 @@ from time import process_time
 
 import pytest
 
-from sagagraph.domains.travel.text.slots import TRIP_UNITS
+from sagagraph.domains.travel.text.slots import CUES, TRIP_UNITS
 from sagagraph.language.calendar import Expression, resolved
 from sagagraph.language.clock import Clock, Lasting
+from sagagraph.language.money import Money
 from sagagraph.language.numbers import Nth, Number
 from sagagraph.language.quantities import Quantity
 from sagagraph.language.tagging import tagged
@@ -123,3 +124,8 @@ def test_a_long_list_of_kin_takes_time_in_proportion_to_its_length(kin: str) -> 
 
     seconds(10)  # patterns are compiled when they are first used
     assert min(seconds(280) for _ in range(3)) < 9 * min(seconds(70) for _ in range(3)), "linear is 4, quadratic 16"
+
+
+def test_between_two_amounts_of_which_only_one_has_a_currency_is_the_upper_end() -> None:
+    passage = tagged("between $50 and 90", units=TRIP_UNITS, currencies=frozenset({"USD"}), cues=CUES)
+    assert [each.most for each in passage.values(Money)] == [90]

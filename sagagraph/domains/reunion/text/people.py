@@ -9,12 +9,10 @@ from typing import Final
 from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import EVERYBODY, RENTAL, TELLER, Fact, car_of, fact
 from sagagraph.domains.reunion.text.places import plain
-from sagagraph.domains.reunion.text.talk import Talk
+from sagagraph.domains.reunion.text.talk import OF_A_WAY, Talk
 from sagagraph.domains.reunion.text.values import UP_TO, Spot, When, Who, names_in
 
 _SINCE: Final = ("until", "till", "from", "after", "since", "at", "around", "about", *UP_TO)
-_OF_A_WAY: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
-"""What is said of a person, whatever else they have to do."""
 _SEVERAL: Final = 3
 """So many people do not drive one car."""
 
@@ -67,7 +65,7 @@ def read_person(clause: Clause, talk: Talk) -> Iterator[Fact]:
         yield from _likewise(likewise.get("who", Who), talk)
         return
     is_busy = clause.minutes is not None or clause.passage.has(SAYS.acts)
-    if is_busy and not _OF_A_WAY & clause.roles:
+    if is_busy and not OF_A_WAY & clause.roles:
         until = clause.at("until", "till")
         yield from (fact("people", name, **{"from": until}) for name in talk.who if until is not None)
         return  # `I have to try on my suit at the tailor's`
@@ -116,6 +114,7 @@ def _others(clause: Clause, talk: Talk) -> tuple[str, ...]:
 
 
 def _of_them(clause: Clause, talk: Talk, place: str | None, since: When | None, drives: bool | None) -> Iterator[Fact]:
+    """Yield what the clause says of those whom it is about: where they are, where they must be, and whether they drive."""
     roles = clause.roles
     if "no_drive" in roles and clause.others:
         yield from (fact("people", name, drives=False) for name in clause.others)

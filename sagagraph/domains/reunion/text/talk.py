@@ -13,8 +13,8 @@ from sagagraph.domains.reunion.text.places import is_our_home, names_venue, owne
 from sagagraph.domains.reunion.text.values import People, Spot, When, Who
 from sagagraph.language.passage import Found
 
-_OF_A_FEW: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
-"""What is said of those of whom somebody has just told, and not of all."""
+OF_A_WAY: Final = {"drives", "car", "ride", "no_drive", "rents", "lands"}
+"""What is said of people of whom somebody has just told, and not of all, whatever else they have to do."""
 
 
 def _is_certain(clause: Clause, thing: Found) -> bool:
@@ -120,7 +120,7 @@ class Talk:
     def _is_of_a_few(self, clause: Clause) -> bool:
         """Tell whether `we` are those of whom the last clause told, not all: `I come with my wife, we will drive`."""
         last = {name for group in self.mentioned[-1:] for name in group}
-        return bool(_OF_A_FEW & clause.roles or clause.seats) and TELLER in last
+        return bool(OF_A_WAY & clause.roles or clause.seats) and TELLER in last
 
     def meant_by(self, pronoun: str) -> tuple[str, ...]:
         """Return whom a pronoun means: the last of those who were spoken of whom it fits."""
