@@ -19,14 +19,25 @@ _SAYS: Final = Forms(__file__, "values")
 _SENTENCE_END: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
 _ON_A_DAY: Final = r",? ?\b(?:on |(?:on )?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?:the )?)"
+_SO_LONG: Final = r"((?:about |around |roughly )?(?:[\w.]+ ){1,2}?(?:min(?:ute)?s?|hours?|hrs?)(?: and a half)?)"
 _WRITTEN: Final = (
     (r"(?<=\w) \+ (?=[A-Z])", " and "),
     (r"(?i)\b(?:old|young|dear) (?=(?:mrs?|ms|miss|dr)\b)", ""),
+    (r"(?i)\bneither (\w+) (?:nor|or) (\w+) (?:drives?|can drive|(?:has|have|owns?) a car|has a licen[cs]e)\b", r"\1 and \2 do not drive"),
+    (r"(?i)\byou(?:'ll| can| will) find ((?-i:[A-Z])\w+)", r"\1 is"),
+    (r"\b([A-Z]\w+)'s (?:house|home|place|flat) is (?=in |on |at )", r"\1 is "),
+    (r"(?i)\b((?-i:[A-Z])\w+'s (?:car|van))(?: is|'s) (?:(?:in|at) the (?:shop|garage|workshop|mechanic's?)|being (?:fixed|repaired|serviced))\b", r"\1 is broken"),
+    (r"(?i)\bit(?:'s| is) my (?:job|turn|duty|task) to\b", "I must"),
+    (rf"(?i)\b(?:please )?(?:plan|allow|schedule|reckon|count)(?: in| with| on)? {_SO_LONG} for (\w+ing [^,.;]+)", r"\2 takes \1"),
+    (rf"(?i)\bit(?: will|'ll)? takes? (?:us )?{_SO_LONG} to (\w+(?: up| out)? (?:the|our|my|his|her) [^,.;]+)", r"somebody must \2, which takes \1"),
+    (r"(?i)\b(is|are) (?:still )?with the (?=jewell?er|printer|tailor|baker|florist|butcher|framer|engraver|dry cleaner|seamstress)", r"\1 at the "),
     (r"\b(St|M[rs]{0,2}|Dr|Prof|Fr|Rev)\.(?= [A-Z]| (?:and|&) M)", r"\1"),
     (r" @ ", " at "),
     (r"\b([A-Z]\w+), that(?:'s| is) ([A-Z]\w+),", r"\1 \2"),
     (r"\b(at|to|from) ([A-Z]\w+) and ([A-Z]\w+)'s\b", r"\1 \2 & \3's"),
     (r"(?i)\b(?:a )?quarter to(?=\s*(?:[.,;!?\n]|$))", "15 minutes earlier"),
+    (r"(?i)\b(five|ten|twenty) to(?=\s*(?:[.,;!?\n]|$))", r"\1 minutes earlier"),
+    (r"(?i)\bby (?=(?:the|our) (?:lake|river|sea|canal|pool|pond|beach|harbou?r|fountain|gate|entrance|bridge)\b)", "at "),
     (
         r"(^|[.!?;\n] )([A-Z]\w+), (?:our|the) \w+(?: \w+)?, (?=(?:is|has|drives|comes|lives|works|gets|lands|needs|and)\b)",
         r"\1\2 ",
@@ -81,7 +92,7 @@ _WRITTEN: Final = (
     ),
     (
         r"(?im)(?:^[ \t]*|(?<=[.!?:] ))(?:the )?(?:venue|where|place|location|site|address|restaurant|meet"
-        r"|meeting (?:point|place)|when|time|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
+        r"|meeting (?:point|place)|when|(?:call )?time|start|arrive by|(?:gig|show|match)(?=: ))(?:: | is )(?:at )?",
         "we meet at ",
     ),
     (r"'s got\b", " has"),
@@ -245,7 +256,8 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
 def _seats(found: Found) -> Seats | None:
     """Read how many fit in, the driver included: `room for two more` is three."""
     number = found.get("one", Number) or found.get("other", Number) or found.get("third", Number)
-    return Seats(number.count + bool(found["more"])) if number and number.count else None
+    is_beside = found["more"] or found["free"] or found["left"]
+    return Seats(number.count + bool(is_beside)) if number and number.count else None
 
 
 def _spot(found: Found) -> Spot | None:
