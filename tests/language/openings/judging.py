@@ -90,6 +90,10 @@ _DOMAINS: Final = {
     "classmate": "reunion",
     "workmate": "reunion",
     "shipmate": "reunion",
+    "gardener": "reunion",
+    "scout": "reunion",
+    "diver": "trip",
+    "surfer": "trip",
     "sailor": "trip",
     "fryer": "meal",
 }
