@@ -26,7 +26,8 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         return
     is_errand = bool({"fetch", "fetched"} & roles)
     thing, place, is_of_it = _thing(clause, talk, who, is_errand=is_errand)
-    if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and "must" not in roles:
+    is_told_of = "must" in roles or clause.passage.has(SAYS.passive)
+    if thing and clause.kind == "thing" and not is_errand and clause.minutes is None and not is_told_of:
         is_errand = _is_fetched_there(clause, thing, place, talk)
         is_errand = is_errand and not _between(clause)
         is_to_do = clause.subject is not None and clause.passage.text[clause.subject.end :].lstrip().startswith("to ")
@@ -160,7 +161,8 @@ def _is_fetched_there(clause: Clause, thing: str, place: str | None, talk: Talk)
 def _is_of_somebody(clause: Clause, thing: str | None, place: str | None, talk: Talk, *, is_errand: bool) -> bool:
     """Tell whether it may be said of somebody, who has to be somewhere, or is called as things are."""
     is_bidden = "must" in clause.roles and bool(clause.when) and clause.minutes is None
-    if is_bidden and not {"fetch", "fetched", "makes", "watched"} & clause.roles:
+    is_done_there = bool(place) and clause.passage.has(SAYS.passive) and SAYS.determined.match(thing or "")
+    if is_bidden and not is_done_there and not {"fetch", "fetched", "makes", "watched"} & clause.roles:
         return True
     is_name = clause.passage.text[:1].isupper() and " " not in (thing or " ")
     is_one = is_name and not clause.passage.has(SAYS.SEVERAL) and not SAYS.shop.fullmatch(place or "")

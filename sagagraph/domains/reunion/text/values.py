@@ -57,6 +57,7 @@ _WRITTEN: Final = (
     ),
     (r"(^|[.!?;,\n] )[A-Z]\w+'s (?=[a-z]+ (?:has|have|needs?|must) (?:to )?(?:be )?(?:pick|fetch|collect))", r"\1The "),
     (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
+    (r"(?i)\bone of us (?=has|must|should|needs)", "somebody "),
     (
         r"(?i)\b(my|our|his|her|their) (car|van)(?:'s| is) (?:in|at) the (?:shop|garage|workshop|mechanic's?)\b",
         r"\1 \2 is broken",
@@ -85,6 +86,7 @@ _WRITTEN: Final = (
     (r"\b([apAP])\.\s?[mM]\.(?=\s+[A-Z])", r"\1m."),
     (r"(?i)\b([ap])\.\s?m\.?(?=\W|$)", r"\1m"),
     (r"\bI \(([A-Z]\w+)\)", r"I am \1. I"),
+    (r"\b[Ss]?[Hh]e \(([A-Z]\w+)\)", r"\1"),
     (r"\s*[()],?\s*", ", "),
     (
         r"(?i)\b((?:the|our|my) (?:\w+ )?(?:van|car|bus|minibus|truck)(?:, [^,.]*,)?) (?:is|will be) driven by (?-i:([A-Z]\w+))",
