@@ -141,6 +141,8 @@ def _correct_roles(visits: list[Visit], text: str) -> None:
                 break
     if visits and visits[0].role is Role.LEFT_LAST and _SAYS.return_from.search(text, 0, visits[0].start):
         visits[0].role = Role.ORIGIN
+    if len(visits) == 2 and visits[1].role is Role.LEFT_LAST and _SAYS.returns_from.search(text, 0, visits[1].start):
+        visits[1].role = Role.ORIGIN  # `Prague, return from Leeds`
     for before, visit in pairwise(visits):
         if visit.role is Role.NEXT and before.role is Role.LEFT_LAST and _SAYS.home_to.fullmatch(text, before.end, visit.start):
             visit.role = Role.RETURN
