@@ -38,7 +38,7 @@ class Company:
 
 
 def with_ages(text: str) -> str:
-    """Write `my daughter (4)` and `my daughter. She's 4` as `my 4 year old daughter`, count twins, and those of whom two are kids."""
+    """Write `my daughter (4)` and `my daughter. She's 4` as `my 4 year old daughter`, and count twins and who `are kids`."""
     text = _SAYS.of_them.sub(r" including \g<some> \g<young>", text)
     return _SAYS.aged_kin.sub(r"\g<years> year old \g<kin>\g<between>", _SAYS.twins.sub("two kids", text))
 

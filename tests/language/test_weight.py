@@ -12,15 +12,15 @@ pytestmark = pytest.mark.quick
 
 PACKAGE = Path(sagagraph.__file__).parent
 MOST = {
-    "language/**/*": 2499,
-    "domains/travel/text/*": 1800,
+    "language/**/*": 2501,
+    "domains/travel/text/*": 1803,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 2280,
+    "domains/reunion/text/*": 2293,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1102
+MOST_IN_TABLES = 1105
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

@@ -47,7 +47,7 @@ LEAST_OF_STRANGERS = {
     "nomad": (0.89, 0.59),
     "drifter": (0.79, 0.69),
     "visitor": (0.99, 0.91),
-    "uncle": (0.56, 0.49),
+    "uncle": (0.63, 0.49),
     "weekender": (0.87, 0.99),
     "aunt": (0.79, 0.79),
     "nephew": (0.84, 0.65),
@@ -64,7 +64,7 @@ LEAST_OF_STRANGERS = {
     "godmother": (0.69, 0.99),
     "stepsister": (0.91, 0.82),
     "stepbrother": (0.99, 0.99),
-    "granddaughter": (0.91, 0.99),
+    "granddaughter": (0.99, 0.99),
     "grandson": (0.77, 0.82),
     "teammate": (0.99, 0.99),
     "skier": (0.99, 0.99),
@@ -74,6 +74,10 @@ LEAST_OF_STRANGERS = {
     "classmate": (0.99, 0.99),
     "workmate": (0.86, 0.99),
     "shipmate": (0.61, 0.74),
+    "gardener": (0.91, 0.82),
+    "scout": (0.41, 0.32),
+    "diver": (0.94, 0.89),
+    "surfer": (0.89, 0.79),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {
@@ -88,6 +92,7 @@ MOST_IN_SILENCE = {
     "bandmate": 1,
     "workmate": 1,
     "shipmate": 2,
+    "scout": 5,
 }
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95
