@@ -128,7 +128,7 @@ class Talk:
         fits: Iterator[tuple[str, ...]]
         if pronoun in ("he", "she", "his", "her"):
             own = {"his": "he", "her": "she"}.get(pronoun, pronoun)
-            fits = (one for each in last if (one := self._one_of(each, own)))
+            fits = (self._one_of(each, own) for each in last if self._fitting(each, own))
         elif pronoun in ("my", "our", "we"):
             fits = (each for each in [*last[:1], (TELLER,)] if TELLER in each and (pronoun != "my" or len(each) == 1))
         elif pronoun.startswith("both"):
@@ -138,9 +138,12 @@ class Talk:
         is_several = pronoun in ("they", "their") and len(self.who) > 1
         return next(fits, self.who if is_several else ())
 
+    def _fitting(self, names: tuple[str, ...], own: str) -> tuple[str, ...]:
+        return tuple(name for name in names if name != TELLER and self.persons.pronouns.get(name, own) == own)
+
     def _one_of(self, names: tuple[str, ...], own: str) -> tuple[str, ...]:
         """Return whom of those who were spoken of together `he` or `she` means: of several, the only one of whom it is known."""
-        fitting = tuple(name for name in names if name != TELLER and self.persons.pronouns.get(name, own) == own)
+        fitting = self._fitting(names, own)
         known = tuple(name for name in fitting if name in self.persons.pronouns)
         return next((each for each in (fitting, known) if len(each) == 1), ())
 
