@@ -136,3 +136,72 @@ def test_a_shop_that_closes_at_twelve_does_so_at_noon_even_if_all_meet_before() 
         "We meet at the cemetery at 11 am. Ann is at home. The wreath is at the florist, which opens at 9 and closes at 12.",
     )
     assert found.filled.problem["tasks"][0]["window"] == ["09:00", "12:00"]
+
+
+@pytest.mark.parametrize(
+    ("said", "place", "minutes", "window"),
+    [
+        ("The present must be engraved at the jeweller before 5:30 pm; it takes 25 minutes.", "Jeweller", 25, [None, "17:30"]),
+        (
+            "The robes are to be pressed at the laundry, which takes an hour, and it closes at 5:30 pm.",
+            "Laundry",
+            60,
+            [None, "17:30"],
+        ),
+        (
+            "Somebody has to fill in the permit at the club, which takes 15 minutes and is possible from 3 pm.",
+            "Club",
+            15,
+            ["15:00", None],
+        ),
+        ("It takes 30 minutes to set up the chairs at the club, and they only let us in from 5 pm.", "Club", 30, ["17:00", None]),
+        ("Please plan 15 minutes for loading the drums at the club.", "Club", 15, None),
+    ],
+)
+def test_a_task_is_done_to_a_thing_somewhere_in_its_time(
+    said: str, place: str, minutes: int, window: list[str | None] | None
+) -> None:
+    (only,) = board(said)["tasks"]
+    assert (only["place"], only["minutes"], only.get("window")) == (place, minutes, window)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ben is at the gym and would love a lift.",
+        "Ben is at the gym, he's hoping for a lift.",
+        "Ben is at the gym and needs to be given a lift.",
+        "Ben is at the gym. Ben's car is in the workshop.",
+        "Ben is at the gym. His licence is suspended.",
+    ],
+)
+def test_whoever_asks_for_a_lift_does_not_drive(said: str) -> None:
+    assert [each.get("drives") for each in board(said)["people"]] == [True, False]
+
+
+def test_seats_that_are_free_are_those_beside_the_driver() -> None:
+    assert board("Ben is at the gym and has a van, 4 free seats.")["vehicles"][1]["seats"] == 5
+
+
+def test_what_belongs_to_somebody_is_not_where_they_are() -> None:
+    day = board("Grandad's hearing aid is at the optician's and must be picked up before noon.")
+    assert [each["name"] for each in day["people"]] == ["Ann"]
+    assert [each["place"] for each in day["tasks"]] == ["Optician's"]
+
+
+def test_he_is_nobody_where_he_may_be_either_of_two() -> None:
+    found = told(EMPTY, f"{DAY} Ben and Zoe are at the gym; he drives.")
+    assert found.unread == ("he drives",)
+
+
+@pytest.mark.parametrize(
+    ("said", "by"),
+    [
+        ("The lane is ours from 8 pm at the Strike, so everyone should be there by ten to.", "19:50"),
+        ("The ceremony is at 2:30 pm in All Saints Church and guests should be seated by quarter past two.", "14:15"),
+        ("Carol service in the cathedral, we sing at 6 pm and have to be in our places at 5:30 pm.", "17:30"),
+    ],
+)
+def test_all_are_due_before_it_begins(said: str, by: str) -> None:
+    (goal,) = told(EMPTY, f"{said} Ann is at the office and drives.").filled.problem["goals"]
+    assert goal["by"] == by

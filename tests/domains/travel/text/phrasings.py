@@ -393,6 +393,7 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("I want to start in Delhi, visit Bangkok for 3 nights and Singapore for 4 nights, ending in Sydney, March 2026",),
             "Delhi → Bangkok 3 → Singapore 4 → Sydney; 2026-03-01 to 2026-03-31",
         ),
+        (("Paris for a weekend in June, return from Boston",), "Boston → Paris 2 → Boston; 2025-06-01 to 2025-06-30"),
         (
             ("I'm flying home from Vienna to Boston on 3 May for 10 nights",),
             "Vienna → Boston 10 → Vienna; leaves 2025-05-03",
