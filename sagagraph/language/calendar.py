@@ -199,6 +199,8 @@ def _holiday(found: Found, today: date) -> Holiday | None:
             return easter(year) + timedelta(days=48), easter(year) + timedelta(days=50)
         if name.startswith("new"):
             return date(year, 12, 31), date(year + 1, 1, 1)
+        if "valentine" in name:
+            return date(year, 2, 13), date(year, 2, 15)
         if name == "thanksgiving":
             begins = date(year, 11, 22) + timedelta(days=(3 - date(year, 11, 22).weekday()) % 7)  # the fourth Thursday
             return begins, begins + timedelta(days=3)

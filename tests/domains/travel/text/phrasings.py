@@ -442,6 +442,10 @@ TABLE: Final[dict[str, tuple[Row, ...]]] = {
             ("London to Rome for 4 nights over Easter",),
             "London → Rome 4 → London; 2025-04-17 to 2025-04-22 (assumed: as long as the nights, Easter)",
         ),
+        (
+            ("London to Rome for 2 nights, Valentine's Day",),
+            "London → Rome 2 → London; 2026-02-13 to 2026-02-15 (assumed: Valentine's day)",
+        ),
         (("London to Rome for 4 nights in the summer",), "London → Rome 4 → London; 2025-06-01 to 2025-08-29 (assumed: Summer)"),
         (
             ("London to Rome for 4 nights at Christmas",),
