@@ -94,6 +94,7 @@ _DOMAINS: Final = {
     "scout": "reunion",
     "diver": "trip",
     "surfer": "trip",
+    "carer": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
