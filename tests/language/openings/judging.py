@@ -95,6 +95,7 @@ _DOMAINS: Final = {
     "diver": "trip",
     "surfer": "trip",
     "carer": "reunion",
+    "drummer": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
