@@ -78,6 +78,8 @@ LEAST_OF_STRANGERS = {
     "scout": (0.41, 0.32),
     "diver": (0.94, 0.89),
     "surfer": (0.89, 0.79),
+    "carer": (0.27, 0.15),
+    "drummer": (0.89, 0.39),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {
@@ -92,7 +94,9 @@ MOST_IN_SILENCE = {
     "bandmate": 1,
     "workmate": 1,
     "shipmate": 2,
-    "scout": 5,
+    "scout": 4,
+    "carer": 5,
+    "drummer": 2,
 }
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95

@@ -77,6 +77,7 @@ def _tell(clause: Clause, talk: Talk) -> None:
     if named and not clause.is_clear and {*named.names} <= talk.known:
         talk.turn_to(clause)  # `Ben hasn't eaten yet and is at college`
     talk.facts += facts
+    talk.is_lost = not facts and (talk.is_lost or clause.minutes is not None)
     if clause.passage.whole(SAYS.retracts):
         talk.facts = [each for each in talk.facts if each.name != talk.thing]
     if facts:

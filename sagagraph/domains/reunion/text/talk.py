@@ -62,6 +62,8 @@ class Talk:
     is_due: bool = False
     """What is said of where all meet is when they have to be there, and not when something begins there."""
     has_place: bool = False
+    is_lost: bool = False
+    """Since the last fact somebody told how long something takes, and it is not known what."""
     is_of_shop: bool = False
 
     def turn_to(self, clause: Clause) -> None:

@@ -10,7 +10,7 @@ from sagagraph.domains.reunion.text.clause import SAYS, Clause
 from sagagraph.domains.reunion.text.facts import TELLER, Fact, fact
 from sagagraph.domains.reunion.text.places import plain
 from sagagraph.domains.reunion.text.talk import Talk
-from sagagraph.domains.reunion.text.values import UP_TO, Spot, When
+from sagagraph.domains.reunion.text.values import UP_TO, Spot, When, Who
 from sagagraph.language.clock import DAY
 
 _ME: Final = "me"
@@ -21,7 +21,7 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
     roles, who = clause.roles, _worker(clause, talk)
     if {"rents", "car"} & roles or clause.seats is not None or clause.passage.has(SAYS.reckoned):
         return
-    if who and clause.passage.has(SAYS.of_it) and talk.facts and talk.facts[-1].table == "tasks":
+    if who and clause.passage.has(SAYS.of_it) and talk.facts and talk.facts[-1].table == "tasks" and not talk.is_lost:
         yield fact("tasks", talk.facts[-1].name, who=who)  # `the wine is at the shop, Tom will get it`
         return
     is_errand = bool({"fetch", "fetched"} & roles)
@@ -65,6 +65,8 @@ def _worker(clause: Clause, talk: Talk) -> tuple[str, ...] | None:
     """Return who does it, if the clause is about people."""
     if _takes_somebody(clause):
         return (TELLER,) if _ME in clause.passage.text.split() else talk.who  # `packing takes me an hour`
+    if (by := clause.passage.first(SAYS.by_whom)) and (doer := by.get("who", Who)):
+        return doer.names
     is_theirs = clause.kind in ("person", "pronoun", "own") or (not clause.kind and talk.table == "people")
     is_unclear = clause.kind == "pronoun" and len(talk.who) == 1 and clause.passage.text[:5].lower() == "they "
     return talk.who if is_theirs and not is_unclear and clause.passage.text[:3].lower() != "we " else None

@@ -205,3 +205,24 @@ def test_he_is_nobody_where_he_may_be_either_of_two() -> None:
 def test_all_are_due_before_it_begins(said: str, by: str) -> None:
     (goal,) = told(EMPTY, f"{said} Ann is at the office and drives.").filled.problem["goals"]
     assert goal["by"] == by
+
+
+def test_whoever_something_is_picked_up_by_does_it() -> None:
+    day = board("Ben is at the gym. The card is at the print shop, to be picked up by Ben.")
+    assert [each["who"] for each in day["tasks"]] == [["Ben"]]
+
+
+def test_who_does_what_was_not_understood_does_nothing_else() -> None:
+    found = told(EMPTY, f"{DAY} The kit must be picked up at the club. Pumps and wires, the studio, 30 minutes, I'll do that.")
+    assert [each.get("who") for each in found.filled.problem["tasks"]] == [None]
+    assert found.unread
+
+
+def test_who_comes_by_train_or_stays_with_something_is_not_everybody() -> None:
+    day = board("Zoe comes with the train at 4 pm to the main station. The pie needs 40 minutes at the club and I stay with it.")
+    assert [each["place"] for each in day["goals"]] == ["Playhouse"]
+    assert [each["who"] for each in day["tasks"]] == [["Me"]]
+
+
+def test_a_car_takes_four_beside_whoever_drives() -> None:
+    assert board("I'm at the gym and I can take four people as well as me.")["vehicles"][1]["seats"] == 5
