@@ -96,6 +96,7 @@ _DOMAINS: Final = {
     "surfer": "trip",
     "carer": "reunion",
     "drummer": "reunion",
+    "dancer": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
