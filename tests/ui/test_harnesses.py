@@ -197,6 +197,7 @@ def test_a_visitor_sees_the_number_line_the_conflict_and_the_menu_tries_a_way_ou
     page.fill("#harness", RAIN.replace("version: 1", "version: 7"))
     page.click("text=Explain this file")
     line = page.locator("svg.number-line")
+    line.wait_for(timeout=PATIENCE_MS)
     assert line.locator("rect").count() == 2
     assert {"0 to 55.2104", "84 to 130"} <= set(re.findall(r": ([0-9.]+ to [0-9.]+)", page.inner_text("section ul")))
     assert "FORWARD_COLLISION" in page.inner_text(".conflict")
