@@ -91,7 +91,8 @@ def assumed(parts: Sequence[Part]) -> Iterator[str]:
     """Yield each field that nobody has filled in, with its value and why it is taken to be so."""
     for key, field in _named(parts):
         if field.state is State.ASSUMED:
-            yield f"{key}: {_words(field)} ({field.note.removeprefix('assumed: ')})"
+            said = "" if key.startswith(f"{_words(field)}, ") else f"{key}: "
+            yield f"{said}{_words(field)} ({field.note.removeprefix('assumed: ')})"
 
 
 def _values(parts: Sequence[Part]) -> Iterator[tuple[str, str]]:

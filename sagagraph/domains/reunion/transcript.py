@@ -12,6 +12,11 @@ MOST_SENTENCES: Final = 200
 LONGEST_TRANSCRIPT: Final = 20_000
 """Characters of all sentences: they are repeated in the journal with every change of a saga's request."""
 
+IN_PART: Final = "not all of it was understood"
+"""Why the name of a row is marked, of which something was said that was not understood."""
+WHOSE: Final = {"goals": "people"}
+"""The column that carries the mark, by the table, where it is not the name."""
+
 Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_TRANSCRIPT)]
 
 

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 import yaml
 
+from sagagraph.domains.reunion.transcript import IN_PART
+
 TODAY: Final = date(2026, 1, 12)
 _KEPT: Final = 3
 """Every third opening is kept: nobody looks at it while readers are changed."""
@@ -174,11 +176,15 @@ def figures(judged: Iterable[Judged]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A field that is not as it was meant. `words`: those of its clause, one of which is in what is named as not understood."""
+    """A field that is not as it was meant. `words`: those of its clause, one of which is in what is named as not understood.
+
+    `row`: of the table, where the field does not tell it.
+    """
 
     field: str
     why: str
     words: frozenset[str] | set[str] = frozenset()
+    row: str = ""
 
 
 def judged(opening: Opening, heard: Heard) -> Judged:
@@ -270,8 +276,11 @@ def _meaning(text: str) -> set[str]:
 
 
 def _is_clause_named(wrong: Wrong, heard: Heard) -> bool:
-    """Tell whether this very field is asked for or assumed, or its clause is named as not understood."""
-    return wrong.field in {*heard.missing, *heard.assumed} or any(wrong.words & _plain(each) for each in heard.unread)
+    """Tell whether this very field is asked for or assumed, its row marked, or its clause named as not understood."""
+    row = wrong.row or wrong.field.split(".")[0]
+    is_marked = any(heard.assumed.get(f"{row}.{key}") == IN_PART for key in ("name", "people"))
+    is_known = wrong.field in {*heard.missing, *heard.assumed}
+    return is_marked or is_known or any(wrong.words & _plain(each) for each in heard.unread)
 
 
 # -- trips -------------------------------------------------------------------------------------------------------------
@@ -489,15 +498,16 @@ def _cars(meant: Mapping[str, Any], heard: Heard) -> Iterable[Wrong]:
             or f"vehicles[{number}].drivers" in heard.missing
         ]
         if not any(each.get("seats") == seats for each in own):
-            yield Wrong(
-                "vehicles", f"{name} has {[each.get('seats') for each in own]} seats for {seats}", {"seat", "seater", str(seats)}
-            )
+            why = f"{name} has {[each.get('seats') for each in own]} seats for {seats}"
+            people = heard.request.get("people", ())
+            row = next((f"people[{number}]" for number, each in enumerate(people) if _plain(name) & _plain(each["name"])), "")
+            yield Wrong("vehicles", why, {"seat", "seater", str(seats)}, row)
     for number, each in enumerate(found):
         is_said = f"vehicles[{number}].seats" not in heard.assumed
         if "cars" in meant and is_said and each.get("seats") not in meant["cars"].values():
-            yield Wrong("extra", f"{each['name']} has {each.get('seats')} seats")
+            yield Wrong("extra", f"{each['name']} has {each.get('seats')} seats", row=f"vehicles[{number}]")
         if any({*each["drivers"]} < {*other["drivers"]} for other in found if each.get("drivers") and other.get("drivers")):
-            yield Wrong("extra", f"{each['name']} is there twice")
+            yield Wrong("extra", f"{each['name']} is there twice", row=f"vehicles[{number}]")
 
 
 def _tasks(
@@ -540,8 +550,8 @@ def _tasks(
             yield Wrong(f"tasks[{number}].who", f"{name} is done by {row.get('who')} for {who or 'anybody'}")
         elif who not in ("", "?") and not row.get("who"):
             yield Wrong(f"tasks[{number}].who", f"{name} is done by anybody for {who}", _plain(who))
-    if others:
-        yield Wrong("extra", f"also {[*others]}")
+    for name, row in others.items():
+        yield Wrong("extra", f"also {name}", row=f"tasks[{[*request['tasks']].index(row)}]")
 
 
 _JUDGES: Final = {"trip": _trip, "meal": _meal}

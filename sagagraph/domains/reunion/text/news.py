@@ -40,7 +40,7 @@ def event_in(text: str, problem: ReunionProblem, now: int, *, under_way: bool = 
     """
     event = _event_in(text, problem, now, under_way=under_way)
     names = [*(each.name for each in problem.people), *(each.name for each in problem.vehicles)]
-    told = read(text, names)[0] if event else ()
+    told = read(text, names).facts if event else ()
     if event and (len(_subjects(text, names)) > 1 or any(_is_besides(each, event.get("person", "")) for each in told)):
         raise InvalidInputError("That is more than one thing: say what happened by itself, and then the rest.", field="text")
     return event

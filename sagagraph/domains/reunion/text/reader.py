@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from sagagraph.domains.reunion.text import values
 from sagagraph.domains.reunion.text.clause import ROLES, SAYS, Clause
-from sagagraph.domains.reunion.text.facts import TELLER, Fact
+from sagagraph.domains.reunion.text.facts import ROADS, TELLER, Fact
 from sagagraph.domains.reunion.text.goals import read_goal
 from sagagraph.domains.reunion.text.people import read_company, read_passengers, read_person
-from sagagraph.domains.reunion.text.talk import Talk
+from sagagraph.domains.reunion.text.talk import Heard, Talk
 from sagagraph.domains.reunion.text.tasks import read_task
 from sagagraph.domains.reunion.text.values import Event, Spot, When, Who
 from sagagraph.domains.reunion.text.ways import read_ways
@@ -21,8 +22,17 @@ _READERS: Final = (read_company, read_passengers, read_goal, read_task, read_per
 """Readers in order: the first that makes anything of a clause is the one that reads it."""
 
 
-def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
-    """Return what a text says, and what means nothing here, as it was written. `known`: people on the board."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A reading. `unread`: what means nothing here, as it was written. `doubted`: rows of which not all was understood."""
+
+    facts: tuple[Fact, ...]
+    unread: tuple[str, ...]
+    doubted: frozenset[tuple[str, str]] = frozenset()
+
+
+def read(text: str, known: Iterable[str] = ()) -> Reading:
+    """Return what a text says. `known`: people on the board."""
     said = values.sentences(text)
     people = values.people_in(said)
     talk = Talk(people, frozenset(known) | people.known | {TELLER}, is_long=len(said) > 1)
@@ -37,7 +47,22 @@ def read(text: str, known: Iterable[str] = ()) -> tuple[list[Fact], list[str]]:
         if name != TELLER and name.casefold() not in told and not any(name in each for each in talk.unread):
             talk.unread.append(name)
     tasks = {each.name for each in talk.facts if each.table == "tasks"}
-    return talk.facts, [each for each in talk.unread if talk.begun.get(each) not in tasks]
+    unread = tuple(each for each in talk.unread if talk.begun.get(each) not in tasks)
+    return Reading(tuple(talk.facts), unread, frozenset(_doubted(talk, unread)))
+
+
+def _doubted(talk: Talk, unread: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the rows, as table and name, of which something else was said: by the same clause, or by one that follows it in its
+    sentence; and whom that names.
+    """
+    left = {*unread}
+    for sentence in talk.heard:
+        told: tuple[Fact, ...] = ()
+        for clause in sentence:
+            told = clause.facts or told
+            if not left.isdisjoint((*clause.unread, *re.findall(r"[\w-]+", clause.said))):
+                yield from ((each.table, each.name) for each in told if each.table != ROADS)
+    yield from (("people", name) for each in left for name in values.names_in(each, talk.known))
 
 
 def _hear(sentence: str, talk: Talk) -> None:
@@ -51,11 +76,12 @@ def _hear(sentence: str, talk: Talk) -> None:
     joints = [each.span() for each in SAYS.joint.finditer(passage.text) if not _is_of_two(passage.text, each)]
     ends = [0, 0, *(at for joint in joints for at in joint), len(passage.text)]
     clause = None
+    talk.heard.append([])
     for joint, begin, end in zip(ends[::2], ends[1::2], ends[2::2], strict=False):
         if clause is not None:
             _turn_back(clause, passage.text[joint:begin], talk)
         clause = Clause(passage.text[begin:end], passage, passage.text[joint:begin].strip(" ,;"))
-        _tell(clause, talk)
+        talk.heard[-1].append(_tell(clause, talk))
     talk.table = talk.table or ("goals" if passage.values(Event) else "")
 
 
@@ -68,9 +94,9 @@ def _turn_back(clause: Clause, joint: str, talk: Talk) -> None:
         talk.thing, talk.table = noun["thing"], "tasks"
 
 
-def _tell(clause: Clause, talk: Talk) -> None:
+def _tell(clause: Clause, talk: Talk) -> Heard:
     """Take what a clause says; if nothing follows from it, name it."""
-    thing = talk.thing
+    thing, was_unread = talk.thing, len(talk.unread)
     is_of_another = talk.table == "people" and clause.kind in ("", "thing") and clause.passage.text[:1].isupper()
     facts = _facts(clause, talk) if clause.is_clear and not is_of_another else []
     named = clause.subject.get("who", Who) if clause.subject and clause.kind == "person" else None
@@ -92,6 +118,7 @@ def _tell(clause: Clause, talk: Talk) -> None:
     places = [each.values["place"] for each in facts if each.table == "people" and "place" in each.values]
     talk.last_spot = [talk.last_spot, *said][-1]
     talk.spot = [talk.spot, *said, *places][-1]
+    return Heard(clause.said, tuple(facts), tuple(talk.unread[was_unread:]))
 
 
 def _leave(clause: Clause, talk: Talk, *, is_of_same: bool) -> None:

@@ -24,6 +24,15 @@ def _is_certain(clause: Clause, thing: Found) -> bool:
     return bool(is_long or is_there or SAYS.determined.match(thing.said))
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was made of a clause: its `facts`, and the parts of it that mean nothing here."""
+
+    said: str
+    facts: tuple[Fact, ...]
+    unread: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Talk:
     """A talk, which clauses are told in turn."""
@@ -33,6 +42,8 @@ class Talk:
     is_long: bool
     facts: list[Fact] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    heard: list[list[Heard]] = field(default_factory=list)
+    """By sentence."""
     begun: dict[str, str] = field(default_factory=dict)
     """Clauses that only name what is made: once more is told of it, they are understood."""
     named: list[str] = field(default_factory=list)

@@ -15,10 +15,10 @@ from sagagraph.domains.reunion.completion import EVERYBODY, Completed, Row, comp
 from sagagraph.domains.reunion.text.facts import EVERYBODY as ALL
 from sagagraph.domains.reunion.text.facts import HERE, RENTAL, ROADS, TELLER, Fact, car_of
 from sagagraph.domains.reunion.text.places import Places, is_our_home, is_terminal, plain, shorter
-from sagagraph.domains.reunion.text.reader import read
+from sagagraph.domains.reunion.text.reader import Reading, read
 from sagagraph.domains.reunion.text.values import When, names_in
 from sagagraph.domains.reunion.times import Moment, text_of
-from sagagraph.domains.reunion.transcript import Filled
+from sagagraph.domains.reunion.transcript import IN_PART, WHOSE, Filled
 from sagagraph.errors import InvalidInputError
 from sagagraph.language.clock import DAY
 from sagagraph.language.forms import Forms
@@ -55,30 +55,30 @@ def told(before: Filled, text: str) -> Told:
     """
     if len(text) > LONGEST_TEXT:
         raise InvalidInputError(f"has {len(text)} characters, and at most {LONGEST_TEXT} are read", field="text")
-    facts, unread = read(text, (row["name"] for row in before.problem["people"]))
-    if not facts:
-        facts, unread = _answer(completed(before), text) or (facts, unread)
-    if not facts:
-        return Told(before, tuple(unread))
-    board = _Board(before, tuple(facts), text)
-    return Told(board.filled, (*unread, *board.unread))
+    reading = read(text, (row["name"] for row in before.problem["people"]))
+    if not reading.facts:
+        reading = _answer(completed(before), text) or reading
+    if not reading.facts:
+        return Told(before, reading.unread)
+    board = _Board(before, reading, text)
+    return Told(board.filled, (*reading.unread, *board.unread))
 
 
-def _answer(known: Completed, said: str) -> tuple[list[Fact], list[str]] | None:
+def _answer(known: Completed, said: str) -> Reading | None:
     """Return what a bare answer says, where something is missing."""
     if not known.problem["people"] or (not names_in(said) and len(said.split()) > _LONG):
         return None
     names = [row["name"] for row in known.problem["people"]]
     templates = [question.answer for question in known.questions[:1] if question.answer]
     found = [read(each.format(_LEADING.sub("", said.strip(" .!"))), names) for each in templates]
-    return next((each for each in found if each[0] and not each[1]), None)
+    return next((each for each in found if each.facts and not each.unread), None)
 
 
 class _Board:
     """A board while facts are put on it. Places may be named before or after they are known, so that people come last."""
 
-    def __init__(self, before: Filled, said: tuple[Fact, ...], text: str) -> None:
-        self._text = text
+    def __init__(self, before: Filled, reading: Reading, text: str) -> None:
+        self._text, said = text, reading.facts
         self.unread: list[str] = []
         """Ways of which one end is not known."""
         self._told: Row = deepcopy(before.problem)
@@ -116,6 +116,8 @@ class _Board:
             self._person(TELLER)
             self._assume("people", len(self._told["people"]) - 1, "all meet at your home", place=self._key(HERE))
         self._told["places"] = self._places.described()
+        for table, name in sorted(reading.doubted):
+            self._doubt(table, whole.get(name.casefold(), name) if table == "people" else name)
 
     @staticmethod
     def _renamed(fact: Fact, whole: Mapping[str, str]) -> Fact:
@@ -165,16 +167,24 @@ class _Board:
         return len(self._told[table]) - 1, self._told[table][-1]
 
     def _set(self, table: str, number: int, **values: Any) -> None:
-        """Set what was said. It is no assumption any more."""
+        """Set what was said. It is no assumption any more, and its row is marked no longer."""
         for key, value in values.items():
             if value is not None:
                 self._told[table][number][key] = value
-                self._assumed.pop(f"{table}[{number}].{key}", None)
+                for field in (key, WHOSE.get(table, "name")):
+                    self._assumed.pop(f"{table}[{number}].{field}", None)
 
     def _assume(self, table: str, number: int, why: str, **values: Any) -> None:
         for key, value in values.items():
             self._told[table][number][key] = value
             self._assumed[f"{table}[{number}].{key}"] = why
+
+    def _doubt(self, table: str, name: str) -> None:
+        """Mark a row of which something was said that was not understood."""
+        key = WHOSE.get(table, "name")
+        for number, row in enumerate(self._told[table]):
+            if plain(str(row.get(key))) == plain(name or EVERYBODY):
+                self._assumed[f"{table}[{number}].{key}"] = IN_PART
 
     def _key(self, place: str | None) -> str | None:
         said = self._places.meeting or None if place == HERE else place
