@@ -99,6 +99,7 @@ _DOMAINS: Final = {
     "carer": "reunion",
     "drummer": "reunion",
     "dancer": "reunion",
+    "florist": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
