@@ -260,7 +260,7 @@ def _seats(found: Found) -> Seats | None:
 
 def _spot(found: Found) -> Spot | None:
     name = found.passage.said(found.match["name"] or found.match["home"]).strip()
-    how = "from" if found["how"].startswith(("leav", "out", "done", "finish")) else found["how"] or "at"
+    how = "from" if found["how"].startswith(("leav", "out of", "done", "finish")) else found["how"] or "at"
     how = "at" if how in ("outside", "opposite", "in front of") else how
     if how == "in" and _SAYS.in_a_car.fullmatch(name) and (name[:2] in ("a ", "an") or found.led_by(_SAYS.by_car)):
         return None  # `in Ann's Volvo`
