@@ -100,6 +100,7 @@ _DOMAINS: Final = {
     "drummer": "reunion",
     "dancer": "reunion",
     "florist": "reunion",
+    "sculptor": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
