@@ -80,7 +80,9 @@ LEAST_OF_STRANGERS = {
     "surfer": (0.89, 0.79),
     "carer": (0.27, 0.15),
     "drummer": (0.89, 0.39),
-    "dancer": (0.63, 0.32),
+    "dancer": (0.63, 0.49),
+    "florist": (0.7, 0.65),
+    "sculptor": (0.27, 0.49),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {
@@ -97,6 +99,8 @@ MOST_IN_SILENCE = {
     "scout": 4,
     "carer": 3,
     "dancer": 2,
+    "florist": 1,
+    "sculptor": 3,
 }
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95

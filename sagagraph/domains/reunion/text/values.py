@@ -111,6 +111,7 @@ _WRITTEN: Final = (
         " at the same place",
     ),
     (r"(^|[,.;] |\b(?:and|but) )([A-Z]\w+)'s home\b", r"\1\2 is home"),
+    (r"\b([A-Z]\w+) (?:says|said|tells me|told me|thinks)(?: that)? s?he(?:(?='s| )|'(?:d|ll)(?= ))", r"\1"),
 )
 """One way of writing for each that is common: lists, and short forms of verbs."""
 _SHORT: Final = {"re": "are", "ve": "have", "d": "will", "ll": "will", "s": "is"}

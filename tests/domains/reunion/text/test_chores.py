@@ -226,3 +226,17 @@ def test_who_comes_by_train_or_stays_with_something_is_not_everybody() -> None:
 
 def test_a_car_takes_four_beside_whoever_drives() -> None:
     assert board("I'm at the gym and I can take four people as well as me.")["vehicles"][1]["seats"] == 5
+
+
+@pytest.mark.parametrize(
+    "said", ["Cara told me she'd get the cake", "Cara says she'll get the cake", "Cara said that she will get the cake"]
+)
+def test_what_somebody_says_of_themselves_is_said_of_them(said: str) -> None:
+    assert task(f"{said} from the bakery.") == ("Bakery", 0, ["Cara"])
+
+
+@pytest.mark.parametrize("place", ["at All Saints", "outside the Town Hall", "in front of the Town Hall"])
+def test_all_meet_in_front_of_a_place_and_at_one_called_after_all(place: str) -> None:
+    found = told(EMPTY, f"We want to meet {place} by 7 pm. Ann is at the office and drives.")
+    assert found.filled.problem["goals"][0]["place"] in ("All Saints", "Town Hall")
+    assert found.unread == ()
