@@ -17,8 +17,9 @@ from tests.support.temporal import TemporalServer, temporal
 EVERY_FLEET = ("store", "temporal")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def temporal_server() -> Iterator[TemporalServer]:
+    """Not for the whole session: a server that has nothing to do takes a fifth of a core."""
     with temporal() as server:
         yield server
 
