@@ -10,13 +10,15 @@ import asyncio
 import os
 import pickle
 import signal
+import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -73,7 +75,7 @@ class Case:
 def places_of(scenario: Scenario, databases: Databases) -> list[str]:
     """Return the names of the boundaries that an undisturbed run passes, in order."""
     with _case_folder(scenario, databases) as folder:
-        _Child(lambda: scenario.run(folder, CrashPoint(0, folder / "trace")), folder).wait()
+        _warm_up(lambda: scenario.run(folder, CrashPoint(0, folder / "trace")), folder)
         return _trace(folder)
 
 
@@ -230,7 +232,7 @@ def _case_folder(scenario: Scenario, databases: Databases) -> Iterator[Path]:
         with databases.fresh(folder) as store_url:
             (folder / STORE).write_text(store_url)
             with scenario.world(folder):
-                _Child(lambda: scenario.prepare(folder), folder).wait()
+                _warm_up(lambda: scenario.prepare(folder), folder)
                 yield folder
 
 
@@ -291,6 +293,23 @@ class _Child:
     def ended(self) -> _Ended:
         ended: _Ended = pickle.loads(self._word.read_bytes()) if self._word.exists() else _Ended()  # noqa: S301 - our own
         return ended
+
+
+def _warm_up(job: Job, folder: Path) -> None:
+    """Call `job` in a process; then import what it imported, so that those that are forked later need not."""
+    imported = folder / f"imported-{uuid4().hex}"
+
+    async def noticed() -> None:
+        before = {*sys.modules}
+        try:
+            await job()
+        finally:
+            imported.write_text("\n".join(name for name in sys.modules if name not in before))
+
+    _Child(noticed, folder).wait()
+    for name in imported.read_text().split() if imported.exists() else ():
+        with suppress(ImportError):
+            import_module(name)
 
 
 def _in_words(exc: BaseException) -> str:

@@ -1,6 +1,6 @@
 """Productions that are begun, repaired, called off and delivered: scenarios for the sweep, judged by the floor's ledger.
 
-`python -m sagagraph.testing tests.domains.job_shop.floors:BEGUN` harms the first at every boundary.
+`python -m sagagraph.testing tests.domains.job_shop.floors:SCENARIOS` harms them at every boundary.
 """
 
 from __future__ import annotations
@@ -117,3 +117,4 @@ CALLED_OFF = Shift("it is called off", "cancelled")
 REPAIRED = Shift("a machine breaks down", "repaired")
 REDONE = Shift("a job goes back", "redone")
 DELIVERED = Shift("it is delivered", "delivered")
+SCENARIOS = (BEGUN, CALLED_OFF, REPAIRED, REDONE, DELIVERED)

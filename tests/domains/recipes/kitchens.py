@@ -1,6 +1,6 @@
 """Meals that are cooked, made again, called off and served: scenarios for the sweep, judged by the kitchen's ledger.
 
-`python -m sagagraph.testing tests.domains.recipes.kitchens:COOKED` harms the first at every boundary.
+`python -m sagagraph.testing tests.domains.recipes.kitchens:SCENARIOS` harms them at every boundary.
 """
 
 from __future__ import annotations
@@ -116,3 +116,4 @@ COOKED = Dinner("cooked")
 CALLED_OFF = Dinner("called off", "cancelled")
 MADE_AGAIN = Dinner("made again", "burnt")
 SERVED = Dinner("served", "served")
+SCENARIOS = (COOKED, CALLED_OFF, MADE_AGAIN, SERVED)
