@@ -261,8 +261,8 @@ def with_value(before: Filled, name: str, value: str) -> Filled:
         name = f"{_ROADS}[{next((place for place, row in enumerate(ways) if {*row[:2]} == {*ends}), len(ways))}]"
     found = _NAME.fullmatch(name)
     kind, number, key = (found[1], int(found[2]), found[3]) if found else ("", 0, None)
-    marks = f"{kind}[{number}].{WHOSE.get(kind, 'name')}"  # whoever changes a row has looked at it
-    assumed = {field: why for field, why in before.assumed.items() if field not in (name, marks)}
+    mark = f"{kind}[{number}].{WHOSE.get(kind, 'name')}"  # whoever changes a row has looked at it
+    assumed = {field: why for field, why in before.assumed.items() if field not in (name, mark)}
     if kind == _ROADS and number < len(ways):
         told[kind][number : number + 1] = [[*ways[number][:2], _minutes(value), *ways[number][3:]]]
     elif key == "errand" and number < len(told[kind]):
