@@ -101,6 +101,8 @@ _DOMAINS: Final = {
     "dancer": "reunion",
     "florist": "reunion",
     "sculptor": "reunion",
+    "pedlar": "trip",
+    "rover": "trip",
     "sailor": "trip",
     "fryer": "meal",
 }
