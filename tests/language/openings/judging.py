@@ -103,6 +103,7 @@ _DOMAINS: Final = {
     "sculptor": "reunion",
     "pedlar": "trip",
     "rover": "trip",
+    "usher": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
