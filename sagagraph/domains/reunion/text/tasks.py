@@ -46,7 +46,8 @@ def read_task(clause: Clause, talk: Talk) -> Iterator[Fact]:
         talk.thing, talk.table = thing, "tasks"
         talk.made_by = who
         talk.made_at = place or next((talk.where_is(name) for name in who or ()), None)
-        if who and clause.passage.has(SAYS.does) and clause.minutes is None:
+        is_of_known = "watched" not in roles or bool(_named_so(thing, talk))
+        if who and clause.passage.has(SAYS.does) and clause.minutes is None and is_of_known:
             yield from (fact("tasks", name, who=who) for name in _named_so(thing, talk))
             return
     elif not (is_of_it and talk.thing and (talk.table == "tasks" or clause.kind == "it" or "watched" in roles)):
