@@ -36,6 +36,7 @@ _SERVE = """
 import sys, time, xllamacpp as x
 p = x.CommonParams(); p.model.path = sys.argv[1]; p.n_ctx = 2048; p.hostnames = ["127.0.0.1"]; p.port = int(sys.argv[2])
 p.n_parallel = 1; p.cpuparams.n_threads = 1; p.cpuparams_batch.n_threads = 1; p.ui = False; p.offline = True
+p.sampling.temp = 0.0
 server = x.Server(p); print("ready", flush=True); sys.stdin.read()
 """
 TIME_LIMIT_S = 240.0
