@@ -23,6 +23,7 @@ _LEAST_WITH_A_NIGHT: Final = 2
 _LONGEST_HOLIDAY: Final = timedelta(days=4)
 """Of those that are no season."""
 ON_THE_WAY: Final = "from the dates, one night under way"
+_FROM_THE_DAY_BACK: Final = "from the day back"
 _ROOM_TO_BEGIN: Final = timedelta(days=14)
 """After the first day, where nobody said by when the trip ends."""
 _OF_A_STOP: Final = "stops[{}].nights"
@@ -176,8 +177,14 @@ def _with_nights(said: PartialRequest, _today: date, _home: str | None) -> _Step
 
 
 def _with_a_night_on_the_way(said: PartialRequest, assumed: Assumptions, is_far: IsFar) -> tuple[PartialRequest, dict[str, str]]:
-    """Take one night off those that lie between two days, where one is spent on the way there or back."""
+    """Take one night off those that lie between two days, where one is spent on the way there or back.
+
+    Where only the day back is known, whoever spends that night may leave a day earlier.
+    """
     last = len(said.stops) - 1
+    if assumed.get("window") == _FROM_THE_DAY_BACK and said.depart and said.origin and (city := said.stops[last].city):
+        earlier = {"depart": None, "first": said.depart - timedelta(days=1)}
+        return said.model_copy(update=earlier if is_far(said.origin, city) else {}), {}
     name = _OF_A_STOP.format(last)
     if assumed.get(name) != FROM_THE_DATES or said.origin is None or said.one_way:
         return said, {}
@@ -205,6 +212,9 @@ def _with_days(said: PartialRequest, today: date, _home: str | None) -> _Step:
         return {}, {}
     if said.last is None and said.first is not None:
         return {"last": said.first + nights + _ROOM_TO_BEGIN}, {"window": "begins within two weeks"}
+    is_counted = said.is_home_then and all(stop.nights is not None for stop in said.stops)
+    if is_counted and said.last is not None and said.last - nights > today:
+        return {"depart": said.last - nights}, {"window": _FROM_THE_DAY_BACK}
     return {"first": today}, {"window": "from today on"}
 
 

@@ -108,6 +108,8 @@ class PartialRequest(BaseModel, frozen=True):
     """Where this visitor's last trip began."""
     begins_by: date | None = None
     """The last day on which the trip can begin; its end follows from the nights."""
+    is_home_then: bool | None = None
+    """The way back is on the last day itself, not only before its end."""
     is_rough: bool | None = None
     """The days are a month, a season or a holiday: the trip lies somewhere between them."""
     total_nights: int | None = None

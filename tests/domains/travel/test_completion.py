@@ -60,6 +60,22 @@ def test_days_are_a_window(text: str, first: date, last: date | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Vienna to Paris for 3 nights, back on 9 June", date(2025, 6, 6)),
+        ("Day trip from Vienna to Paris and back on 9 June", date(2025, 6, 9)),
+        ("Boston to Paris for 3 nights, back on 9 June", date(2025, 6, 5)),  # a night is spent over the ocean, or at home
+        ("Vienna to Paris for 3 nights, back by 9 June", TODAY),
+    ],
+)
+def test_who_is_back_on_a_day_has_left_so_many_nights_before(text: str, first: date) -> None:
+    said = read_request(text, cities=GAZETTEER, today=TODAY)
+    found, assumed = completed(said, TODAY, is_far=lambda origin, _: origin == "Boston")
+    assert (found.depart or found.first, found.last) == (first, date(2025, 6, 9))
+    assert assumed["window"] == ("from today on" if first == TODAY else "from the day back")
+
+
+@pytest.mark.parametrize(
     ("text", "missing"),
     [
         ("Boston to Paris in June", ["stops[0].nights"]),

@@ -50,9 +50,10 @@ _WRITTEN: Final = (
     (r"\b([A-Z]\w+)'s (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"\1 is \2 until "),
     (r"(?i)\bmy (?:\w+ )?[a-z]+ (at [^,.;\n]+?) (?:ends|finishes|is over)(?: at)? (?=\d)", r"I am \1 until "),
     (  # `the cake that we ordered must`, `the suit I am wearing has to`
-        r"(?i)\b((?:the|my|our|his|her|their) (?:[a-z-]+ )?(?!that|which)[a-z-]+) (?:that |which )?(?:I|we|s?he|they|(?:my|our) [a-z]+|(?-i:[A-Z])\w+)"
-        r"(?:'ve|'s|'re|'m)? (?:(?:have|has|had|am|are|is|was|were|already) )*(?:[a-z]{2,}(?:ed|ing)|bought|made|got|lent|sent|left|want)"
-        r"(?: (?:him|her|them|us|me))?(?: for (?:the |my )?\w+)? (?=must |ha(?:s|ve) to |needs? (?:to )?|(?:is|are) (?:waiting|ready) )",
+        r"(?i)\b((?:the|my|our|his|her|their) (?:[a-z-]+ )?(?!that|which)[a-z-]+) (?:that |which )?"
+        r"(?:I|we|s?he|they|(?:my|our) [a-z]+|(?-i:[A-Z])\w+)(?:'ve|'s|'re|'m)? (?:(?:have|has|had|am|are|is|was|were) )?"
+        r"(?:[a-z]{2,}(?:ed|ing)|bought|made|got|lent|sent|left|want)(?: (?:him|her|them|us|me))?(?: for (?:the |my )?\w+)? "
+        r"(?=must |ha(?:s|ve) to |needs? (?:to )?|(?:is|are) (?:waiting|ready) )",
         r"\1 ",
     ),
     (r"(?i)\b(?:we|i)(?:'ve| have)? ordered ((?:(?:an?|the|some) )?[a-z ]+?) (?=from |at )", r"\1 must be picked up "),

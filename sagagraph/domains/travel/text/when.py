@@ -130,6 +130,8 @@ class _Dates:
         """With whether it is a month, or a part of one."""
         self.firsts: list[date] = []
         self.lasts: list[date] = []
+        self.homes: list[date] = []
+        """Those of `lasts` on which the way back is, not only at the latest."""
         self.departs: list[date] = []
         self.named: list[date] = []
         """Days of departure of which nobody said that they are."""
@@ -153,7 +155,8 @@ class _Dates:
         is_first_night = found.led_by(_SAYS.first_night) and not found.followed_by(_SAYS.or_later)
         is_first_night = is_first_night and any(each.unit in NIGHTS for each in found.passage.values(Quantity))
         relation = next((name for name, words in _SAID_AFTER if found.followed_by(words)), "")
-        relation = relation or next((name.split()[0] for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
+        leads = next((name for name in _RELATIONS if found.led_by(_RELATIONS[name])), "")
+        relation = relation or leads.partition(" ")[0]
         if expression.is_range and (found.led_by(_SAYS.leave) or " or " in expression.said):
             text = f"On which day between {day_text(first)} and {day_text(last)} do you leave?"
             self.doubts.ask("depart", text, otherwise={"first": first, "begins_by": last}, because="any of these days")
@@ -170,6 +173,7 @@ class _Dates:
             self.firsts.append(first + (_ONE_DAY if relation == "after" else timedelta()))
         elif relation in ("by", "before"):
             self.lasts.append(first - _ONE_DAY if relation == "before" else last)
+            self.homes += [last] if leads == "by back" and is_day else []
         else:
             self.departs.append(first)
             self.named += [] if found.led_by(_SAYS.leave) else [first]
@@ -229,6 +233,8 @@ class _Dates:
         if not self.doubts.doubts:
             days = {"first": first, "last": last, "depart": depart}
             said.fields |= {name: day for name, day in days.items() if day is not None}
+            if last is not None:
+                said.fields["is_home_then"] = self.homes == [last]
 
 
 def read_dates(passage: Passage, said: Said, today: date, known: PartialRequest, order: str = "") -> None:

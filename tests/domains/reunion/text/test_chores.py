@@ -240,3 +240,30 @@ def test_all_meet_in_front_of_a_place_and_at_one_called_after_all(place: str) ->
     found = told(EMPTY, f"We want to meet {place} by 7 pm. Ann is at the office and drives.")
     assert found.filled.problem["goals"][0]["place"] in ("All Saints", "Town Hall")
     assert found.unread == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The cake that we ordered has to be picked up from the bakery.",
+        "The cake Ann ordered for the party has to be picked up from the bakery.",
+        "The cake my mother baked is waiting at the bakery.",
+        "The cake we are giving him needs to be collected from the bakery.",
+    ],
+)
+def test_what_is_told_of_a_thing_beside_it_says_nothing_of_where_anybody_is(said: str) -> None:
+    found = board(said)
+    assert [(each["name"], each["place"], each["minutes"]) for each in found["tasks"]] == [("cake", "Bakery", 0)]
+    assert [each["name"] for each in found["people"]] == ["Ann"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ann has to watch the rice at the club, that takes 40 minutes.",
+        "The rice is cooked at the club, which takes 40 minutes, and somebody has to wait there with it.",
+    ],
+)
+def test_who_watches_over_a_thing_or_waits_with_it_stays_there(said: str) -> None:
+    (rice,) = board(said)["tasks"]
+    assert (rice["name"], rice["place"], rice["minutes"], rice["attention"]) == ("rice", "Club", 40, "watched")

@@ -111,6 +111,7 @@ def test_rooms_are_counted(text: str, rooms: int) -> None:
         ("2 adults and 2 kids (5 and 9 years old)", 4, 2),
         ("We are 2 adult and 1 child (5 year)", 3, 1),
         ("two adults with 2 children", 4, 2),
+        ("my wife, one small son and I", 3, 1),
         ("family of 5, two of them kids", 5, 2),
         ("two adults with kids (8, 10)", 4, 2),
         ("with my wife (3 nights)", 2, None),
