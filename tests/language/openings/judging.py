@@ -104,6 +104,7 @@ _DOMAINS: Final = {
     "pedlar": "trip",
     "rover": "trip",
     "usher": "reunion",
+    "knitter": "reunion",
     "sailor": "trip",
     "fryer": "meal",
 }
