@@ -15,12 +15,12 @@ MOST = {
     "language/**/*": 2503,
     "domains/travel/text/*": 1809,
     "domains/travel/forms.ini": 92,
-    "domains/reunion/text/*": 2359,
+    "domains/reunion/text/*": 2370,
     "domains/recipes/text.py": 162,
     "domains/recipes/forms.ini": 33,
 }
 """Lines of readers and their tables (ADR-0032)."""
-MOST_IN_TABLES = 1106
+MOST_IN_TABLES = 1108
 
 
 def lines_of(pattern: str, ending: str = "") -> int:

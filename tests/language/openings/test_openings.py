@@ -86,6 +86,7 @@ LEAST_OF_STRANGERS = {
     "usher": (0.91, 0.99),
     "pedlar": (0.99, 0.99),
     "rover": (0.94, 0.99),
+    "knitter": (0.84, 0.82),
 }
 """Of the openings that were written before their readers were touched; what came out at the first try stands in ADR-0048."""
 MOST_IN_SILENCE = {
@@ -104,6 +105,7 @@ MOST_IN_SILENCE = {
     "dancer": 2,
     "florist": 1,
     "sculptor": 3,
+    "knitter": 1,
 }
 """Days of which something is taken wrongly and nobody is told: what is not mended yet (ADR-0048)."""
 LEAST_WITH_A_MODEL = 0.95

@@ -18,6 +18,7 @@ from sagagraph.language.utterance.shorthand import in_full, spelled
 _SAYS: Final = Forms(__file__, "values")
 _SENTENCE_END: Final = re.compile(r"[!?\n]+|\.(?=\s|$)")
 _AN_HOUR: Final = r"(\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|noon)\b"
+_AN_HOUR_OF_A_HALF: Final = r"(?<![\d:.])((?:0?[1-9]|1[0-2])(?:[:.][0-5]\d)?)(?: o'?clock)?"
 _ON_A_DAY: Final = r",? ?\b(?:on |(?:on )?(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?:the )?)"
 _SO_LONG: Final = r"((?:about |around |roughly )?(?:[\w.]+ ){1,2}?(?:min(?:ute)?s?|hours?|hrs?)(?: and a half)?)"
 _WRITTEN: Final = (
@@ -65,6 +66,11 @@ _WRITTEN: Final = (
     (r"(?i)\bone can (?=get|pick|fetch|collect|buy)", "somebody can "),
     (r"(?i)\bone of us (?=has|must|should|needs)", "somebody "),
     (
+        r"(?i)\b(?:I|we)(?:'d| would)? (?:also )?(?:like|want) (some(?:one|body)|(?-i:[A-Z])\w+) to "
+        r"(?=(?:pick up|fetch|collect|get) the )",
+        r"\1 must ",
+    ),
+    (
         r"(?i)\b(my|our|his|her|their|(?-i:[A-Z])\w+'s) (car|van)(?:'s| is) "
         r"(?:in|at) the (?:shop|garage|workshop|mechanic's?)\b",
         r"\1 \2 is broken",
@@ -80,6 +86,8 @@ _WRITTEN: Final = (
     (r"(?i)\bfor (?=half (?!an?\b)\w+)", "by "),
     (r"\bin to\b", "into"),
     (r"(?i)\bstay and watch\b", "watch"),
+    (rf"(?i){_AN_HOUR_OF_A_HALF} (?:in the|this) morning\b", r"\1 am"),
+    (rf"(?i){_AN_HOUR_OF_A_HALF} (?:(?:in the|this) (?:afternoon|evening)|tonight)\b", r"\1 pm"),
     (r"(?i)\b(before|until) (?:it|they) (?:closes?|shuts?)(?: at)? (?=\d|noon|half)", r"\1 "),
     (r"\bMr (?:and|&) Mrs (?=([A-Z]\w+))", r"Mr \1 and Mrs "),
     (rf"(?i){_ON_A_DAY}\d{{1,2}}\.[01]?\d(?:\.(?:20\d\d)?(?!\s+(?-i:[A-Z])|\d)|(?=\.\s))", ""),
@@ -262,7 +270,8 @@ def valued(sentence: str, known: frozenset[str]) -> Passage:
 def _seats(found: Found) -> Seats | None:
     """Read how many fit in, the driver included: `room for two more` is three."""
     number = found.get("one", Number) or found.get("other", Number) or found.get("third", Number)
-    is_beside = found["more"] or found["free"] or found["left"]
+    takes_them = found.led_by(_SAYS.takers) and not found.followed_by(_SAYS.with_driver)  # `she can take four`
+    is_beside = found["more"] or found["free"] or found["left"] or takes_them
     return Seats(number.count + bool(is_beside)) if number and number.count else None
 
 

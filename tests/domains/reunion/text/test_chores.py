@@ -267,3 +267,46 @@ def test_what_is_told_of_a_thing_beside_it_says_nothing_of_where_anybody_is(said
 def test_who_watches_over_a_thing_or_waits_with_it_stays_there(said: str) -> None:
     (rice,) = board(said)["tasks"]
     assert (rice["name"], rice["place"], rice["minutes"], rice["attention"]) == ("rice", "Club", 40, "watched")
+
+
+@pytest.mark.parametrize(
+    ("said", "seats"),
+    [
+        ("Leo drives, he can take three people.", 4),
+        ("Leo drives, he can take four people including himself.", 4),
+        ("Leo drives, his car takes four people.", 4),
+    ],
+)
+def test_so_many_as_a_driver_can_take_sit_beside_them(said: str, seats: int) -> None:
+    assert [each.get("seats") for each in board(said)["vehicles"]] == [None, seats]
+
+
+def test_who_is_free_all_day_is_not_everybody() -> None:
+    found = told(EMPTY, f"{DAY} Ivy is free all day and lives near the park.").filled.problem
+    assert [each["place"] for each in found["goals"]] == ["Playhouse"]
+    assert [(each["name"], each["place"]) for each in found["people"]][1:] == [("Ivy", "Park")]
+
+
+@pytest.mark.parametrize(
+    ("said", "who"),
+    [
+        ("I'd also like someone to pick up the flowers from the market.", None),
+        ("I would like Ann to pick up the flowers from the market.", ["Ann"]),
+    ],
+)
+def test_who_would_like_a_thing_to_be_picked_up_does_not_do_it(said: str, who: list[str] | None) -> None:
+    assert task(said) == ("Market", 0, who)
+
+
+@pytest.mark.parametrize(
+    ("said", "at"),
+    [
+        ("at 8:55 this morning", "08:55"),
+        ("at 10:30 in the morning", "10:30"),
+        ("at 3:15 this afternoon", "15:15"),
+        ("at 6 tonight", "18:00"),
+    ],
+)
+def test_a_morning_is_none_that_is_nearer_to_the_evening(said: str, at: str) -> None:
+    _, bev = board(f"Bev gets to the station {said}.")["people"]
+    assert (bev["name"], bev["from"]) == ("Bev", at)
