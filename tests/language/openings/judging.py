@@ -105,6 +105,10 @@ _DOMAINS: Final = {
     "rover": "trip",
     "usher": "reunion",
     "knitter": "reunion",
+    "tinker": "trip",
+    "hawker": "trip",
+    "potter": "reunion",
+    "stewer": "meal",
     "sailor": "trip",
     "fryer": "meal",
 }
